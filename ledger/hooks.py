@@ -92,7 +92,7 @@ def counterparty_type_changed(*, counterparty: Counterparty, context: AuditConte
 
 
 @Hook
-def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterparty, context: AuditContext) -> None:
+def counterparty_merged(*, company: Company, source: Counterparty, target: Counterparty, context: AuditContext) -> None:
     """A counterparty is about to be merged into another one and deleted."""
 
 

@@ -71,7 +71,8 @@ def edit_email_notifications_page(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("Settings saved."))
         return redirect("profile")
     kinds = [
-        {"kind": kind.value, "told": told, "on": kind.value in user.mailed} for kind, told in EMAIL_SUBJECTS.items()
+        {"kind": kind.value, "label": subject, "on": kind.value in user.mailed}
+        for kind, subject in EMAIL_SUBJECTS.items()
     ]
     return render(request, "notifications/email_settings.html", {"kinds": kinds})
 

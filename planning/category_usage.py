@@ -104,9 +104,9 @@ def touch_plans_of_counterparty(*, counterparty: Counterparty, context: AuditCon
 
 
 def merge_counterparty_in_plans(
-    *, company: Company, gone: Counterparty, kept: Counterparty, context: AuditContext
+    *, company: Company, source: Counterparty, target: Counterparty, context: AuditContext
 ) -> None:
     """Replace a merged counterparty in all plans."""
-    PlannedTransaction.objects.for_company(company.id).filter(counterparty=gone).update(
-        counterparty=kept, last_updated_time=context.time, last_updated_user_id=context.actor
+    PlannedTransaction.objects.for_company(company.id).filter(counterparty=source).update(
+        counterparty=target, last_updated_time=context.time, last_updated_user_id=context.actor
     )

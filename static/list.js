@@ -3,16 +3,16 @@
 "use strict";
 
 const live = () => document.querySelector("[data-live]");
-let asked = 0; // of several answers the one that was asked for last is shown
+let requestCount = 0; // of several answers the one requested last is shown
 
-const told = document.createElement("p");
-told.className = "sr";
-told.setAttribute("role", "alert");
-document.body.append(told);
+const announcement = document.createElement("p");
+announcement.className = "sr";
+announcement.setAttribute("role", "alert");
+document.body.append(announcement);
 
 // Shows what an address answers in place of the list; whatever else answers is opened as a page of its own.
 async function show(address, { body, push = true } = {}) {
-  const number = ++asked;
+  const number = ++requestCount;
   live().setAttribute("aria-busy", "true");
   let answer, text;
   try {
@@ -20,10 +20,10 @@ async function show(address, { body, push = true } = {}) {
     text = await answer.text();
   } catch {
     live().removeAttribute("aria-busy");
-    told.textContent = live().dataset.saySilent;
+    announcement.textContent = live().dataset.saySilent;
     return;
   }
-  if (number !== asked) return;
+  if (number !== requestCount) return;
   const page = new DOMParser().parseFromString(text, "text/html");
   if (!page.querySelector("[data-live]")) {
     location.assign(answer.url);
@@ -44,7 +44,7 @@ async function show(address, { body, push = true } = {}) {
   const again = held && held.id && document.getElementById(held.id);
   if (question) question.focus();
   else if (!(body && window.begin(main)) && again) again.focus({ preventScroll: true });
-  told.textContent = [...main.querySelectorAll(".notice")].map((each) => each.textContent.trim()).join(" ");
+  announcement.textContent = [...main.querySelectorAll(".notice")].map((each) => each.textContent.trim()).join(" ");
   tell();
 }
 

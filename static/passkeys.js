@@ -3,14 +3,14 @@
 
 for (const form of document.querySelectorAll("[data-passkey]")) {
   const button = form.querySelector("[data-ask]");
-  const told = form.querySelector("[data-told]");
+  const status = form.querySelector("[data-status]");
   const adds = form.dataset.passkey === "add";
   if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) continue; // without them the form stays hidden
   form.hidden = false;
   button.addEventListener("click", async () => {
     if (!form.reportValidity()) return;
     button.disabled = true;
-    told.textContent = form.dataset.sayWaiting;
+    status.textContent = form.dataset.sayWaiting;
     try {
       const token = form.elements.csrfmiddlewaretoken.value;
       const answer = await fetch(form.dataset.options, { method: "POST", headers: { "X-CSRFToken": token } });
@@ -23,7 +23,7 @@ for (const form of document.querySelectorAll("[data-passkey]")) {
       form.submit();
     } catch (error) {
       const known = error.name === "InvalidStateError";
-      told.textContent = known ? form.dataset.sayKnown : form.dataset.sayNone;
+      status.textContent = known ? form.dataset.sayKnown : form.dataset.sayNone;
     } finally {
       button.disabled = false;
     }

@@ -15,14 +15,14 @@ for (const form of document.querySelectorAll("[data-sending]")) {
   const chosen = form.querySelector("[data-chosen]");
   const state = form.querySelector("[data-state]");
   const bar = state.querySelector("progress");
-  const told = state.querySelector("[data-told]");
+  const status = state.querySelector("[data-status]");
   let timer = 0;
   let address = ""; // that does the work, once it is known
   let far = {}; // is the work on it
 
   const tell = (text, share) => {
     state.hidden = false;
-    told.textContent = text;
+    status.textContent = text;
     if (share === undefined) bar.removeAttribute("value");
     else bar.value = share;
   };

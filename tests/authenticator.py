@@ -68,9 +68,9 @@ class PasskeyDevice:
         return json.dumps({"id": name, "rawId": name, "type": "public-key", "response": response, **extra})
 
     def client(self, kind: str, options: dict[str, Any], wrong: dict[str, Any]) -> bytes:
-        said = {"type": kind, "challenge": options["challenge"], "origin": self.origin, "crossOrigin": False}
+        text = {"type": kind, "challenge": options["challenge"], "origin": self.origin, "crossOrigin": False}
         return json.dumps(
-            said | {name: wrong[name] for name in ("type", "challenge", "origin") if name in wrong}
+            text | {name: wrong[name] for name in ("type", "challenge", "origin") if name in wrong}
         ).encode()
 
     @staticmethod

@@ -50,13 +50,15 @@ def prepare_sets() -> None:
     """Create the sets of rows and keep them; the tables stay empty."""
     with transaction.atomic():
         columns = list_columns()
-        kept: dict[str, set[bytes]] = {}
+        remaining: dict[str, set[bytes]] = {}
         rows_by_set = {}
         for name, create in SETS.items():
             _made[name] = create()
             rows = {table: read_rows(table, names) for table, names in columns.items()}
-            rows_by_set[name] = {table: find_new_rows(lines, kept.get(table, set())) for table, lines in rows.items()}
-            kept = rows
+            rows_by_set[name] = {
+                table: find_new_rows(lines, remaining.get(table, set())) for table, lines in rows.items()
+            }
+            remaining = rows
         connection.run_on_commit.clear()  # nothing is mailed
         transaction.set_rollback(True)
     with transaction.atomic(), connection.cursor() as cursor:

@@ -167,9 +167,9 @@ def stored_files(quick_and_private: Path) -> Path:
 @pytest.fixture(autouse=True)
 def refusals_are_documented(monkeypatch: Any) -> Iterator[None]:
     """Whatever a test asks for: the document tells of every refusal that its operation answers."""
-    found = error_validation.watch_errors(monkeypatch)
+    results = error_validation.watch_errors(monkeypatch)
     yield
-    assert found == []
+    assert results == []
 
 
 @pytest.fixture(autouse=True)
@@ -183,9 +183,9 @@ def answers_are_documented(monkeypatch: Any) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def watched(monkeypatch: Any) -> Iterator[cross_shard_statements.StatementLog]:
     """Whatever a test asks for: no request asks every machine of a cluster, but for those of staff."""
-    found = cross_shard_statements.watch_statements(monkeypatch)
-    yield found
-    assert found.of_all == []
+    results = cross_shard_statements.watch_statements(monkeypatch)
+    yield results
+    assert results.of_all == []
 
 
 @pytest.fixture
@@ -397,10 +397,10 @@ def node_modules() -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """What tests tell of a run that went well: counts that a person can cite."""
     passed = terminalreporter.stats.get("passed", [])
-    said = [each for report in passed for each in report.user_properties]
-    if lines := [value for name, value in said if name == "told"]:
+    texts = [each for report in passed for each in report.user_properties]
+    if lines := [value for name, value in texts if name == "told"]:
         terminalreporter.section("told by the tests")
         for line in lines:
             terminalreporter.write_line(line)
-    if kills := sum(value for name, value in said if name == "kills survived"):
+    if kills := sum(value for name, value in texts if name == "kills survived"):
         terminalreporter.write_line(f"{kills} kills survived")

@@ -69,8 +69,8 @@ class Query:
         """Whose column it is that has no table before it."""
         names = [name for name, table in self.names.items() if table is None or list_company_columns()[table] == column]
         tables = [name for name in names if self.names[name]]
-        found = tables or names
-        return found[0] if len(found) == 1 else None
+        result = tables or names
+        return result[0] if len(result) == 1 else None
 
     def tie(self, condition: Any) -> None:
         """What a condition that holds for every row ties."""
@@ -224,8 +224,8 @@ class StatementLog:
             text = statement if isinstance(statement, str) else statement.as_string()
             self.statements += 1
             if tables := find_untied_tables(text):
-                found = (request.method, format_route(request), tuple(sorted(tables)), text)
-                (self.by_staff if request.path.startswith("/admin/") else self.of_all).append(found)
+                result = (request.method, format_route(request), tuple(sorted(tables)), text)
+                (self.by_staff if request.path.startswith("/admin/") else self.of_all).append(result)
             return execute(statement, *rest)
 
         with connection.execute_wrapper(look):

@@ -79,11 +79,11 @@ class Machine:
 def create_machine() -> Iterator[Machine]:
     home = Path(tempfile.mkdtemp(dir=MACHINES_FOLDER, prefix="up-"))
     home.chmod(0o755)
-    found = Machine(home=home)
+    result = Machine(home=home)
     try:
-        yield found
+        yield result
     finally:
-        found.embedded.stop()
+        result.embedded.stop()
         shutil.rmtree(home)
 
 
@@ -91,9 +91,9 @@ def create_machine() -> Iterator[Machine]:
 def create_prepared_machine() -> Iterator[Machine]:
     """A new machine whose data directory has seen its first start, for tests that are not about that: all migrations
     are applied and the rates are loaded, which takes 20 seconds, and copying what they leave half of one."""
-    with create_machine() as found:
-        copy_directory(_get_prepared_directory(), found.home / "var")
-        yield found
+    with create_machine() as result:
+        copy_directory(_get_prepared_directory(), result.home / "var")
+        yield result
 
 
 def copy_directory(source: Path, target: Path) -> None:
@@ -104,14 +104,14 @@ def copy_directory(source: Path, target: Path) -> None:
 def _get_prepared_directory() -> Path:
     """The data directory that ``prepared_machine`` copies; made once for each state of the code it depends on, by
     whichever process comes first: one that comes at the same time makes its own and finds the place taken."""
-    kept = Path(MACHINES_FOLDER) / f"prepared-{os.getuid()}-{compute_schema_digest()}"
-    if not kept.exists():
+    remaining = Path(MACHINES_FOLDER) / f"prepared-{os.getuid()}-{compute_schema_digest()}"
+    if not remaining.exists():
         with create_machine() as first:
             done = first.run("prune")  # the first command on a new database prepares it
             assert done.returncode == 0, done.stderr
             with contextlib.suppress(OSError):
-                (first.home / "var").rename(kept)
-    return kept
+                (first.home / "var").rename(remaining)
+    return remaining
 
 
 def get_status(port: int, path: str, seconds: float = 30) -> int:

@@ -21,11 +21,11 @@ LIST_TEMPLATES = "SELECT datname FROM pg_database WHERE datname LIKE 'template_o
 
 def compute_schema_digest() -> str:
     """Of what a fresh database depends on."""
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     sources = [*ROOT.glob("*/migrations/*.*"), *ROOT.glob("config/*.py"), ROOT / "requirements.txt", Path(__file__)]
     for path in sorted(sources):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:16]
+        result.update(path.read_bytes())
+    return result.hexdigest()[:16]
 
 
 def prepare_test_template(embedded: EmbeddedDatabase) -> str:

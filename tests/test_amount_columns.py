@@ -43,10 +43,10 @@ def filled(api, acme):
 
 
 def test_every_model_with_amount_value_is_covered():
-    found = {
+    results = {
         each for each in list_company_models() for field in each._meta.concrete_fields if field.name == "amount_value"
     }
-    assert {each for each in found if not each._meta.get_field("amount_value").null} == set(MONEY)
+    assert {each for each in results if not each._meta.get_field("amount_value").null} == set(MONEY)
 
 
 @pytest.mark.parametrize("model", MONEY, ids=lambda model: model.__name__)

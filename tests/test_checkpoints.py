@@ -72,9 +72,9 @@ def test_balances_match_every_bank_checkpoint(fava):
     for row in checkpoints:
         window = {"startDate": row["date"], "endDate": row["date"], "accountTypes": ["bank", "creditCard"]}
         answer = call("POST", f"{path}/data/accountBalanceByAccount", window)
-        found = Decimal(str(answer[accounts[row["account"]]]["valuePreviousPeriod"]))
-        if found != Decimal(row["balance_at_start_of_day"]):
-            off.append((row, found))
+        result = Decimal(str(answer[accounts[row["account"]]]["valuePreviousPeriod"]))
+        if result != Decimal(row["balance_at_start_of_day"]):
+            off.append((row, result))
     assert not off
 
 

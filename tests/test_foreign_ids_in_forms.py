@@ -84,8 +84,8 @@ def test_id_of_other_company_in_form_is_unknown(place, form, field, foreign, bro
         sent = {name.format(**own): text.format(**own) for name, text in form.items()}
         sent |= {field.format(**own): value}
         answer = client.post(f"/app/companies/{acme.id}/{place.format(**own)}", sent)
-        found = re.findall(r'(?s)class="(?:field-error|notice error)"[^>]*>(.*?)</p>', answer.content.decode())
-        answers.append((answer.status_code, found))
+        result = re.findall(r'(?s)class="(?:field-error|notice error)"[^>]*>(.*?)</p>', answer.content.decode())
+        answers.append((answer.status_code, result))
     assert answers[0] == answers[1]
     assert (answers[0][0], bool(answers[0][1])) == (400, True)
     assert rows == [AuditEntry.objects.for_company(company.id).count() for company in (acme, globex_api.company)]

@@ -127,12 +127,12 @@ def remove_umlauts(text: str) -> str:
 def find_named_terms(label: Label) -> list[Term]:
     """The glossary's terms that a label names; the longest where one contains another."""
     text = re.sub(r"{+[^}]*}+", "…", label.english)
-    found = [term for term in TERMS if contains(text, term.english)]
+    results = [term for term in TERMS if contains(text, term.english)]
     return [
         term
-        for term in found
+        for term in results
         if label.name not in OTHER_MEANING.get(term.english, set())
-        and not any(term is not other and contains(other.english, term.english) for other in found)
+        and not any(term is not other and contains(other.english, term.english) for other in results)
     ]
 
 
@@ -155,5 +155,5 @@ def test_labels_use_no_other_word_for_a_term(term):
 )
 def test_german_label_uses_the_german_term(label):
     for term in find_named_terms(label):
-        found = any(contains_german(label.german, form.strip()) for form in term.german)
-        assert found or term.german[0].strip() in OTHER_FORM.get(label.name, set()), (term.german, label.german)
+        result = any(contains_german(label.german, form.strip()) for form in term.german)
+        assert result or term.german[0].strip() in OTHER_FORM.get(label.name, set()), (term.german, label.german)

@@ -171,14 +171,14 @@ LONG_LINE_FILES = {"base.html", "analytics", "ledger", "notifications", "plannin
 
 
 def test_template_lines_stay_within_length_limit():
-    found = {}
+    result = {}
     for path in (ROOT / "templates").rglob("*.html"):
         where = path.relative_to(ROOT / "templates")
         most = MAX_LINE_LENGTH_LEGACY if where.parts[0] in LONG_LINE_FILES else MAX_LINE_LENGTH
-        found |= {
+        result |= {
             f"{where}:{n}": len(line) for n, line in enumerate(path.read_text().splitlines(), 1) if len(line) > most
         }
-    assert found == {}
+    assert result == {}
 
 
 def list_named_files(*names: str) -> list[Any]:
@@ -189,9 +189,9 @@ def list_named_files(*names: str) -> list[Any]:
 
 @pytest.mark.parametrize("path", list_named_files("serializers"))
 def test_serializers_do_not_query_database(path):
-    asked = {"objects", "_base_manager", "_default_manager", "cursor", "refresh_from_db"}
+    queries = {"objects", "_base_manager", "_default_manager", "cursor", "refresh_from_db"}
     attributes = [node for node in ast.walk(parse_file(path)) if isinstance(node, ast.Attribute)]
-    assert [f"line {node.lineno}: {node.attr}" for node in attributes if node.attr in asked] == []
+    assert [f"line {node.lineno}: {node.attr}" for node in attributes if node.attr in queries] == []
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,8 @@ SHOWN = [
 
 def test_icons_are_svg_not_emoji():
     places = [path.relative_to(ROOT) for path in SHOWN]
-    found = {str(path): [text for text in list_texts(path) if EMOJI.search(text)] for path in places}
-    assert {path: texts for path, texts in found.items() if texts and path not in EMOJI_FILES} == {}
+    result = {str(path): [text for text in list_texts(path) if EMOJI.search(text)] for path in places}
+    assert {path: texts for path, texts in result.items() if texts and path not in EMOJI_FILES} == {}
 
 
 SEARCH_TEMPLATES = {"search.html"}  # forms of a company that stand below no page

@@ -64,9 +64,9 @@ def owner(browser_of, alice, acme):
 def test_every_resource_trims_and_validates_its_name(path, owner):
     for wrong, code in INVALID_NAMES.items():
         assert get_error_codes(owner.post(path, RESOURCES[path] | {"name": wrong})) == {"#/name": code}, wrong
-    for given, kept in VALID_NAMES.items():
+    for given, remaining in VALID_NAMES.items():
         made = owner.post(path, RESOURCES[path] | {"name": given})
-        assert (made.status_code, made.json()["name"]) == (201, kept), made.content
+        assert (made.status_code, made.json()["name"]) == (201, remaining), made.content
     if path == "api_keys":
         return
     one = f"{path}/{made.json()['id']}"
@@ -110,11 +110,11 @@ def test_event_import_names_are_trimmed_and_validated(field, api, acme):
     names = {f"s-{place}": name for place, name in enumerate([" Acme ", "Acme", "\nAcme\t", "Zen"])}
     rows = [build_event(subscriptionExternalId=each, **{field: name}) for each, name in names.items()]
     assert api.post("subscription_events/import", {"events": rows}).json()["count"] == 4
-    found = {"customerName": Counterparty, "productName": Product}[field].objects.for_company(acme.id)
-    assert sorted(found.values_list("name", flat=True)) == ["Acme", "Zen"]
+    result = {"customerName": Counterparty, "productName": Product}[field].objects.for_company(acme.id)
+    assert sorted(result.values_list("name", flat=True)) == ["Acme", "Zen"]
     more = build_event(subscriptionExternalId="later", **{field: " Zen "})
     assert api.post("subscription_events/import", {"events": [more]}).json()["count"] == 1
-    assert found.filter(name="Zen").count() == 1
+    assert result.filter(name="Zen").count() == 1
 
 
 def test_missing_name_is_derived_from_the_id(api, acme):
@@ -126,8 +126,8 @@ def test_missing_name_is_derived_from_the_id(api, acme):
         for each in given
     ]
     assert api.post("subscription_events/import", {"events": rows}).json()["count"] == 4
-    for found in (Counterparty.objects.for_company(acme.id), Product.objects.for_company(acme.id)):
-        assert sorted(found.values_list("name", flat=True)) == sorted(given.values())
+    for result in (Counterparty.objects.for_company(acme.id), Product.objects.for_company(acme.id)):
+        assert sorted(result.values_list("name", flat=True)) == sorted(given.values())
     assert api.post("subscription_events/import", {"events": rows}).json()["count"] == 4
     assert Counterparty.objects.for_company(acme.id).count() == 4
 
@@ -152,8 +152,8 @@ def test_pages_show_field_error_for_invalid_name(wrong, owner, acme):
         assert answer.status_code == 400, path
         body = answer.content.decode()
         assert any(
-            said in body
-            for said in ("This field is required.", "field is required", "single line without control characters")
+            text in body
+            for text in ("This field is required.", "field is required", "single line without control characters")
         ), path
     assert not ApiKey.objects.for_company(acme.id).filter(name=wrong).exists()
 

@@ -94,6 +94,6 @@ def test_form_parses_amounts_in_user_locale(browser_of, alice, acme, booked, api
 
 
 def test_runway_months_are_localized():
-    found = Runway(Decimal(4900), Decimal(-200), [date(2026, 1, 1)], Decimal("24.5"))
+    result = Runway(Decimal(4900), Decimal(-200), [date(2026, 1, 1)], Decimal("24.5"))
     with use_locale(get_locale("de")):
-        assert build_runway_figure(found, currency="EUR").text == "24,5 Monate"
+        assert build_runway_figure(result, currency="EUR").text == "24,5 Monate"

@@ -78,9 +78,9 @@ def explain_statements(read, *args):
     with CaptureQueriesContext(connection) as seen:
         answer = read(*args)
     assert answer.status_code == 200, answer.content
-    told = [each["sql"] for each in seen if each["sql"].startswith(("SELECT", "WITH"))]
-    assert told
-    return {statement: count_rows_read(statement) for statement in told}
+    answers = [each["sql"] for each in seen if each["sql"].startswith(("SELECT", "WITH"))]
+    assert answers
+    return {statement: count_rows_read(statement) for statement in answers}
 
 
 def count_fetched_rows():
@@ -105,8 +105,8 @@ def test_categorizing_a_fresh_import_reads_rows_linearly(globex_api):
         cursor.execute("ANALYZE ledger_transaction")
     hosting = next(each["id"] for each in globex_api.get("categories").json() if each["systemKey"] == "hosting")
     before = count_fetched_rows()
-    asked = {"selection": {"mode": "filter", "filter": {}, "confirm": True}, "categoryId": hosting}
-    assert globex_api.post("transactions/categorize", asked).json()["affected"] == count
+    query = {"selection": {"mode": "filter", "filter": {}, "confirm": True}, "categoryId": hosting}
+    assert globex_api.post("transactions/categorize", query).json()["affected"] == count
     assert count_fetched_rows() - before < 20 * count
 
 
@@ -139,12 +139,12 @@ def test_list_filters_do_not_reread_all_rows(globex_api, new):
 def test_only_the_first_large_import_of_a_company_runs_analyze(
     known, globex, globex_api, django_capture_on_commit_callbacks
 ):
-    found = []
+    results = []
     for _ in range(2):
         with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
             fill_company(globex_api, ROWS)
-        found.append([each["sql"] for each in seen if each["sql"].startswith("ANALYZE")])
-    assert found == [["ANALYZE ledger_transaction", "ANALYZE ledger_categorization, ledger_posting"], []]
+        results.append([each["sql"] for each in seen if each["sql"].startswith("ANALYZE")])
+    assert results == [["ANALYZE ledger_transaction", "ANALYZE ledger_categorization, ledger_posting"], []]
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT tablename FROM pg_stats WHERE attname = 'company_id' AND %s = ANY(most_common_vals::text::text[]) "

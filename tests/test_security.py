@@ -47,12 +47,12 @@ def staff(alice: User) -> Client:
 
 def list_pages(values: dict[str, str]) -> list[str]:
     """Every address outside the API that can be filled in; the admin's rows are a user's own."""
-    found = []
+    results = []
     for route, view in list_url_routes(get_resolver()):
         if not hasattr(view, "cls") and "^" not in route:
             path = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: values.get(name[1], "1"), route)
-            found.append("/" + path.replace("(?P1.*)$", "nowhere"))
-    return found
+            results.append("/" + path.replace("(?P1.*)$", "nowhere"))
+    return results
 
 
 @pytest.mark.django_db
@@ -115,21 +115,21 @@ PLAIN = {
 
 def list_comparisons(path: Path) -> list[str]:
     """Each == and != of a file that has something with a secret's name on a side, and no plain text on the other."""
-    found = []
+    results = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
             sides = [ast.unparse(side) for side in (node.left, *node.comparators)]
             literal = any(isinstance(side, ast.Constant) for side in (node.left, *node.comparators))
             if not literal and any(SECRET.search(side) for side in sides):
-                found.append(ast.unparse(node))
-    return found
+                results.append(ast.unparse(node))
+    return results
 
 
 def test_secrets_are_compared_in_constant_time():
     sources = [path for path in SOURCES if path.relative_to(ROOT).parts[0] != "tests"]
-    found = {(str(path.relative_to(ROOT)), text) for path in sources for text in list_comparisons(path)}
-    assert {(path, text) for path, text in found if text not in PLAIN} == set()
-    assert {text for _, text in found} == set(PLAIN), "an explanation that explains nothing"
+    results = {(str(path.relative_to(ROOT)), text) for path in sources for text in list_comparisons(path)}
+    assert {(path, text) for path, text in results if text not in PLAIN} == set()
+    assert {text for _, text in results} == set(PLAIN), "an explanation that explains nothing"
 
 
 # ---------------------------------------------------------------------------------------------- addresses in bodies
@@ -201,7 +201,7 @@ def test_urls_in_uploaded_documents_are_never_called(api, nobody_is_called, cont
 @pytest.mark.django_db
 def test_urls_in_oauth_requests_are_never_called(flow, acme, alice, nobody_is_called):  # noqa: F811
     flow.sign_in(alice, then=METADATA_URL)
-    asked = {
+    query = {
         "resource": METADATA_URL,
         "request_uri": METADATA_URL,
         "request": METADATA_URL,
@@ -209,7 +209,7 @@ def test_urls_in_oauth_requests_are_never_called(flow, acme, alice, nobody_is_ca
         "client_uri": METADATA_URL,
     }
     for name, value in (
-        asked | {"redirect_uri": METADATA_URL, "client_id": METADATA_URL, "jwks_uri": METADATA_URL}
+        query | {"redirect_uri": METADATA_URL, "client_id": METADATA_URL, "jwks_uri": METADATA_URL}
     ).items():
         flow.ask(**{name: value})
     flow.redeem("x", resource=METADATA_URL, client_assertion=METADATA_URL, redirect_uri=METADATA_URL)

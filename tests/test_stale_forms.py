@@ -94,11 +94,11 @@ def parse_last_form(body: str) -> dict[str, str]:
     """What the page's last form would send."""
     form = re.findall(r"<form .*?</form>", body, re.DOTALL)[-1]
     form = re.sub(r'<input type="radio"(?![^>]*\schecked)[^>]*>', "", form)
-    found = re.findall(r'<input[^>]*\sname="(\w+)"[^>]*\svalue="([^"]*)"', form)
+    result = re.findall(r'<input[^>]*\sname="(\w+)"[^>]*\svalue="([^"]*)"', form)
     for name, options in re.findall(r'<select[^>]*\sname="(\w+)".*?>(.*?)</select>', form, re.DOTALL):
         chosen = re.search(r'<option(?: value="([^"]*)")?\s+selected>([^<]*)', options)
-        found.append((name, "" if not chosen else chosen[2] if chosen[1] is None else chosen[1]))
-    return {name: html.unescape(value) for name, value in found}
+        result.append((name, "" if not chosen else chosen[2] if chosen[1] is None else chosen[1]))
+    return {name: html.unescape(value) for name, value in result}
 
 
 @pytest.mark.parametrize(("place", "path", "change"), FORMS)

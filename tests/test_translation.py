@@ -53,13 +53,15 @@ def test_translations_keep_placeholders_tags_and_whitespace(catalog):
             continue
         ids = message.id if isinstance(message.id, tuple) else (message.id,)
         strings = message.string if isinstance(message.string, tuple) else (message.string,)
-        for text, said in zip((ids[0], *ids[1:] * len(strings)), strings, strict=False):
+        for text, texts in zip((ids[0], *ids[1:] * len(strings)), strings, strict=False):
             if not isinstance(message.id, tuple):  # one of a plural may leave its number out
-                assert sorted(PLACEHOLDER.findall(text)) == sorted(PLACEHOLDER.findall(said)), text
+                assert sorted(PLACEHOLDER.findall(text)) == sorted(PLACEHOLDER.findall(texts)), text
             else:
-                assert set(PLACEHOLDER.findall(said)) <= {found for each in ids for found in PLACEHOLDER.findall(each)}
-            assert (text[:1].isspace(), text[-1:].isspace()) == (said[:1].isspace(), said[-1:].isspace()), text
-            assert sorted(re.findall(r"</?\w+", text)) == sorted(re.findall(r"</?\w+", said)), text
+                assert set(PLACEHOLDER.findall(texts)) <= {
+                    result for each in ids for result in PLACEHOLDER.findall(each)
+                }
+            assert (text[:1].isspace(), text[-1:].isspace()) == (texts[:1].isspace(), texts[-1:].isspace()), text
+            assert sorted(re.findall(r"</?\w+", text)) == sorted(re.findall(r"</?\w+", texts)), text
 
 
 def test_compiled_catalog_is_up_to_date(catalog):
@@ -117,9 +119,9 @@ def list_untranslated(source: str) -> list[str]:
 def list_spoken_arguments(token: Token) -> list[str]:
     if token.contents.startswith(("translate ", "trans ")):
         return []
-    said = re.sub(r"_\((\"[^\"]*\"|'[^']*')\)", "", token.contents)
-    found = [text for pair in re.findall(r"\"([^\"]*)\"|'([^']*)'", said) for text in pair]
-    return [text for text in found if re.match(r"\s*[A-Z][a-z]", text) or re.search(r"[a-z] [a-z]", text)]
+    texts = re.sub(r"_\((\"[^\"]*\"|'[^']*')\)", "", token.contents)
+    results = [text for pair in re.findall(r"\"([^\"]*)\"|'([^']*)'", texts) for text in pair]
+    return [text for text in results if re.match(r"\s*[A-Z][a-z]", text) or re.search(r"[a-z] [a-z]", text)]
 
 
 def has_words(text: str) -> bool:

@@ -168,7 +168,7 @@ class ChartData:
             for account, day, _, _, _, _ in self.daily_movements:
                 if self.start <= day <= self.until:
                     days[UUID(account) in self.cash_ids].append(day)
-        return {is_cash: min(found, default=None) for is_cash, found in days.items()}
+        return {is_cash: min(result, default=None) for is_cash, result in days.items()}
 
     @cached_property
     def initial_balances(self) -> list[AccountInitialBalance]:

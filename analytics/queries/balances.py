@@ -217,7 +217,7 @@ def build_balance_points(
     totals = {True: [ZERO] * len(days), False: [ZERO] * len(days)}
     cash_keys = {GROUP_NAMES[True], *map(str, cash)}
     currencies = {
-        currency for found in (held_by_account, changes_by_account) for key in found.values() for currency in key
+        currency for result in (held_by_account, changes_by_account) for key in result.values() for currency in key
     }
     pairs = {currency: [rates.get_rate_pair(currency, base, day) for day in days] for currency in currencies - {base}}
     for key in held_by_account.keys() | changes_by_account.keys():

@@ -125,8 +125,8 @@ def render_overview(data: ChartData, page: CompanyPage) -> str:
         {
             "notices": list_overview_notices(data, page),
             "steps": build_onboarding_steps(data, page) if page.has_permission(Permission.BALANCES_READ) else [],
-            "figures": [figure for found, _ in parts for figure in found],
-            "sections": [section for _, found in parts for section in found],
+            "figures": [figure for figures, _ in parts for figure in figures],
+            "sections": [section for _, sections in parts for section in sections],
             "putting_away": page.has_permission(Permission.COMPANY_WRITE),
             "company": data.company,
             "query": data.period.query,

@@ -70,7 +70,7 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
     return page.render(
         "analytics/recurring_revenue.html",
         tab=TAB,
-        asked=data.params,
+        params=data.params,
         spans=data.params.spans(page.today),
         measures=MEASURE_LABELS,
         cohorts=COHORT_LABELS,
@@ -83,7 +83,7 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
 
 def render_recurring_revenue(data: RecurringRevenueData, style: SheetStyle) -> str:
     """Render figures, charts and cohorts; nothing depends on the user."""
-    context: dict[str, Any] = {"company": data.company, "asked": data.params, "query": data.params.address()}
+    context: dict[str, Any] = {"company": data.company, "params": data.params, "query": data.params.address()}
     try:
         context |= {
             "figures": recurring_revenue_figures.build_summary_figures(data),
@@ -250,7 +250,7 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
         customer=customer,
         called=customer.name if can_read_name else HIDDEN_NAME,
         named=can_read_name,
-        asked=params,
+        params=params,
         spans=params.spans(page.today),
         subscriptions=subscriptions,
         several=len(subscriptions) > 1,

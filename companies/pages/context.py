@@ -196,7 +196,7 @@ def handle_form_errors(request: HttpRequest, form: ErrorForm | None = None) -> I
 def get_error_message(error: DomainError) -> str:
     """Return the text of a domain error, for a page without a form."""
     return (
-        " ".join(said for _pointer, _code, said in error.errors)
+        " ".join(text for _pointer, _code, text in error.errors)
         if isinstance(error, ValidationFailed)
         else error.detail
     )

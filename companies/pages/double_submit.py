@@ -12,14 +12,14 @@ from companies.models import IdempotencyRecord
 SUBMISSION_FIELD = "once"  # hidden field with a unique value in forms that create something
 
 
-class DuplicateSubmission(ConflictError):
+class SentBefore(ConflictError):
     """This form was already submitted. Submit it again to repeat the action."""
 
     code = "sent_before"
 
 
 def reject_duplicate_submission(request: HttpRequest, *, now: datetime) -> None:
-    """Raise DuplicateSubmission if the same form was submitted before. Call it in the form's transaction.
+    """Raise SentBefore if the same form was submitted before. Call it in the form's transaction.
 
     A rollback also forgets the submission. The same form with other values is another one. Concurrent
     submissions wait for each other at the unique key.
@@ -36,4 +36,4 @@ def reject_duplicate_submission(request: HttpRequest, *, now: datetime) -> None:
         defaults={"request_digest": digest.digest(), "status": 302, "body": b"", "created_time": now},
     )
     if not is_first:
-        raise DuplicateSubmission
+        raise SentBefore

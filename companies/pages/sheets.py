@@ -77,8 +77,8 @@ def get_sheet_style(request: HttpRequest) -> SheetStyle:
         key, default, requested = f"sheet_{name}", next(iter(values)), request.GET.get(name)
         if requested in values and request.session.get(key, default) != requested:
             request.session[key] = requested
-        kept = request.session.get(key)
-        chosen[name] = str(kept) if kept in values else default
+        stored_value = request.session.get(key)
+        chosen[name] = str(stored_value) if stored_value in values else default
     return SheetStyle(**chosen)
 
 

@@ -30,7 +30,7 @@ register = template.Library()
 register.filter("money", format_money)
 register.filter("as_typed", format_amount_for_input)
 register.filter("role", get_role_label)
-register.filter("told", translate_log_entry)
+register.filter("log_text", translate_log_entry)
 TILE_TONES = 6
 AGO_STEPS = (
     (60, ngettext_lazy("{count} minute ago", "{count} minutes ago", "count"), 60),

@@ -33,9 +33,9 @@ class NewItems:
         return self.count
 
     def __iter__(self) -> Iterator[BankItem]:
-        for told in self.statements:
-            account = str(told.account.id)
-            for entry in told.list_new_entries():
+        for matched in self.statements:
+            account = str(matched.account.id)
+            for entry in matched.list_new_entries():
                 yield BankItem(
                     account_id=account,
                     date=entry.day,

@@ -155,8 +155,8 @@ def find_equally_plausible_encodings(content: bytes) -> list[str]:
     if _decode(sample, "utf-8", is_cut=len(content) > len(sample)) is not None:
         return []
     names = {codec: name for name, codec in CODEC_BY_NAME.items()}
-    found: dict[str, str] = {}
+    names_by_text: dict[str, str] = {}
     for codec in find_encodings(content):
         if codec in names:
-            found.setdefault(sample.decode(codec, errors="replace"), names[codec])
-    return list(found.values()) if len(found) > 1 else []
+            names_by_text.setdefault(sample.decode(codec, errors="replace"), names[codec])
+    return list(names_by_text.values()) if len(names_by_text) > 1 else []

@@ -37,13 +37,13 @@ def find_decimal_mark(texts: Iterable[str]) -> str:
     >>> find_decimal_mark(["-4,50", "-1,234"]), find_decimal_mark(["1,234.50"]), find_decimal_mark(["1,234", "5"])
     (',', '.', '')
     """
-    found: dict[str, str] = {}
+    texts_by_mark: dict[str, str] = {}
     for text in texts:
         if mark := find_mark_of_amount(text):
-            found.setdefault(mark, text.strip())
-    if len(found) > 1:
-        raise MixedMarksError(*found.values())
-    return next(iter(found), "")
+            texts_by_mark.setdefault(mark, text.strip())
+    if len(texts_by_mark) > 1:
+        raise MixedMarksError(*texts_by_mark.values())
+    return next(iter(texts_by_mark), "")
 
 
 def find_mark_of_amount(text: str) -> str:

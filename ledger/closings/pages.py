@@ -48,8 +48,10 @@ def show_closings(page: CompanyPage) -> HttpResponse:
         if form.is_valid:
             with page.handle_errors(form):
                 closing = actions.close_months(company=page.company, context=page.audit_context, **form.data)
-                said = _("{month} is closed.").format(month=get_current_locale().format_month(closing.month, full=True))
-                return page.redirect_with_message(said, "closings")
+                message = _("{month} is closed.").format(
+                    month=get_current_locale().format_month(closing.month, full=True)
+                )
+                return page.redirect_with_message(message, "closings")
         return render_closings(page, form)
     month = page.request.GET.get("month", "")
     return render_closings(page, BoundForm(values={"month": month, "note": "", "acknowledge": False}))
@@ -60,7 +62,7 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
     chosen = next((month for month in months if format_month(month) == form.values["month"]), None)
     chosen = chosen or (months[0] if months else None)
     through = closing_queries.list_months_to_close(page.company, chosen) if chosen else []
-    found = check_months(page.company, through, today=page.today, rates=get_rate_table())
+    result = check_months(page.company, through, today=page.today, rates=get_rate_table())
     rows = closing_queries.list_closings(page.company)
     people = find_actor_names(
         page, {each for row in rows for each in (row.created_user_id, row.reopened_user_id) if each}
@@ -72,9 +74,9 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
         form=form,
         months=[(format_month(month), get_current_locale().format_month(month, full=True)) for month in months],
         chosen=format_month(chosen) if chosen else "",
-        checks=describe_checks(found, through),
-        missing_rates=", ".join(found.missing_rates),
-        passed=found.passed,
+        checks=describe_checks(result, through),
+        missing_rates=", ".join(result.missing_rates),
+        passed=result.passed,
         rows=[(row, format_month(row.month), *find_closer_names(row, people)) for row in rows],
         manages=page.has_permission(MANAGE),
         now=format_month(page.today),
@@ -94,17 +96,17 @@ def find_closer_names(row: Closing, people: dict[str, str]) -> tuple[str, str]:
     return people.get(row.created_user_id or "", service), people.get(row.reopened_user_id or "", service)
 
 
-def describe_checks(found: CloseChecks, months: Sequence[date]) -> list[CheckLine]:
+def describe_checks(checks: CloseChecks, months: Sequence[date]) -> list[CheckLine]:
     """Return the checks, each with the page that lists what is unfinished."""
     if not months:
         return []
     window = f"startDate={months[0]}&endDate={get_last_day_of_month(months[-1])}"
     return [
-        CheckLine(_("Uncategorized transactions"), found.uncategorized, "transactions", f"?{window}&open=true"),
-        CheckLine(_("Pending transactions"), found.pending, "transactions", f"?{window}&pending=true"),
-        CheckLine(_("Accounts that are not reconciled"), len(found.unreconciled_accounts), "accounts", ""),
-        CheckLine(_("Overdue planned transactions"), found.overdue, "planned", ""),
-        CheckLine(_("Missing exchange rates"), len(found.missing_rates), "exchange-rates", ""),
+        CheckLine(_("Uncategorized transactions"), checks.uncategorized, "transactions", f"?{window}&open=true"),
+        CheckLine(_("Pending transactions"), checks.pending, "transactions", f"?{window}&pending=true"),
+        CheckLine(_("Accounts that are not reconciled"), len(checks.unreconciled_accounts), "accounts", ""),
+        CheckLine(_("Overdue planned transactions"), checks.overdue, "planned", ""),
+        CheckLine(_("Missing exchange rates"), len(checks.missing_rates), "exchange-rates", ""),
     ]
 
 
@@ -121,8 +123,8 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
         if form.is_valid:
             with page.handle_errors(form):
                 actions.reopen_months(company=page.company, context=page.audit_context, month=first, **form.data)
-                said = _("{month} is open again.").format(month=get_current_locale().format_month(first, full=True))
-                return page.redirect_with_message(said, "closing", month=month)
+                message = _("{month} is open again.").format(month=get_current_locale().format_month(first, full=True))
+                return page.redirect_with_message(message, "closing", month=month)
     versions = closing_queries.list_closing_versions(page.company, first)
     shown = next((each for each in versions if str(each.version) == page.request.GET.get("version")), None)
     shown = shown or (versions[0] if versions else None)

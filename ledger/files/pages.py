@@ -98,7 +98,7 @@ def show_files(page: CompanyPage) -> HttpResponse:
             for row in file_rows
         ],
         cursor=cursor,
-        asked=page.request.GET.urlencode(),
+        list_query=page.request.GET.urlencode(),
         loose=unattached_only,
         chosen=status,
         statuses=to_choices(PARSE_STATUS_LABELS),

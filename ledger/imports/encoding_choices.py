@@ -45,9 +45,9 @@ def choose_by_headings(headings: Mapping[str, Sequence[str]]) -> list[str]:
     counts = {name: sum(bool(find_heading_fields(each)) for each in names) for name, names in headings.items()}
     best = [name for name, count in counts.items() if count == max(counts.values())]
     named = map(find_heading_languages, headings[best[0]])
-    languages = [found - OTHER_LANGUAGES for found in named if "en" not in found and found - OTHER_LANGUAGES]
-    is_eastern = any(found <= EASTERN_LANGUAGES for found in languages)
-    is_western = any(not found & EASTERN_LANGUAGES for found in languages)
+    languages = [result - OTHER_LANGUAGES for result in named if "en" not in result and result - OTHER_LANGUAGES]
+    is_eastern = any(result <= EASTERN_LANGUAGES for result in languages)
+    is_western = any(not result & EASTERN_LANGUAGES for result in languages)
     if is_eastern == is_western:
         return best
     used = EASTERN if is_eastern else WESTERN

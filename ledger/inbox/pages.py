@@ -114,8 +114,8 @@ def add_inbox_count(request: HttpRequest) -> dict[str, object]:
             return ""
         with connection.cursor() as cursor:
             cursor.execute(_COUNT_OPEN, {"company": access.company.id, "most": MAX_COUNTED + 1})
-            found = cursor.fetchone()[0]
-        return f"{MAX_COUNTED}+" if found > MAX_COUNTED else str(found or "")
+            result = cursor.fetchone()[0]
+        return f"{MAX_COUNTED}+" if result > MAX_COUNTED else str(result or "")
 
     return {"inbox_count": SimpleLazyObject(count_open)}
 
@@ -380,8 +380,8 @@ def build_pair_line(pair: LegPair, rows: dict[UUID, Transaction], names: LedgerN
 
 def collect_inbox_offers(page: CompanyPage) -> Iterable[InboxOffer]:
     """Yield the suggestions of the apps above."""
-    for found in hooks.list_inbox_offers.run(page):
-        yield from found
+    for result in hooks.list_inbox_offers.run(page):
+        yield from result
 
 
 def collect_inbox_notices(page: CompanyPage) -> Iterable[InboxNotice]:
@@ -392,5 +392,5 @@ def collect_inbox_notices(page: CompanyPage) -> Iterable[InboxNotice]:
             if (account.bank_connection or {}).get("balanceMismatchSince"):
                 address = f"{reverse('account', args=[page.company.id, account.id])}#reconciliation"
                 yield _("{account} is out of balance").format(account=account.name), address
-    for found in hooks.list_inbox_notices.run(page):
-        yield from found
+    for result in hooks.list_inbox_notices.run(page):
+        yield from result

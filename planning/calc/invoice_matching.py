@@ -283,12 +283,12 @@ class SumIndex:
 
     def find_sets(self, amount: Decimal) -> list[tuple[OpenInvoice, ...]]:
         """Return at most two sets of two to five invoices with this sum, smallest first."""
-        found: list[tuple[OpenInvoice, ...]] = []
+        results: list[tuple[OpenInvoice, ...]] = []
         for places in self.iterate_index_sets(int(amount * SCALE)):
-            found.append(tuple(self.invoices[place] for place in places))
-            if len(found) == 2:
+            results.append(tuple(self.invoices[place] for place in places))
+            if len(results) == 2:
                 break
-        return found
+        return results
 
     def iterate_index_sets(self, target: int) -> Iterator[tuple[int, ...]]:
         yield from self.pairs.get(target, ())
@@ -315,7 +315,7 @@ class NameIndex:
         ['nw202617']
         """
         words = WORDS.findall(strip_accents(text).casefold())
-        found: list[str] = []
+        results: list[str] = []
         covered_to = 0
         for start in range(len(words)):
             name, longest, longest_end = "", "", 0
@@ -326,9 +326,9 @@ class NameIndex:
                 if name in self.names:
                     longest, longest_end = name, end + 1
             if longest_end > covered_to:
-                found.append(longest)
+                results.append(longest)
                 covered_to = longest_end
-        return found
+        return results
 
 
 def is_distinctive(name: str) -> bool:

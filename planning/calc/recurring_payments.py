@@ -89,14 +89,14 @@ def find_recurring_payments(payments: Iterable[PastPayment], *, today: dt.date) 
     for payment in payments:
         if payment.amount and payment.date <= today:
             groups[payment.party, payment.account_id, payment.currency, payment.amount > 0].append(payment)
-    found = [
+    results = [
         recurring
         for group in groups.values()
         for similar in group_similar_amounts(sorted(group))
         if (recurring := find_interval(similar, today=today))
         and (len(recurring.payments) > FEWEST_PAYMENTS or len(similar) == len(group))
     ]
-    return sorted(found, key=lambda each: (each.next_date, each.latest.amount, each.latest.id))
+    return sorted(results, key=lambda each: (each.next_date, each.latest.amount, each.latest.id))
 
 
 def group_similar_amounts(payments: Sequence[PastPayment]) -> list[list[PastPayment]]:

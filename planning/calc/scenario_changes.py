@@ -295,7 +295,7 @@ def find_contradicting_changes(
     counterparty that it stops. A percentage on a category or a P&L line applies to what is left.
     """
     stops = [(position, change) for position, change in changes if change.kind == "stop"]
-    found = []
+    results = []
     for position, stop in stops:
         for other_position, other in changes:
             if other_position == position or (other.kind == "stop" and other_position < position):
@@ -303,8 +303,8 @@ def find_contradicting_changes(
             if not (has_same_target(stop, other) or (other.kind in ("scale", "shift") and other.is_specific)):
                 continue
             if any(has_common_occurrence(stop, other, state) for state in states.values()):
-                found.append((position, other_position))
-    return found
+                results.append((position, other_position))
+    return results
 
 
 def has_same_target(change: Change, other: Change) -> bool:

@@ -45,7 +45,7 @@ class PartyUnknown(ConflictError):
     code = "party_unknown"
 
 
-class PlannedInvoiceError(ConflictError):
+class InvoicePlanned(ConflictError):
     """The invoice is planned already."""
 
     code = "invoice_planned"
@@ -59,13 +59,13 @@ class PlannedInvoiceError(ConflictError):
         }
 
 
-class AlreadyPlanned(PlannedInvoiceError):
+class AlreadyPlanned(InvoicePlanned):
     """A receivable or payable was already created from this file."""
 
     code = "already_planned"
 
 
-class DuplicateInvoice(PlannedInvoiceError):
+class DuplicateInvoice(InvoicePlanned):
     """An invoice with this number from the same seller is already planned."""
 
     code = "duplicate_invoice"

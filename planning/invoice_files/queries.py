@@ -75,8 +75,8 @@ def find_by_name(counterparties: Any, party: InvoiceParty) -> Counterparty | Non
         for row_id, name in counterparties.order_by("id").values_list("id", "name")
         if normalize_party_name(name) in names
     ]
-    found: Counterparty | None = counterparties.filter(id=min(same_ids)[1]).first() if same_ids else None
-    return found
+    result: Counterparty | None = counterparties.filter(id=min(same_ids)[1]).first() if same_ids else None
+    return result
 
 
 def find_planned_invoice(

@@ -250,8 +250,8 @@ class PartyLookup:
 
     def get_key(self, name: str) -> str:
         """Return what names of one counterparty have in common."""
-        found = self.find(name)
-        return str(found.id) if found else normalize_party_name(name) or name.casefold()
+        result = self.find(name)
+        return str(result.id) if result else normalize_party_name(name) or name.casefold()
 
     def find(self, name: str) -> Counterparty | None:
         """Return the counterparty of this name; one written exactly so comes first."""
@@ -259,13 +259,13 @@ class PartyLookup:
 
     def get_or_create(self, invoice: TableInvoice) -> Counterparty:
         """Return the counterparty of an invoice, created where there is none; the import's audit entry counts it."""
-        found = self.find(invoice.counterparty)
-        if found is None:
+        result = self.find(invoice.counterparty)
+        if result is None:
             company = self.change.company
-            found = self.change.insert(Counterparty(company=company, name=invoice.counterparty, type=self.type))
-            self.add([found], str.casefold)
-            self.add([found], normalize_party_name)
-        return found
+            result = self.change.insert(Counterparty(company=company, name=invoice.counterparty, type=self.type))
+            self.add([result], str.casefold)
+            self.add([result], normalize_party_name)
+        return result
 
     def count_missing(self, invoices: Sequence[TableInvoice]) -> int:
         """Return how many counterparties would be created."""

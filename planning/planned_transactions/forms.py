@@ -154,8 +154,8 @@ def parse_tax_field(values: Mapping[str, Any], amount: str | None, currency: str
     if percent is None:
         amounts, amount_errors = parse_form_amounts(values, ["passThroughTaxAmount"], currency=currency)
         return amounts.get("passThroughTaxAmount"), {
-            name: _("{told} Or enter a percentage such as 19%.").format(told=told)
-            for name, told in amount_errors.items()
+            name: _("{told} Or enter a percentage such as 19%.").format(told=error)
+            for name, error in amount_errors.items()
         }
     try:
         return format_amount(compute_included_tax(parse_amount(amount or ""), percent, currency), currency), {}

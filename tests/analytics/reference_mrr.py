@@ -46,7 +46,7 @@ def snapshots(events: Iterable[Event], *, months: Sequence[date]) -> list[Contra
     """
     waiting = sorted(events, key=lambda event: event.day)
     live: dict[str, Event] = {}
-    found = []
+    results = []
     contracts = _NO_CONTRACTS
     position = 0
     for month in months:
@@ -57,8 +57,8 @@ def snapshots(events: Iterable[Event], *, months: Sequence[date]) -> list[Contra
             position += 1
         if position != before:
             contracts = _sum_by_currency(live.values())
-        found.append(contracts)
-    return found
+        results.append(contracts)
+    return results
 
 
 def _sum_by_currency(events: Iterable[Event]) -> Contracts:

@@ -18,8 +18,8 @@ def one_app(settings):
 
 
 def send_preflight(api, origin, path="accounts", method="PUT"):
-    asked = {"Origin": origin, "Access-Control-Request-Method": method}
-    return api.client.options(api.path(path), headers=asked | {"Access-Control-Request-Headers": "authorization"})
+    query = {"Origin": origin, "Access-Control-Request-Method": method}
+    return api.client.options(api.path(path), headers=query | {"Access-Control-Request-Headers": "authorization"})
 
 
 def has_no_cors_headers(answer):

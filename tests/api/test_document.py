@@ -76,17 +76,17 @@ def find_undocumented(answer: Any, operation: dict[str, Any]) -> list[str]:
     """What an answer has and its operation does not document."""
     if str(answer.status_code) not in operation["responses"]:
         return [f"status {answer.status_code}: {answer.content!r}"]
-    told = resolve_reference(operation["responses"][str(answer.status_code)])
-    found = [f"header {name}" for name in COMMON_HEADERS & set(answer.headers) - set(told.get("headers", ()))]
+    reference = resolve_reference(operation["responses"][str(answer.status_code)])
+    results = [f"header {name}" for name in COMMON_HEADERS & set(answer.headers) - set(reference.get("headers", ()))]
     if answer.status_code == 304:
-        return found
-    media = told["content"].get(answer["Content-Type"].partition(";")[0])
+        return results
+    media = reference["content"].get(answer["Content-Type"].partition(";")[0])
     if media is None:
-        return [*found, f"media type {answer['Content-Type']}"]
+        return [*results, f"media type {answer['Content-Type']}"]
     if "json" in answer["Content-Type"]:
         schema = Draft202012Validator(media["schema"] | {"components": SECTIONS})
-        found += [f"{wrong.json_path}: {wrong.message}" for wrong in schema.iter_errors(answer.json())]
-    return found
+        results += [f"{wrong.json_path}: {wrong.message}" for wrong in schema.iter_errors(answer.json())]
+    return results
 
 
 def find_missing_headers(answer: Any, operation: dict[str, Any]) -> list[str]:
@@ -139,7 +139,11 @@ def called(api, ids) -> list[tuple[str, Any, dict[str, Any]]]:
 
 
 def test_openapi_documents_every_response_of_each_operation(called):
-    wrong = {name: found for name, answer, operation in called if (found := find_undocumented(answer, operation))}
+    wrong = {
+        name: undocumented
+        for name, answer, operation in called
+        if (undocumented := find_undocumented(answer, operation))
+    }
     assert wrong == {}
     refused = {name for name, answer, _ in called if answer.status_code >= 300 and not name.startswith("DELETE")}
     assert refused == REJECTED_OPERATIONS
@@ -147,9 +151,9 @@ def test_openapi_documents_every_response_of_each_operation(called):
 
 def test_success_responses_have_their_documented_headers(called):
     wrong = {
-        name: found
+        name: missing_headers
         for name, answer, operation in called
-        if answer.status_code < 300 and (found := find_missing_headers(answer, operation))
+        if answer.status_code < 300 and (missing_headers := find_missing_headers(answer, operation))
     }
     assert wrong == {}
 

@@ -216,7 +216,7 @@ def list_internal_names() -> set[str]:
 
 
 def test_descriptions_do_not_mention_internal_names():
-    names, found = list_internal_names(), []
+    names, result = list_internal_names(), []
     modules = {
         f"{each.rpartition('.')[2]}." for each in sys.modules if each.partition(".")[0] in APPS and "." in each
     } - {"api.", "openapi.", "recurrence."}  # the document itself, and a field
@@ -225,14 +225,14 @@ def test_descriptions_do_not_mention_internal_names():
         of_classes = set(INTERNAL_CLASS.findall(text)) & names
         of_modules = {each for each in re.findall(r"\b([a-z_]+\.)[a-z_]+\b", text) if each in modules}
         if of_builders or of_classes or of_modules:
-            found.append((where, of_builders, of_classes, of_modules, text[:80]))
-    assert not found, found
+            result.append((where, of_builders, of_classes, of_modules, text[:80]))
+    assert not result, result
 
 
 def test_transaction_ids_are_documented_as_uuids():
     known = DOCUMENT["components"]["schemas"]["Transaction"]["properties"]
-    told = {name: known[name].get("format") for name in ("id", "accountId", "createdVendorId", "integrationId")}
-    assert set(told.values()) == {"uuid"}
+    answer = {name: known[name].get("format") for name in ("id", "accountId", "createdVendorId", "integrationId")}
+    assert set(answer.values()) == {"uuid"}
 
 
 # ---------------------------------------------------------------------------------------------- fields

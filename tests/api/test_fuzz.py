@@ -66,8 +66,8 @@ def test_fuzzed_operations_never_fail(stocked, path, method):
         for place, value in sorted(changes, key=lambda change: -len(change[0])):
             sent = replace_value(sent, place, value) if place in list_places(sent) else sent
         raw = json.dumps(sent).encode() if method in ("POST", "PUT") else b""
-        asked = f"{here}?{urlencode(query, errors='replace')}"
-        answer = api.client.generic(method, asked, raw, content_type="application/json", headers=api.headers)
+        queries = f"{here}?{urlencode(query, errors='replace')}"
+        answer = api.client.generic(method, queries, raw, content_type="application/json", headers=api.headers)
         statuses.add(answer.status_code)
         assert answer.status_code < 500, (query, sent, answer.content)
         if answer.status_code >= 400:

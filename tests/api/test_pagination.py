@@ -39,9 +39,9 @@ def test_pagination_defaults_to_hundred_rows_with_next_link(api, log):
 @pytest.mark.parametrize("limit", [1, 7, 99, 1000])
 def test_pages_together_equal_the_full_list(api, log, limit):
     whole = [row["id"] for row in api.get("audit_log?entityType=test&limit=1000").json()]
-    found = [row["id"] for page in iterate_pages(api, f"audit_log?entityType=test&limit={limit}") for row in page]
-    assert found == whole
-    assert len(set(found)) == 250
+    results = [row["id"] for page in iterate_pages(api, f"audit_log?entityType=test&limit={limit}") for row in page]
+    assert results == whole
+    assert len(set(results)) == 250
 
 
 def test_next_link_is_absolute_and_keeps_filters(api, log):
@@ -58,11 +58,11 @@ def test_next_link_is_absolute_and_keeps_filters(api, log):
 
 def test_pagination_neither_repeats_nor_skips_rows_during_inserts(api, log):
     expected = {row["id"] for row in api.get("audit_log?entityType=test&limit=1000").json()}
-    found = []
+    results = []
     for page in iterate_pages(api, "audit_log?limit=20", between=lambda: api.post("account_groups", {"name": "x"})):
-        found += [row["id"] for row in page]
-    assert len(found) == len(set(found))
-    assert expected <= set(found)
+        results += [row["id"] for row in page]
+    assert len(results) == len(set(results))
+    assert expected <= set(results)
 
 
 def test_cursor_of_another_company_is_rejected(api, log, globex_api):

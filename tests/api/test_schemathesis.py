@@ -110,9 +110,9 @@ def load_schema() -> Any:
 @pytest.fixture(scope="module")
 def statuses() -> Iterator[Counter[int]]:
     """What was answered so far."""
-    found: Counter[int] = Counter()
-    yield found
-    print(f"schemathesis: {found.total()} requests, answered {dict(sorted(found.items()))}")  # noqa: T201 - what was asked
+    result: Counter[int] = Counter()
+    yield result
+    print(f"schemathesis: {result.total()} requests, answered {dict(sorted(result.items()))}")  # noqa: T201 - what was asked
 
 
 @pytest.fixture(autouse=True)

@@ -32,10 +32,10 @@ class Assistant:
     def ask(self, method: str, params: Any = None, **headers: str) -> Any:
         """The HTTP response to a request, its headers as they must be unless they are given."""
         params = {"_meta": META, **(params or {})}
-        told = {"MCP_Protocol_Version": MODERN, "Mcp_Method": method}
+        answer = {"MCP_Protocol_Version": MODERN, "Mcp_Method": method}
         if method == "tools/call":
-            told["Mcp_Name"] = params["name"]
-        return self.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, **(told | headers))
+            answer["Mcp_Name"] = params["name"]
+        return self.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, **(answer | headers))
 
     def result(self, method: str, params: Any = None) -> Any:
         response = self.ask(method, params)
@@ -44,17 +44,17 @@ class Assistant:
 
     def call(self, name: str, /, **arguments: Any) -> Any:
         """What a tool answers."""
-        found = self.result("tools/call", {"name": name, "arguments": arguments})
-        assert not found["isError"], found
-        assert json.loads(found["content"][0]["text"]) == found["structuredContent"]
-        return found["structuredContent"]
+        result = self.result("tools/call", {"name": name, "arguments": arguments})
+        assert not result["isError"], result
+        assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+        return result["structuredContent"]
 
     def refusal(self, name: str, /, **arguments: Any) -> Any:
         """How a tool refuses."""
-        found = self.result("tools/call", {"name": name, "arguments": arguments})
-        assert found["isError"], found
-        assert "structuredContent" not in found
-        return json.loads(found["content"][0]["text"])
+        result = self.result("tools/call", {"name": name, "arguments": arguments})
+        assert result["isError"], result
+        assert "structuredContent" not in result
+        return json.loads(result["content"][0]["text"])
 
 
 @pytest.fixture

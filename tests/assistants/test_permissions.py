@@ -41,12 +41,12 @@ def test_tool_needs_exactly_its_listed_permission(name, api, acme, make_api):
     if needed is None:
         assert Assistant(make_api(acme, "files:read").key).call(name, **arguments)
         return
-    found = Assistant(make_api(acme, needed).key).call(name, **arguments)
+    result = Assistant(make_api(acme, needed).key).call(name, **arguments)
     if needed.endswith(":write"):
-        assert found["done"] is False
+        assert result["done"] is False
     others = [each.value for each in Permission if each.value != needed]
     before = books.state()
-    told = Assistant(make_api(acme, *others).key).refusal(name, **arguments)
-    assert (told["status"], told["code"]) == (403, "permission_denied")
-    assert needed in told["detail"]
+    answer = Assistant(make_api(acme, *others).key).refusal(name, **arguments)
+    assert (answer["status"], answer["code"]) == (403, "permission_denied")
+    assert needed in answer["detail"]
     assert books.state() == before

@@ -206,8 +206,8 @@ def test_mcp_rejects_body_that_is_too_large(assistant):
 
 
 def test_mcp_accepts_body_of_nearly_one_mebibyte(assistant):
-    told = assistant.refusal("search_transactions", q="x" * 900_000)
-    assert told["code"] == "validation_failed"
+    answer = assistant.refusal("search_transactions", q="x" * 900_000)
+    assert answer["code"] == "validation_failed"
 
 
 @pytest.mark.parametrize(
@@ -226,14 +226,14 @@ def test_mcp_unacceptable_accept_header_is_rejected(assistant):
 
 
 def test_mcp_answers_match_sdk_types(assistant):
-    found = assistant.result("server/discover")
-    mcp_types.DiscoverResult.model_validate(found)
-    assert found["supportedVersions"][0] == MODERN
-    assert found["capabilities"] == {"tools": {}}
+    results = assistant.result("server/discover")
+    mcp_types.DiscoverResult.model_validate(results)
+    assert results["supportedVersions"][0] == MODERN
+    assert results["capabilities"] == {"tools": {}}
     mcp_types.ListToolsResult.model_validate(assistant.result("tools/list"))
     called = assistant.result("tools/call", {"name": "list_companies", "arguments": {}})
     mcp_types.CallToolResult.model_validate(called)
-    for result in (found, called):
+    for result in (results, called):
         assert result["resultType"] == "complete"
         assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "tidebook"
 
@@ -244,10 +244,10 @@ def test_mcp_answers_match_sdk_types(assistant):
 def test_mcp_answers_older_initialize_handshake(assistant, asked, agreed):
     params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
     response = assistant.send(build_handshake_message("initialize", params))
-    found = response.json()["result"]
-    assert found["protocolVersion"] == agreed
+    result = response.json()["result"]
+    assert result["protocolVersion"] == agreed
     assert "Mcp-Session-Id" not in response.headers
-    mcp_types.InitializeResult.model_validate(found)
+    mcp_types.InitializeResult.model_validate(result)
     notified = assistant.send({"jsonrpc": "2.0", "method": "notifications/initialized"}, MCP_Protocol_Version=agreed)
     assert (notified.status_code, notified.content) == (202, b"")
     assert assistant.send(build_handshake_message("ping"), MCP_Protocol_Version=agreed).json()["result"] == {}

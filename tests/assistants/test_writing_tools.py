@@ -50,9 +50,9 @@ def test_writing_tool_changes_nothing_until_confirmed(name, books, acme, assista
 def test_tool_returns_the_endpoint_answer(name, books, assistant):
     tools = {tool["name"]: tool for tool in assistant.result("tools/list")["tools"]}
     arguments = books.writing()[name]
-    found = assistant.call(name, **arguments)
+    result = assistant.call(name, **arguments)
     Draft202012Validator(tools[name]["inputSchema"]).validate(arguments)
-    Draft202012Validator(tools[name]["outputSchema"]).validate(found)
+    Draft202012Validator(tools[name]["outputSchema"]).validate(result)
     paths = {
         "categorize": "transactions/categorize",
         "create_rule": "categorization_rules",
@@ -62,7 +62,7 @@ def test_tool_returns_the_endpoint_answer(name, books, assistant):
     }
     expected = books.api.post(paths[name], arguments).json()
     passing = {"id", "createdTime", "lastUpdatedTime"}
-    assert {k: v for k, v in found["answer"].items() if k not in passing} == {
+    assert {k: v for k, v in result["answer"].items() if k not in passing} == {
         k: v for k, v in expected.items() if k not in passing
     }
 
@@ -73,8 +73,8 @@ def test_first_call_of_categorize_previews_changes(books, assistant, acme, make_
     arguments = books.writing()["categorize"]
     first = assistant.call("categorize", **arguments)
     rent, fee = ({"categoryName": "Office", "amountValue": amount} for amount in ("-950.00", "-12.50"))
-    told = {row["transactionId"]: (row["fromTo"], row["before"], row["after"]) for row in first["changes"]}
-    assert told == {
+    answer = {row["transactionId"]: (row["fromTo"], row["before"], row["after"]) for row in first["changes"]}
+    assert answer == {
         books.rent: ("Landlord", [rent | {"categoryName": "Rent"}], [rent]),
         books.fee: ("Bank fee", [], [fee]),
     }
@@ -89,8 +89,8 @@ def test_confirmation_is_rejected_after_a_change(name, books, assistant):
     digest = assistant.call(name, **arguments)["digest"]
     change_subject(books, name)
     before = books.state()
-    told = assistant.refusal(name, **arguments, confirm=digest)
-    assert (told["status"], told["code"]) == (409, "digest_differs")
+    answer = assistant.refusal(name, **arguments, confirm=digest)
+    assert (answer["status"], answer["code"]) == (409, "digest_differs")
     assert books.state() == before
 
 
@@ -118,8 +118,8 @@ def test_digest_is_bound_to_arguments_tool_and_credential(books, acme, assistant
     assert assistant.refusal("categorize", **other, confirm=digest)["code"] == "digest_differs"
     someone = Assistant(make_api(acme).key)
     assert someone.refusal("categorize", **arguments, confirm=digest)["code"] == "digest_differs"
-    told = assistant.refusal("plan_payment", **books.writing()["plan_payment"], confirm=digest)
-    assert told["code"] == "digest_differs"
+    answer = assistant.refusal("plan_payment", **books.writing()["plan_payment"], confirm=digest)
+    assert answer["code"] == "digest_differs"
 
 
 def test_digest_does_not_depend_on_argument_order(books, assistant):
@@ -164,9 +164,9 @@ def test_confirmation_ignores_unrelated_changes(books, assistant):
 )
 def test_invalid_arguments_are_rejected_by_first_call(books, assistant, name, changes, status, code):
     before = books.state()
-    told = assistant.refusal(name, **(books.writing()[name] | changes))
-    codes = {told["code"], *(each["code"] for each in told.get("errors", []))}
-    assert told["status"] == status
+    answer = assistant.refusal(name, **(books.writing()[name] | changes))
+    codes = {answer["code"], *(each["code"] for each in answer.get("errors", []))}
+    assert answer["status"] == status
     assert code in codes
     assert books.state() == before
 
@@ -176,6 +176,6 @@ def test_writing_tool_does_not_find_rows_of_another_company(name, books, globex,
     theirs = Assistant(globex_api.key)
     before = books.state()
     assert theirs.refusal(name, **books.writing()[name])["status"] in (400, 404)
-    told = assistant.refusal(name, **books.writing()[name], companyId=str(globex.id))
-    assert (told["status"], told["code"]) == (404, "not_found")
+    answer = assistant.refusal(name, **books.writing()[name], companyId=str(globex.id))
+    assert (answer["status"], answer["code"]) == (404, "not_found")
     assert books.state() == before

@@ -46,15 +46,15 @@ def describe_machine() -> str:
 
 def run_benchmark(name: str) -> list[str]:
     """The rows of one measurement, shown as they come."""
-    found = []
+    results = []
     with subprocess.Popen([sys.executable, "-m", f"tests.bench.{name}"], stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout or ():
             sys.stdout.write(line)
             sys.stdout.flush()
-            found.append(line)
+            results.append(line)
     if process.returncode:
         sys.exit(process.returncode)
-    return found
+    return results
 
 
 def main(arguments: list[str]) -> None:

@@ -89,8 +89,8 @@ def measure_import(bench: BenchServer, rounds: int = 5) -> None:
     path = f"{bench.path}/subscription_events/import"
     first = json.dumps({"events": build_new_customers(0)}).encode()
     taken = measure_seconds(lambda: bench.call("POST", path, first))
-    found = bench.database.execute("SELECT id FROM ledger_subscription WHERE company_id = %s", [bench.company])
-    subscriptions = [str(row_id) for (row_id,) in found.fetchall()]
+    result = bench.database.execute("SELECT id FROM ledger_subscription WHERE company_id = %s", [bench.company])
+    subscriptions = [str(row_id) for (row_id,) in result.fetchall()]
     bodies = iter([json.dumps({"events": build_events(seed, subscriptions)}).encode() for seed in range(1, 1 + rounds)])
     prepared = iter([format_copy_lines(bench, build_events(100 + seed, subscriptions)) for seed in range(rounds)])
     bench.database.execute("VACUUM ANALYZE")
@@ -150,12 +150,12 @@ def main() -> None:
             if done.returncode:
                 sys.exit(done.stderr)
         body = {"mrrType": "mrr", "startMonth": "2022-01", "endMonth": "2025-12"}
-        asked, nothing = measure_alternating(
+        query, nothing = measure_alternating(
             lambda: bench.call("POST", f"{bench.path}/data/monthlyData", body),
             lambda: bench.call("GET", "/companies"),
             rounds=21,
         )
-        print_figure("the same over HTTP", asked / nothing, "× GET /companies", behind=f"{1000 * asked:.1f} ms")
+        print_figure("the same over HTTP", query / nothing, "× GET /companies", behind=f"{1000 * query:.1f} ms")
         measure_balances(bench)
 
 
@@ -173,18 +173,18 @@ def measure_balances(bench: BenchServer) -> None:
             return [Decimal(str(point["value"])) for point in answer["cash"]]
 
         def theirs() -> list[Decimal]:
-            found = store.execute(DUCKDB_BALANCES, {"first": date(2024, 1, 1), "last": date(2024, 12, 31)}).fetchall()
-            return [cash for _, cash, _ in found]
+            result = store.execute(DUCKDB_BALANCES, {"first": date(2024, 1, 1), "last": date(2024, 12, 31)}).fetchall()
+            return [cash for _, cash, _ in result]
 
         assert all(abs(float(our) - float(their)) < 0.1 for our, their in zip(ours(), theirs(), strict=True))
-        asked, added_up, nothing = measure_alternating(ours, theirs, lambda: bench.call("GET", "/companies"), rounds=21)
+        query, added_up, nothing = measure_alternating(ours, theirs, lambda: bench.call("GET", "/companies"), rounds=21)
     print_figure(
         f"a year's daily balances of {TRANSACTION_COUNT:,} transactions over HTTP",
-        asked / added_up,
+        query / added_up,
         f"× the time of DuckDB {duckdb.__version__} in process",
         goal=GOAL_BALANCES,
         way=AT_MOST,
-        behind=f"{1000 * asked:.1f} against {1000 * added_up:.1f} ms; GET /companies {1000 * nothing:.1f} ms",
+        behind=f"{1000 * query:.1f} against {1000 * added_up:.1f} ms; GET /companies {1000 * nothing:.1f} ms",
     )
 
 
@@ -219,15 +219,15 @@ def months(company_id: str) -> None:
     again, fetched = measure_alternating(
         lambda: recurring_revenue.refresh_recurring_revenue(company, is_forced=True), fetch, rounds=3
     )
-    asked, nothing = measure_alternating(ask, one, rounds=201)
+    query, nothing = measure_alternating(ask, one, rounds=201)
     assert not recurring_revenue.find_recurring_revenue_differences(company.id)
     print_figure(
         f"48 months of recurring revenue of {CUSTOMER_COUNT:,} customers",
-        asked / nothing,
+        query / nothing,
         "× select 1",
         goal=GOAL_MONTHS,
         way=AT_MOST,
-        behind=f"{1000 * asked:.2f} ms",
+        behind=f"{1000 * query:.2f} ms",
     )
     print_figure("the same added up anew", again / fetched, "× the fetch of its events", behind=f"{again:.2f} s")
 
@@ -247,7 +247,7 @@ def against_duckdb(company_id: str) -> None:
         store = duckdb.connect(str(Path(folder) / "bench.duckdb"))
         export_to_duckdb(connection, store, company_id, Path(folder))
     start, end = date(2024, 1, 1), date(2024, 12, 31)
-    asked = list_months(date(2023, 1, 1), date(2025, 12, 1))
+    query = list_months(date(2023, 1, 1), date(2025, 12, 1))
 
     def our_series() -> cash_flow.FlowSeries:
         return cash_flow.compute_cash_flow(company=company, start=start, end=end, interval="day", rates=rates)
@@ -256,13 +256,13 @@ def against_duckdb(company_id: str) -> None:
         return store.execute(DUCKDB_SERIES, [start, end]).fetchall()
 
     def our_bars() -> list[dict[str, Decimal]]:
-        return profit_and_loss.list_bar_amounts(company=company, months=asked)
+        return profit_and_loss.list_bar_amounts(company=company, months=query)
 
     def their_bars() -> list[tuple[date, str, Decimal]]:
-        return store.execute(DUCKDB_BARS, [asked[0], asked[-1]]).fetchall()
+        return store.execute(DUCKDB_BARS, [query[0], query[-1]]).fetchall()
 
     check_series(our_series(), their_series())
-    check_bars(our_bars(), their_bars(), asked)
+    check_bars(our_bars(), their_bars(), query)
     times = measure_alternating(our_series, their_series, our_bars, their_bars, rounds=21)
     ours, theirs, bars_ours, bars_theirs = (1000 * each for each in times)
     unit = f"× the time of DuckDB {duckdb.__version__}"

@@ -62,13 +62,13 @@ def fill_company(bench: BenchServer) -> None:
 
 def measure_in_turn(port: int, *questions: Callable[[], bytes]) -> list[float]:
     """The seconds of each, in the median of the rounds."""
-    found: list[list[float]] = [[] for _ in questions]
+    results: list[list[float]] = [[] for _ in questions]
     for question in questions:
         measure_rate(port, question, seconds=SECONDS)  # what is made by the first request is no part of the others
     for _ in range(ROUNDS):
-        for times, question in zip(found, questions, strict=True):
+        for times, question in zip(results, questions, strict=True):
             times.append(1 / measure_rate(port, question, seconds=SECONDS))
-    return [statistics.median(times) for times in found]
+    return [statistics.median(times) for times in results]
 
 
 def main() -> None:
@@ -76,9 +76,9 @@ def main() -> None:
         fill_company(bench)
         for tool, (method, path, arguments) in SAME_QUESTIONS.items():
             where = f"{bench.path}/{path}"
-            asked = build_get(where, bench.key) if method == "GET" else build_post(where, bench.key, arguments)
+            get = build_get(where, bench.key) if method == "GET" else build_post(where, bench.key, arguments)
             called = build_message(bench.key, "tools/call", name=tool, arguments=arguments)
-            plain, wrapped = measure_in_turn(bench.port, asked, called)
+            plain, wrapped = measure_in_turn(bench.port, get, called)
             print_figure(
                 f"assistants: {tool}", wrapped / plain, "× the same question of the API", goal=GOAL_CALL, way=AT_MOST,
                 behind=f"{wrapped * 1000:.1f} against {plain * 1000:.1f} ms",

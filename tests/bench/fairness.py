@@ -38,7 +38,7 @@ def main() -> None:
         stop.set()
         for caller in callers:
             caller.join()
-    told = ", ".join(f"{count} × {status}" for status, count in sorted(answers.items()))
+    answer = ", ".join(f"{count} × {status}" for status, count in sorted(answers.items()))
     print_figure(
         f"99th percentile of another company's page beside {PARALLEL_PAGES} slow ones of one session",
         compute_p99(busy) / compute_p99(idle),
@@ -46,7 +46,7 @@ def main() -> None:
         goal=GOAL,
         way=AT_MOST,
         behind=f"{1000 * compute_p99(idle):.0f} ms idle, {1000 * compute_p99(busy):.0f} ms beside; "
-        f"the slow ones: {told}",
+        f"the slow ones: {answer}",
     )
     print_figure("health check beside them, 99th percentile", 1000 * compute_p99(health), "ms")
 
@@ -66,13 +66,13 @@ def request_page(bench: BenchServer, path: str, session: str) -> tuple[int, int]
 
 
 def measure_pages(bench: BenchServer, path: str, session: str) -> list[float]:
-    found = []
+    results = []
     for _ in range(PAGES):
         start = time.perf_counter()
         status, _ = request_page(bench, path, session)
-        found.append(time.perf_counter() - start)
+        results.append(time.perf_counter() - start)
         assert status == 200, status
-    return found
+    return results
 
 
 def call_until(bench: BenchServer, path: str, session: str, stop: threading.Event, answers: Counter[int]) -> None:

@@ -94,13 +94,13 @@ def page() -> None:
         with CaptureQueriesContext(connection) as sent:
             open_page()
             statements = len(sent)
-        asked, empty, nothing = measure_alternating(open_page, lambda: client.get("/app/password"), ones, rounds=ROUNDS)
+        query, empty, nothing = measure_alternating(open_page, lambda: client.get("/app/password"), ones, rounds=ROUNDS)
         nothing /= MANY
         behind = (
-            f"{1000 * asked:.1f} ms, {asked / empty:.1f} × a page without figures; {statements} statements of "
+            f"{1000 * query:.1f} ms, {query / empty:.1f} × a page without figures; {statements} statements of "
             f"{GOAL_QUERIES}, {len(client.get(address).content) / 1024:.0f} KB on the wire"
         )
-        print_figure(name, asked / nothing, "× select 1", goal=GOAL_PAGE, way=AT_MOST, behind=behind)
+        print_figure(name, query / nothing, "× select 1", goal=GOAL_PAGE, way=AT_MOST, behind=behind)
 
 
 def planned() -> None:

@@ -54,8 +54,8 @@ def list_transactions(bench: BenchServer) -> None:
         connection.request("GET", address, headers=headers)
         answer = connection.getresponse()
         seen += len(json.loads(answer.read()))
-        found = re.search(r"<[^>]*(/companies/[^>]+)>", answer.headers.get("Link", ""))
-        address = found[1] if found else ""
+        result = re.search(r"<[^>]*(/companies/[^>]+)>", answer.headers.get("Link", ""))
+        address = result[1] if result else ""
         connection.close()
     assert seen == TRANSACTIONS
 
@@ -83,12 +83,12 @@ def main() -> None:
         sys.stdout.write(done.stdout)
         if done.returncode:
             sys.exit(done.stderr)
-        asked, one = measure_alternating(
+        query, one = measure_alternating(
             lambda: bench.call("POST", f"{bench.path}/transactions/proposals", body),
             lambda: bench.call("GET", bench.path),
             rounds=MANY,
         )
-        print_figure("the same over HTTP", asked / one, "× GET of the company", behind=f"{1000 * asked:.1f} ms")
+        print_figure("the same over HTTP", query / one, "× GET of the company", behind=f"{1000 * query:.1f} ms")
 
 
 # Inside the service's own process: called by ``manage.py shell``
@@ -110,17 +110,17 @@ def proposals(company_id: str) -> None:
             cursor.execute("SELECT 1")
             cursor.fetchall()
 
-    found = propose_categories(company, ids)
-    assert len(found) == ASKED_COUNT
-    assert all(found.values())
-    asked, nothing = measure_alternating(lambda: propose_categories(company, ids), one, rounds=MANY)
+    categories = propose_categories(company, ids)
+    assert len(categories) == ASKED_COUNT
+    assert all(categories.values())
+    query, nothing = measure_alternating(lambda: propose_categories(company, ids), one, rounds=MANY)
     print_figure(
         f"proposals for {ASKED_COUNT} of {TRANSACTIONS:,} transactions",
-        asked / nothing,
+        query / nothing,
         "× select 1",
         goal=GOAL_PROPOSALS,
         way=AT_MOST,
-        behind=f"{1000 * asked:.2f} against {1000 * nothing:.2f} ms",
+        behind=f"{1000 * query:.2f} against {1000 * nothing:.2f} ms",
     )
 
 

@@ -179,8 +179,8 @@ def read_months(directory: str, body: str) -> Iterator[list[Payment]]:
 
 def parse_amount(text: str) -> Decimal:
     """An amount as the bodies write it; nothing where it is none."""
-    found = re.search(r"[-(]?\d+(\.\d+)?", re.sub(r"[,£ ]", "", text))
-    return Decimal(found[0].replace("(", "-")) if found else Decimal(0)
+    result = re.search(r"[-(]?\d+(\.\d+)?", re.sub(r"[,£ ]", "", text))
+    return Decimal(result[0].replace("(", "-")) if result else Decimal(0)
 
 
 def run_git(directory: str, *words: str) -> str:
@@ -189,13 +189,13 @@ def run_git(directory: str, *words: str) -> str:
 
 
 def score_body(directory: str, body: str) -> Score:
-    known, found = KnownUses(), Score()
+    known, result = KnownUses(), Score()
     for number, payments in enumerate(read_months(directory, body)):
         for payment in payments if number else ():  # the first month has nothing before it
-            found.add(known.proposed(payment), payment.heading)
+            result.add(known.proposed(payment), payment.heading)
         for payment in payments:
             known.learn(payment)
-    return found
+    return result
 
 
 def main(directory: str) -> None:

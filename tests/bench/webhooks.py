@@ -63,14 +63,16 @@ def measure_delays(bench: BenchServer, pace: float) -> tuple[list[float], float]
 def main() -> None:
     with serve_bench(workers=2, OUTBOUND_ALLOW_PRIVATE="1") as bench:
         for how, pace in ((f"each every {PACE} s", PACE), ("without a pause", 0.0)):
-            found, rate = measure_delays(bench, pace)
+            result, rate = measure_delays(bench, pace)
             print_figure(
                 f"webhook from commit to arrival, {WRITER_COUNT} writers {how}, 95th percentile",
-                found[int(len(found) * 0.95)],
+                result[int(len(result) * 0.95)],
                 "seconds",
                 goal=GOAL,
                 way=AT_MOST,
-                behind=f"{rate:.0f} events a second; median {found[len(found) // 2]:.2f} s, longest {found[-1]:.2f} s",
+                behind=(
+                    f"{rate:.0f} events a second; median {result[len(result) // 2]:.2f} s, longest {result[-1]:.2f} s"
+                ),
             )
 
 

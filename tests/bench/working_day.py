@@ -120,8 +120,8 @@ def list_transactions(client: Client, books: Books, chance: random.Random) -> No
 
 
 def query_balances(client: Client, books: Books, chance: random.Random) -> None:
-    found = json.loads(check_answer(books, client.api(books, "POST", "data/accountBalanceByAccount", WINDOW)))
-    if not set(found) <= set(books.accounts):
+    results = json.loads(check_answer(books, client.api(books, "POST", "data/accountBalanceByAccount", WINDOW)))
+    if not set(results) <= set(books.accounts):
         raise WrongAnswer("another company's account")
 
 
@@ -151,9 +151,9 @@ def create_and_delete_group(client: Client, books: Books, chance: random.Random)
 
 def import_rows(client: Client, books: Books, chance: random.Random) -> None:
     rows = build_items(books.accounts, ROWS_AN_IMPORT, chance.getrandbits(32))
-    told = json.loads(check_answer(books, client.api(books, "POST", "transactions/import", {"transactions": rows})))
-    if told["count"] != ROWS_AN_IMPORT:
-        raise WrongAnswer(f"{told['count']} rows imported")
+    answers = json.loads(check_answer(books, client.api(books, "POST", "transactions/import", {"transactions": rows})))
+    if answers["count"] != ROWS_AN_IMPORT:
+        raise WrongAnswer(f"{answers['count']} rows imported")
 
 
 def export_csv(client: Client, books: Books, chance: random.Random) -> None:
@@ -235,13 +235,13 @@ def measure_constant(port: int, clients: int) -> list[float]:
     until = time.monotonic() + max(SECONDS / 10, 1)
 
     def lane(_: int) -> list[float]:
-        client, found = Client(port), []
+        client, result = Client(port), []
         while time.monotonic() < until:
             start = time.perf_counter()
             status, _data = client.ask("GET", CONSTANT, {})
             assert status == 200, status
-            found.append(time.perf_counter() - start)
-        return found
+            result.append(time.perf_counter() - start)
+        return result
 
     with ThreadPoolExecutor(clients) as pool:
         return sorted(each for times in pool.map(lane, range(clients)) for each in times)
@@ -261,8 +261,8 @@ def measure_memory(bench: BenchServer) -> int:
 
 def count_connections(bench: BenchServer) -> int:
     """Of clients to the database, but for our own."""
-    asked = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
-    (count,) = bench.database.execute(asked).fetchone() or (0,)
+    query = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+    (count,) = bench.database.execute(query).fetchone() or (0,)
     return int(count)
 
 
@@ -298,8 +298,8 @@ def found(count: int) -> None:
         browser = Browser()
         browser.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
         session = browser.cookies[settings.SESSION_COOKIE_NAME].value
-        told = {"number": number, "id": str(company.id), "key": minted.text, "session": session}
-        sys.stdout.write(json.dumps(told) + "\n")
+        answer = {"number": number, "id": str(company.id), "key": minted.text, "session": session}
+        sys.stdout.write(json.dumps(answer) + "\n")
 
 
 def compute_size(number: int) -> int:
@@ -325,12 +325,12 @@ def fill_company(bench: BenchServer, books: Books) -> None:
 def main() -> None:
     with serve_bench(workers=WORKERS) as bench:
         start = time.monotonic()
-        told = bench.machine.run(
+        answer = bench.machine.run(
             "shell", "-v", "0", "-c", f"from tests.bench import working_day as w; w.found({COMPANIES})"
         )
-        if told.returncode:
-            sys.exit(told.stderr)
-        every = [Books(**json.loads(line)) for line in told.stdout.splitlines()]
+        if answer.returncode:
+            sys.exit(answer.stderr)
+        every = [Books(**json.loads(line)) for line in answer.stdout.splitlines()]
         with ThreadPoolExecutor(WORKERS) as pool:
             for filled in [pool.submit(fill_company, bench, books) for books in reversed(every)]:  # the largest first
                 filled.result()

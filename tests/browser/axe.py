@@ -15,5 +15,5 @@ def list_violations(page: Any, *rules: str) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(SCRIPT)
     options = OPTIONS | ({"runOnly": {"type": "rule", "values": rules}} if rules else {})
-    found = page.evaluate("(options) => axe.run(options)", options)["violations"]
-    return [f"{each['id']}: {[node['html'][:120] for node in each['nodes']][:3]}" for each in found]
+    violations = page.evaluate("(options) => axe.run(options)", options)["violations"]
+    return [f"{each['id']}: {[node['html'][:120] for node in each['nodes']][:3]}" for each in violations]

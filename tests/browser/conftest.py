@@ -34,10 +34,10 @@ def find_chromium() -> str | None:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    found = find_chromium()
-    if found is None:
+    chromium = find_chromium()
+    if chromium is None:
         pytest.skip(f"none of {', '.join(CHROMIUM_NAMES)} is installed: no test in a browser")
-    return browser_type_launch_args | {"executable_path": found, "args": list(CHROMIUM_FLAGS)}
+    return browser_type_launch_args | {"executable_path": chromium, "args": list(CHROMIUM_FLAGS)}
 
 
 @pytest.fixture(scope="session")
@@ -97,18 +97,18 @@ def serve_app(server_class: type[HTTPServer]) -> Iterator[Any]:
 @pytest.fixture
 def complaints(page: Any) -> Iterator[list[str]]:
     """What the browser's console said of broken policies and scripts; nothing, at the end of every walk."""
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
-    yield said
-    assert [text for text in said if "Failed to load resource" not in text] == []
+    texts: list[str] = []
+    page.on("console", lambda message: texts.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: texts.append(str(error)))
+    yield texts
+    assert [text for text in texts if "Failed to load resource" not in text] == []
 
 
 @pytest.fixture(scope="session")
 def served() -> Iterator[DemoSite]:
     """A server with a company that has something on every page. Tests only look."""
-    with serve_demo_site() as found:
-        yield found
+    with serve_demo_site() as result:
+        yield result
 
 
 @pytest.fixture(scope="session")

@@ -54,14 +54,14 @@ def list_complaints(page, path):
 
     In the dark other colours stand in the same places: only they are looked at, once, wide.
     """
-    said = []
+    texts = []
 
     def hear(message):
         if message.type == "error":
-            said.append(message.text)
+            texts.append(message.text)
 
     def fail(error):
-        said.append(str(error))
+        texts.append(str(error))
 
     page.on("console", hear)
     page.on("pageerror", fail)
@@ -71,21 +71,21 @@ def list_complaints(page, path):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
         rules = ["color-contrast"] if scheme == "dark" else []
-        said += [f"at {width}, {scheme}: {each}" for each in list_violations(page, *rules)]
+        texts += [f"at {width}, {scheme}: {each}" for each in list_violations(page, *rules)]
     for width in WIDTHS:
         across = measure_width_at(page, width)
         if across > width:
-            said.append(f"at {width}: {across} pixels wide")
-    said += page.evaluate("window.broken")
+            texts.append(f"at {width}: {across} pixels wide")
+    texts += page.evaluate("window.broken")
     page.remove_listener("console", hear)
     page.remove_listener("pageerror", fail)
-    return said
+    return texts
 
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_every_page_passes_accessibility_csp_and_width_checks(route, look, served):
-    said = look(served.address(route), signed_in=not route.startswith(SIGNED_OUT))
-    assert not said
+    text = look(served.address(route), signed_in=not route.startswith(SIGNED_OUT))
+    assert not text
 
 
 @pytest.mark.parametrize("path", ["/docs/errors", *(f"/docs/guides/{name}" for name in GUIDES)])
@@ -174,6 +174,6 @@ def test_page_check_finds_faults_in_dark_mode(tabs):
         "<body><main><h1>x</h1><p>faint</p></main></body></html>"
     )
     page.route("**/app/broken", lambda route: route.fulfill(body=broken, content_type="text/html"))
-    said = list_complaints(page, "/app/broken")
+    complaints = list_complaints(page, "/app/broken")
     page.close()
-    assert [each.partition(": color-contrast")[0] for each in said] == ["at 1280, dark"]
+    assert [each.partition(": color-contrast")[0] for each in complaints] == ["at 1280, dark"]

@@ -55,9 +55,9 @@ def contexts(browser, served, cookies):
 @pytest.fixture(scope="module")
 def pages(served, contexts):
     """The path of every page, and whether it is one for people who signed in."""
-    found = [(served.address(route), not route.startswith(SIGNED_OUT)) for route in ROUTES]
-    found = [(path, signed_in) for path, signed_in in found if is_page(contexts["en-GB", signed_in], path)]
-    return [*found, (served.consent(), True)]
+    results = [(served.address(route), not route.startswith(SIGNED_OUT)) for route in ROUTES]
+    results = [(path, signed_in) for path, signed_in in results if is_page(contexts["en-GB", signed_in], path)]
+    return [*results, (served.consent(), True)]
 
 
 class VisibleText(HTMLParser):
@@ -93,8 +93,8 @@ def test_german_pages_contain_no_english_text(served, contexts, pages):
             VisibleText(contexts[locale, signed_in].request.get(path).text()).texts for locale in ("en-GB", "de-DE")
         )
         assert english != german, path
-        found = {text for text in {*english} & {*german} if not {*WORD.findall(CODE.sub("", text))} <= known}
-        left += [f"{path}: {text}" for text in sorted(found) if not path.endswith(ENGLISH)]
+        results = {text for text in {*english} & {*german} if not {*WORD.findall(CODE.sub("", text))} <= known}
+        left += [f"{path}: {text}" for text in sorted(results) if not path.endswith(ENGLISH)]
     assert not left, "\n".join(left)
 
 

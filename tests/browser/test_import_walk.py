@@ -157,8 +157,8 @@ def test_upload_of_too_many_files_is_rejected_before_sending(page, complaints, s
     page.wait_for_load_state()
     files.set_input_files([csv_file(f"{n}.csv", GOOD) for n in range(21)])
     page.get_by_role("button", name="Upload and review").click()
-    said = "Select at most 20 files."
-    assert files.evaluate("each => each.validationMessage") == said
+    text = "Select at most 20 files."
+    assert files.evaluate("each => each.validationMessage") == text
     assert page.url.endswith("/imports/new")
     files.set_input_files([csv_file("one.csv", GOOD)])
     page.get_by_role("button", name="Upload and review").click()

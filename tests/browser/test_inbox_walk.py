@@ -87,7 +87,7 @@ def record_announcements(page):
     heard = []
     page.on("console", lambda message: heard.append(message.text))
     page.evaluate("""() => {
-        const told = document.querySelector("[data-told]");
+        const told = document.querySelector("[data-status]");
         new MutationObserver(() => console.info(told.textContent)).observe(told, { childList: true });
     }""")
     return heard
@@ -119,8 +119,8 @@ def test_empty_company_imports_statements_and_empties_inbox(page, complaints, si
     page.get_by_role("button", name="Upload and review").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Review statements")
     row = page.get_by_role("row").filter(has_text=MAIN)
-    for told in ("€1,000.00", "€228.00", "€0.00"):
-        expect(row).to_contain_text(told)
+    for answer in ("€1,000.00", "€228.00", "€0.00"):
+        expect(row).to_contain_text(answer)
     fits()
     page.get_by_role("button", name="Import 6 transactions").click()
     expect(page.get_by_role("status")).to_have_text("6 transactions imported from 2 files.")
@@ -167,15 +167,15 @@ def test_long_file_upload_shows_progress(page, complaints, site, acme, file):
     sign_in_and_open(page, site, acme, "/accounts")
     open_account(page, "Main", MAIN)
     page.goto(f"{site}/app/companies/{acme.id}/imports/new")
-    told = record_announcements(page)
+    answers = record_announcements(page)
     padding = b"".join(b"<!-- %s -->\n" % (b"x" * 10_000) for _ in range(150))
     long = build_simple_camt("-1.00", day=DAY, **PERIOD).replace(b"<Ntry>", padding + b"<Ntry>")
     page.get_by_label("Files").set_input_files(file("long.xml", long))
     expect(page.get_by_role("listitem").filter(has_text="long.xml")).to_have_text("long.xml, 1.5 MB")
     page.get_by_role("button", name="Upload and review").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Review statements")
-    assert "1.5 of 1.5 MB uploaded" in told
-    assert "Reading 1.5 MB, 0 s" in told
+    assert "1.5 of 1.5 MB uploaded" in answers
+    assert "Reading 1.5 MB, 0 s" in answers
     page.get_by_role("button", name="Import 1 transaction").click()
     expect(page.get_by_role("status")).to_have_text("1 transaction imported from 1 file.")
 
@@ -207,8 +207,8 @@ def test_long_import_shows_progress(page, complaints, site, acme, file, monkeypa
     )
     page.get_by_role("button", name="Upload and review").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Review statements")
-    told = record_announcements(page)
+    answers = record_announcements(page)
     page.get_by_role("button", name="Import 6 transactions").click()
     expect(page.get_by_role("status")).to_have_text("6 transactions imported from 2 files.")
-    assert "Importing 6 transactions, 0 s" in told
-    assert any(re.fullmatch(r"File 1 of 2: [1-4] of 5 transactions, \d+ s", each) for each in told)
+    assert "Importing 6 transactions, 0 s" in answers
+    assert any(re.fullmatch(r"File 1 of 2: [1-4] of 5 transactions, \d+ s", each) for each in answers)

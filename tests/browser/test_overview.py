@@ -122,9 +122,9 @@ def test_overview_shows_same_numbers_as_api_after_sign_in(page, live_server, bus
         return api.post(f"data/{query}", question).json()
 
     window = {"startDate": str(add_months(get_first_day_of_month(today), -11)), "endDate": str(today)}
-    told = ask("balanceByCashType", **window)
-    days = {each["date"]: [each["value"]] for each in told["cash"]}
-    for each in told["nonCash"]:
+    answer = ask("balanceByCashType", **window)
+    days = {each["date"]: [each["value"]] for each in answer["cash"]}
+    for each in answer["nonCash"]:
         days[each["date"]].append(each["value"])
     read = read_chart_table(page, "Cash balance")
     read = {str(datetime.strptime(day, "%d %b %Y").date()): cells for day, cells in read.items()}
@@ -140,7 +140,7 @@ def test_overview_shows_same_numbers_as_api_after_sign_in(page, live_server, bus
         flows["outflow"][0]["value"],
     ]
     cash = page.locator(".key-figures div").filter(has_text="Cash").first.locator("dd").first.inner_text()
-    assert cash == f"€{round(told['cash'][-1]['value']):,}"
+    assert cash == f"€{round(answer['cash'][-1]['value']):,}"
 
 
 def test_chart_tooltip_works_with_pointer_and_arrow_keys(page, live_server, busy, complaints):

@@ -34,8 +34,8 @@ def chip(page):
 
 def check_accessibility(page):
     page.wait_for_load_state()  # what is half here has no heading yet
-    found = Axe().run(page).response["violations"]
-    assert [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in found] == []
+    violations = Axe().run(page).response["violations"]
+    assert [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in violations] == []
 
 
 def sign_in_with_password(page, named, email):

@@ -65,10 +65,10 @@ def test_plan_grid_asks_before_unsaved_cells_are_lost(page, complaints, plan):
     expect(page.get_by_text("Unsaved changes")).to_be_hidden()
     cell.fill("10")
     expect(page.get_by_text("Unsaved changes")).to_be_visible()
-    asked = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    queries = []
+    page.on("dialog", lambda dialog: (queries.append(dialog.type), dialog.accept()))
     page.reload()
-    assert asked == ["beforeunload"]
+    assert queries == ["beforeunload"]
 
 
 def test_plan_grid_copies_and_clears_row_without_javascript(browser, plan):

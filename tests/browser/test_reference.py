@@ -65,17 +65,17 @@ def test_api_reference_is_accessible_and_fits_every_width(browser: Any, live_ser
     page.wait_for_selector(".opblock-tag-section")
     page.locator(".opblock-tag", has_text="Companies").click()
     page.locator("[id$='-createCompany'] .opblock-summary-control").click()
-    said = []
+    texts = []
     for width in (1280, 768, 360):
         page.set_viewport_size({"width": width, "height": 900})
-        said += [f"at {width}: {each}" for each in list_violations(page)] if width != 768 else []
+        texts += [f"at {width}: {each}" for each in list_violations(page)] if width != 768 else []
         across = page.evaluate("document.documentElement.scrollWidth")
-        said += [f"{across} pixels wide at {width}"] if across > width else []
+        texts += [f"{across} pixels wide at {width}"] if across > width else []
     if where := os.environ.get("SCREENSHOTS"):
         page.set_viewport_size({"width": 1280, "height": 900})
         page.screenshot(path=f"{where}/reference-{scheme}.png")
     context.close()
-    assert said == []
+    assert texts == []
 
 
 def test_api_reference_does_not_exceed_maximum_height_on_phone(page: Any, live_server: Any) -> None:

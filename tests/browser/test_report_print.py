@@ -63,14 +63,14 @@ def remove_spaces(text):
 
 def list_text_positions(pdf_page):
     """(text, left) of each piece of text on a page, in points."""
-    found = []
+    results = []
 
     def note(text, cm, tm, font, size):
         if text.strip():
-            found.append((text.strip(), cm[0] * tm[4] + cm[2] * tm[5] + cm[4]))
+            results.append((text.strip(), cm[0] * tm[4] + cm[2] * tm[5] + cm[4]))
 
     pdf_page.extract_text(visitor_text=note)
-    return found
+    return results
 
 
 @pytest.mark.parametrize("shared", [False, True])

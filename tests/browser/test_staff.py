@@ -79,9 +79,9 @@ def test_admin_company_and_user_pages_are_accessible(page, served):
 def test_admin_lists_forms_and_rows_are_accessible(page):
     """Whatever the index leads to, and the first row of each list."""
     page.goto("/admin/")
-    found = list_link_addresses(page, "#content-main a, #user-tools a[href]")
-    assert len(found) > 10
-    for path in found:
+    link_addresses = list_link_addresses(page, "#content-main a, #user-tools a[href]")
+    assert len(link_addresses) > 10
+    for path in link_addresses:
         page.goto(path)
         check_accessibility(page)
         for row in list_link_addresses(page, "#result_list tbody tr:first-child th a")[:1]:
@@ -91,5 +91,5 @@ def test_admin_lists_forms_and_rows_are_accessible(page):
 
 def list_link_addresses(page, choice):
     """Where links lead, each once; a way out of the admin is none of its pages."""
-    found = page.locator(choice).evaluate_all("(links) => links.map((link) => link.pathname)")
-    return [path for path in dict.fromkeys(found) if path.startswith("/admin/")]
+    result = page.locator(choice).evaluate_all("(links) => links.map((link) => link.pathname)")
+    return [path for path in dict.fromkeys(result) if path.startswith("/admin/")]

@@ -196,8 +196,8 @@ def test_transaction_pages_are_accessible_and_fit_a_phone(desk, books):
             assert desk.evaluate(BEYOND) == [], (path, width)
         for scheme in ("light", "dark"):
             desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            found = Axe().run(desk).response["violations"]
-            grave = [each for each in found if each["impact"] in ("serious", "critical")]
+            violations = Axe().run(desk).response["violations"]
+            grave = [each for each in violations if each["impact"] in ("serious", "critical")]
             assert [(path, scheme, each["id"], each["nodes"][0]["html"]) for each in grave] == []
 
 

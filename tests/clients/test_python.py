@@ -103,13 +103,13 @@ def find_untyped(value: Any, place: str) -> list[str]:
     if isinstance(value, dict):
         return [place]
     if isinstance(value, list):
-        return [found for part in value for found in find_untyped(part, f"{place}[]")]
+        return [result for part in value for result in find_untyped(part, f"{place}[]")]
     if not hasattr(value, "__attrs_attrs__"):
         return []
     fields = [each.name for each in value.__attrs_attrs__ if each.name != "additional_properties"]
-    inner = [found for name in fields for found in find_untyped(getattr(value, name), f"{place}.{name}")]
+    inner = [result for name in fields for result in find_untyped(getattr(value, name), f"{place}.{name}")]
     return inner + [
-        found for part in getattr(value, "additional_properties", {}).values() for found in find_untyped(part, place)
+        result for part in getattr(value, "additional_properties", {}).values() for result in find_untyped(part, place)
     ]
 
 
@@ -127,7 +127,9 @@ def test_generated_models_are_typed_at_every_level(generated, client, settings, 
         "company": generated.operation("companies", "get_company").sync(acme.id, client=client),
     }
     assert find_untyped(listed["company"], "company") == []
-    assert [found for name in ("accounts", "files") for row in listed[name] for found in find_untyped(row, name)] == []
+    assert [
+        result for name in ("accounts", "files") for row in listed[name] for result in find_untyped(row, name)
+    ] == []
     assert {type(row.bank_connection) for row in listed["accounts"]} == {generated.models.BankConnection}
     assert type(listed["files"][0].parse_data) is generated.models.ParseData
 
@@ -142,15 +144,15 @@ def test_generated_client_imports_paginates_and_queries_balances(generated, clie
         acme.id, client=client, body=models.ImportRequest(transactions=rows)
     )
     assert (imported.count, imported.errors) == (5, [])
-    asked = []
+    queries = []
 
     def listing(*arguments, **more):
-        asked.append(more)
+        queries.append(more)
         return generated.operation("transactions", "list_transactions").sync_detailed(*arguments, **more)
 
-    found = list(generated.tidebook.iterate(listing, acme.id, client=client, limit=2, account_id=[account.id]))
-    assert len(asked) == 3
-    assert [each.date.day for each in found] == [5, 4, 3, 2, 1]
+    result = list(generated.tidebook.iterate(listing, acme.id, client=client, limit=2, account_id=[account.id]))
+    assert len(queries) == 3
+    assert [each.date.day for each in result] == [5, 4, 3, 2, 1]
     balances = generated.operation("data", "account_balance_by_account").sync(
         acme.id,
         client=client,
@@ -189,13 +191,13 @@ def test_generated_client_downloads_exports(generated, client, acme, account, na
 def test_generated_client_previews_and_imports_statement(generated, client, acme, account):
     types = importlib.import_module(f"{GENERATED}.types")
     ask = generated.operation("imports", "import_statement").sync
-    found = []
+    results = []
     for dry_run in (True, False):
         paper = types.File(payload=build_simple_camt("-40.00", iban=None), file_name="january.xml")
         body = generated.models.StatementUploadRequest(file=paper, account_id=account.id, dry_run=dry_run)
         answer = ask(acme.id, client=client, body=body)
-        found.append((answer.dry_run, answer.count, answer.statements[0].closing_balance))
-    assert found == [(True, 1, "60.00"), (False, 1, "60.00")]
+        results.append((answer.dry_run, answer.count, answer.statements[0].closing_balance))
+    assert results == [(True, 1, "60.00"), (False, 1, "60.00")]
 
 
 def test_generated_client_has_types_for_errors(generated, client, acme, site):
@@ -223,17 +225,17 @@ def test_client_raises_exception_with_error_code(generated, client, acme):
     body = models.AccountRequest(type_=models.AccountType.BANK, name="")
     with pytest.raises(generated.tidebook.ApiError) as refused:
         unwrap(opening.sync_detailed(acme.id, client=client, body=body))
-    told = refused.value
-    assert (told.status, told.code, told.errors[0].pointer) == (400, "validation_failed", "#/name")
-    assert told.request_id
+    answer = refused.value
+    assert (answer.status, answer.code, answer.errors[0].pointer) == (400, "validation_failed", "#/name")
+    assert answer.request_id
 
 
 def test_client_iterates_event_feed_to_its_end(generated, client, acme, account):
     listing = generated.operation("audit_log", "list_events")
-    found = list(generated.tidebook.iterate(listing.sync_detailed, acme.id, client=client, limit=1))
+    result = list(generated.tidebook.iterate(listing.sync_detailed, acme.id, client=client, limit=1))
     numbered = AuditEntry.objects.for_company(acme.id).order_by("number").values_list("action", flat=True)
-    assert [each.type_ for each in found] == list(numbered)
-    assert len(found) > 1
+    assert [each.type_ for each in result] == list(numbered)
+    assert len(result) > 1
 
 
 class LossyTransport(httpx.BaseTransport):

@@ -75,30 +75,30 @@ def test_typescript_client_paginates_retries_and_signs_in(program, site, setting
         },
     )  # fmt: skip
 
-    found = read_message(program)
-    assert (found["days"], found["pages"]) == ([5, 4, 3, 2, 1], 3)
-    assert [method for method, _ in found["tries"]] == ["POST"] * 3
-    assert len({key for _, key in found["tries"]}) == 1
-    assert found["tries"][0][1]
-    assert found["replayed"] == "true"
-    assert found["refusal"] == [400, "validation_failed", True]
+    message = read_message(program)
+    assert (message["days"], message["pages"]) == ([5, 4, 3, 2, 1], 3)
+    assert [method for method, _ in message["tries"]] == ["POST"] * 3
+    assert len({key for _, key in message["tries"]}) == 1
+    assert message["tries"][0][1]
+    assert message["replayed"] == "true"
+    assert message["refusal"] == [400, "validation_failed", True]
 
-    found = read_message(program)
-    assert found == {
+    message = read_message(program)
+    assert message == {
         "unchanged": [304, None],
         "names": ["TimeoutError", "ApiError", "InvalidSignature", "SignInError"],
     }
 
-    found = read_message(program)
-    assert found == {"event": event, "headers": event, "capitals": event, "forged": [True] * 6}
+    message = read_message(program)
+    assert message == {"event": event, "headers": event, "capitals": event, "forged": [True] * 6}
 
     flow = OAuthFlow(application)
     flow.sign_in(alice)
     address = urlsplit(read_message(program)["url"])
     flow.url = lambda **_: f"{address.path}?{address.query}"
     send_message(program, {"callback": flow.decide(acme)["Location"]})
-    found = read_message(program)
-    assert found == {
+    message = read_message(program)
+    assert message == {
         "names": [["Acme"], ["Acme"], 401],
         "rotated": True,
         "refused": ["invalid_state", "invalid_issuer", "invalid_grant"],

@@ -27,19 +27,19 @@ def group(api):
 
 def run_in_other_connection(act):
     """What another connection gets to see meanwhile."""
-    found: list[Any] = []
+    results: list[Any] = []
 
     def run():
         try:
             with transaction.atomic():
-                found.append(act())
+                results.append(act())
         finally:
             connection.close()
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    return found[0]
+    return results[0]
 
 
 def is_row_free(rows, row):
@@ -132,9 +132,9 @@ def test_stale_row_version_is_rejected(acme, group, audit_context):
         with change_company(acme, context=replace(audit_context, expected_versions=expected)) as change:
             assert change.lock(AccountGroup, group.id) == group
     with change_company(acme, context=replace(audit_context, expected_versions=another)) as change:
-        with pytest.raises(PreconditionFailed) as told:
+        with pytest.raises(PreconditionFailed) as answer:
             change.lock(AccountGroup, group.id)
-        assert told.value.row == group
+        assert answer.value.row == group
         assert change.lock(AccountGroup, group.id, check_versions=False) == group
 
 
@@ -144,9 +144,9 @@ def test_stale_company_version_is_rejected(acme, globex, audit_context):
         with change_company(acme, context=replace(audit_context, expected_versions=expected)) as change:
             assert change.lock_company_row() == acme
     with change_company(acme, context=replace(audit_context, expected_versions=another)) as change:
-        with pytest.raises(PreconditionFailed) as told:
+        with pytest.raises(PreconditionFailed) as answer:
             change.lock_company_row()
-        assert told.value.row == acme
+        assert answer.value.row == acme
 
 
 # ---------------------------------------------------------------------------------------------- what is told of it
@@ -284,8 +284,8 @@ def test_move_row_moves_one_place_and_stops_at_both_ends(acme, audit_context, na
         assert change.move_row(there, moved.id, action="accountGroup.updated", move_down=down).id == moved.id
         again = AccountGroup.objects.for_company(acme.id).order_by("order")
         assert [(row.order, row.name) for row in again] == list(enumerate(order))
-        told = AuditEntry.objects.for_company(acme.id).filter(action="accountGroup.updated")
-        assert {row.entity_id for row in told} <= {str(moved.id)}  # the others make room
+        answer = AuditEntry.objects.for_company(acme.id).filter(action="accountGroup.updated")
+        assert {row.entity_id for row in answer} <= {str(moved.id)}  # the others make room
 
 
 def test_move_row_rejects_row_of_another_company(acme, globex, audit_context):
@@ -318,9 +318,9 @@ def raise_database_error(state: str) -> None:
     ],
 )
 def test_database_constraint_errors_become_domain_errors(acme, audit_context, state, refusal):
-    with pytest.raises(refusal) as told, change_company(acme, context=audit_context):
+    with pytest.raises(refusal) as answer, change_company(acme, context=audit_context):
         raise_database_error(state)
-    assert isinstance(told.value, DatabaseError) == (refusal is DatabaseError)
+    assert isinstance(answer.value, DatabaseError) == (refusal is DatabaseError)
 
 
 def test_constraint_error_uses_its_declared_message(acme, audit_context):

@@ -68,9 +68,9 @@ def test_missing_permission_is_reported_before_expiry(make_api, acme):
 
 
 def test_expiry_time_is_set_only_while_expired(api, acme):
-    for ways, kept in ((("paid", "cancelled"), False), (("expired",), True), (("paid",), False)):
+    for ways, remaining in ((("paid", "cancelled"), False), (("expired",), True), (("paid",), False)):
         change_status(acme, *ways)
-        assert (api.get("").json()["systemExpiredAt"] is not None) is kept
+        assert (api.get("").json()["systemExpiredAt"] is not None) is remaining
 
 
 @pytest.mark.parametrize("ends_as", ["free", "expired"])
@@ -80,9 +80,9 @@ def test_trial_ends_when_its_time_is_over(api, acme, globex, globex_api, setting
     Company.objects.filter(id=acme.id).update(system_trial_until=over)
     for _ in range(2):
         call_command("refresh_metrics")
-    told = api.get("").json()
-    assert told["systemStatus"] == ends_as
-    assert (told["systemExpiredAt"] is not None) is (ends_as == "expired")
+    body = api.get("").json()
+    assert body["systemStatus"] == ends_as
+    assert (body["systemExpiredAt"] is not None) is (ends_as == "expired")
     assert globex_api.get("").json()["systemStatus"] == "trial"
     (entry,) = AuditEntry.objects.for_company(acme.id).filter(action="company.updated")
     assert (entry.before["system_status"], entry.after["system_status"]) == ("trial", ends_as)

@@ -52,12 +52,12 @@ def test_pages_with_secrets_or_caller_input_are_not_compressed(api, alice, acme)
     settings_page = f"/app/companies/{acme.id}/settings/api-keys"
     shown = client.post(f"{settings_page}/new", {"name": "Key", "preset": "read", "expiry": "90"})
     assert b"svc_" in shown.content
-    asked = [
+    queries = [
         "/app/sign-in?next=/app/words",
         f"{settings_page}?words=words",
         f"/app/companies/{acme.id}/transactions?q=words",
     ]
-    answers = [shown, *map(client.get, asked), client.get(f"/companies/{acme.id}")]
+    answers = [shown, *map(client.get, queries), client.get(f"/companies/{acme.id}")]
     assert [answer.get("Content-Encoding") for answer in answers] == [None] * 5
 
 

@@ -137,13 +137,13 @@ def test_admin_rejects_email_address_taken_in_another_spelling(alice):
         backend="django.contrib.auth.backends.ModelBackend",
     )
     form = {"password1": "staple battery 9", "password2": "staple battery 9", "usable_password": "true"}
-    for email, told in (
+    for email, answer in (
         ("ALICE@acme.example", "A user with this email address already exists."),
         ("ſ@acme.example", "This email address is not valid."),
     ):
         page = staff.post("/admin/companies/user/add/", form | {"email": email})
         assert page.status_code == 200
-        assert told in page.content.decode()
+        assert answer in page.content.decode()
         changed = staff.post(f"/admin/companies/user/{alice.pk}/change/", {"email": email, "is_active": "on"})
         assert changed.status_code == (303 if email.lower() == alice.email else 200)
 

@@ -40,10 +40,10 @@ SPECIAL_PURPOSE_RANGES = [
 
 @pytest.mark.parametrize("network", SPECIAL_PURPOSE_RANGES)
 def test_http_client_rejects_special_purpose_networks(network):
-    found = ipaddress.ip_network(network)
-    reached = {0, 1, found.num_addresses // 2, found.num_addresses - 2, found.num_addresses - 1}
-    for place in (each % found.num_addresses for each in reached):
-        assert not http_client.is_public_address(str(found[place])), found[place]
+    result = ipaddress.ip_network(network)
+    reached = {0, 1, result.num_addresses // 2, result.num_addresses - 2, result.num_addresses - 1}
+    for place in (each % result.num_addresses for each in reached):
+        assert not http_client.is_public_address(str(result[place])), result[place]
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_http_client_accepts_public_addresses(address):
 @pytest.fixture
 def names(monkeypatch):
     """What the name server says, and where connections went."""
-    said, went = {}, []
+    text, went = {}, []
 
     def getaddrinfo(host, port, *args, **kwargs):
-        answers = said[host]
-        found = answers.pop(0) if len(answers) > 1 else answers[0]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in found]
+        answers = text[host]
+        result = answers.pop(0) if len(answers) > 1 else answers[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in result]
 
     def create_connection(address, timeout=None):
         went.append(address)
@@ -76,21 +76,21 @@ def names(monkeypatch):
 
     monkeypatch.setattr(http_client.socket, "getaddrinfo", getaddrinfo)
     monkeypatch.setattr(http_client.socket, "create_connection", create_connection)
-    return said, went
+    return text, went
 
 
 @pytest.mark.parametrize("found", [["10.0.0.1"], ["1.1.1.1", "10.0.0.1"], ["::ffff:127.0.0.1"], []])
 def test_http_client_rejects_host_with_any_private_address(found, names):
-    said, went = names
-    said["app.example"] = [found]
+    text, went = names
+    text["app.example"] = [found]
     with pytest.raises(http_client.OutboundError):
         http_client.fetch_url("https://app.example/app.json")
     assert went == []
 
 
 def test_http_client_resolves_host_once_to_prevent_rebinding(names):
-    said, went = names
-    said["app.example"] = [["1.1.1.1", "8.8.8.8"], ["127.0.0.1"]]
+    text, went = names
+    text["app.example"] = [["1.1.1.1", "8.8.8.8"], ["127.0.0.1"]]
     with pytest.raises(http_client.OutboundError):
         http_client.fetch_url("https://app.example/app.json")
     assert went == [("1.1.1.1", 443), ("8.8.8.8", 443)]

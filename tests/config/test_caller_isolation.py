@@ -30,10 +30,10 @@ class IsolatedServer:
         """(status, code, headers, seconds)"""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-        asked = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers, method=method)
+        query = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers, method=method)
         start = time.monotonic()
         try:
-            with urllib.request.urlopen(asked, timeout=60) as answer:
+            with urllib.request.urlopen(query, timeout=60) as answer:
                 answer.read()
                 return answer.status, None, answer.headers, time.monotonic() - start
         except urllib.error.HTTPError as error:
@@ -93,8 +93,8 @@ def test_writes_waiting_for_company_lock_do_not_block_others(server, database):
     check_responsive(server)
     answers = wait()
     database.rollback()
-    told = {(status, code) for status, code, _, _ in answers}
-    assert told == {(409, "concurrent_change"), (429, "too_many_in_work")}
+    actual = {(status, code) for status, code, _, _ in answers}
+    assert actual == {(409, "concurrent_change"), (429, "too_many_in_work")}
     assert all(headers["Retry-After"] == "1" for _, _, headers, _ in answers)
     assert sum(status == 409 for status, *_ in answers) <= 4
     assert write()[0] == 201
@@ -107,8 +107,8 @@ def test_long_queries_are_cancelled_and_do_not_block_others(server, database):
     time.sleep(0.5)
     check_responsive(server)
     answers = wait()
-    told = {(status, code) for status, code, _, _ in answers}
-    assert told == {(503, "query_timeout"), (429, "too_many_in_work")}
+    actual = {(status, code) for status, code, _, _ in answers}
+    assert actual == {(503, "query_timeout"), (429, "too_many_in_work")}
     assert all(int(headers["Retry-After"]) > 0 for _, _, headers, _ in answers)
     database.rollback()
     assert server.call("GET", f"/companies/{acme}/files", key=key)[0] == 200

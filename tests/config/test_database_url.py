@@ -17,13 +17,15 @@ from config.databases.connection import DatabaseUnavailable, build_database_sett
     ],
 )
 def test_database_url_is_parsed_with_escapes(tmp_path, url, expected):
-    found = build_database_settings(url=url, data_dir=tmp_path)
-    assert tuple(found[name] for name in ("NAME", "USER", "PASSWORD", "HOST", "PORT")) == expected
+    database_settings = build_database_settings(url=url, data_dir=tmp_path)
+    assert tuple(database_settings[name] for name in ("NAME", "USER", "PASSWORD", "HOST", "PORT")) == expected
 
 
 def test_database_url_passes_options_and_limits_connect_timeout(tmp_path):
-    found = build_database_settings(url="postgresql://u@h/b?sslmode=require&connect_timeout=60", data_dir=tmp_path)
-    assert found["OPTIONS"] == {"sslmode": "require", "connect_timeout": 4}
+    database_settings = build_database_settings(
+        url="postgresql://u@h/b?sslmode=require&connect_timeout=60", data_dir=tmp_path
+    )
+    assert database_settings["OPTIONS"] == {"sslmode": "require", "connect_timeout": 4}
 
 
 @pytest.mark.parametrize(
@@ -51,9 +53,9 @@ def test_invalid_database_url_error_is_one_line_without_password(tmp_path, url):
 
 
 def test_missing_database_url_uses_embedded_server(tmp_path):
-    found = build_database_settings(url=None, data_dir=tmp_path)
-    assert (found["NAME"], found["HOST"]) == ("app", str(tmp_path / "postgres"))
-    assert found["CONN_HEALTH_CHECKS"]
+    database_settings = build_database_settings(url=None, data_dir=tmp_path)
+    assert (database_settings["NAME"], database_settings["HOST"]) == ("app", str(tmp_path / "postgres"))
+    assert database_settings["CONN_HEALTH_CHECKS"]
 
 
 BUSY_SECONDS = 10  # seconds that a machine with much else to do may add; without a limit of ours it would be minutes

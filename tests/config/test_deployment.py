@@ -34,8 +34,8 @@ needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Machine]:
     """With its database running and made, for servers that do not keep it themselves."""
-    with create_prepared_machine() as found, found.embedded.hold():
-        yield found
+    with create_prepared_machine() as result, result.embedded.hold():
+        yield result
 
 
 # ---------------------------------------------------------------------------------------------- gunicorn
@@ -152,9 +152,9 @@ def test_socket_activated_restart_refuses_no_client_and_health_check_works(machi
 def get_status_in_time(port: int) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=180)
     connection.request("GET", "/readyz")
-    found = connection.getresponse().status
+    result = connection.getresponse().status
     connection.close()
-    return found
+    return result
 
 
 # ---------------------------------------------------------------------------------------------- nginx
@@ -236,11 +236,11 @@ def test_nginx_terminates_tls_forwards_client_address_and_logs_no_query(nginx, m
     with socket.create_server(("127.0.0.1", behind)) as listener:
         settings = {"BASE_URL": "https://api.example.com", "TRUSTED_PROXIES": 1, "WORKERS": 1}
         with start_with_socket(listener, machine.environment(PORT=behind, **settings)):
-            found, headers = call("/companies?code=hunter2")
-            assert found == 401
+            result, headers = call("/companies?code=hunter2")
+            assert result == 401
             assert "max-age" in headers["Strict-Transport-Security"], "System knows that it was https"
-            found, headers = call("/app/sign-in?next=hunter2", Referer="https://x.example/?code=hunter2")
-            assert found == 200
+            result, headers = call("/app/sign-in?next=hunter2", Referer="https://x.example/?code=hunter2")
+            assert result == 200
             assert "; Secure" in headers["Set-Cookie"]
             call("/app/password-reset/MQ/hunter2")
             call("/app/invitations/MQ/MQ/hunter2")

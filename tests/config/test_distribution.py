@@ -28,10 +28,10 @@ MOVING_STATEMENTS = ("SELECT create_", "SELECT citus_add_local_table_to_metadata
 
 
 def group_by_placement() -> dict[Place, set[str]]:
-    found: dict[Place, set[str]] = {place: set() for place in Place}
+    result: dict[Place, set[str]] = {place: set() for place in Place}
     for table in distribution.list_tables():
-        found[get_table_place(table)].add(table.name)
-    return found
+        result[get_table_place(table)].add(table.name)
+    return result
 
 
 @pytest.mark.django_db
@@ -83,13 +83,13 @@ def test_distribution_plan_moves_all_tables_except_library_tables():
 def test_distribution_plan_moves_partitioned_table_without_its_partitions(now):
     """A part goes where its table goes; what guards it alone is out of the way while rows are copied."""
     part = f"companies_auditentry_{now:%Y_%m}"
-    said = [step.statement for step in distribution.list_distribution_steps()]
-    assert [each for each in said if "'companies_auditentry" in each] == [
+    texts = [step.statement for step in distribution.list_distribution_steps()]
+    assert [each for each in texts if "'companies_auditentry" in each] == [
         "SELECT create_distributed_table('companies_auditentry', 'company_id', colocate_with => 'companies_company')",
         "SELECT truncate_local_data_after_distributing_table('companies_auditentry')",
     ]
     for name in ("companies_auditentry", part, "companies_auditentry_rest"):
-        assert [f'ALTER TABLE "{name}" {state} TRIGGER USER' in said for state in ("DISABLE", "ENABLE")] == [True] * 2
+        assert [f'ALTER TABLE "{name}" {state} TRIGGER USER' in texts for state in ("DISABLE", "ENABLE")] == [True] * 2
 
 
 def list_definitions() -> dict[str, str]:
@@ -101,7 +101,7 @@ def list_definitions() -> dict[str, str]:
 def test_distribution_plan_restores_references_between_moved_tables():
     """Libraries' tables lose theirs to users."""
     places = {table.name: get_table_place(table) for table in distribution.list_tables()}
-    found = {each.name: (places[each.table], places[each.target]) for each in distribution.list_foreign_keys()}
+    result = {each.name: (places[each.table], places[each.target]) for each in distribution.list_foreign_keys()}
     before = list_definitions()
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
@@ -110,19 +110,19 @@ def test_distribution_plan_restores_references_between_moved_tables():
                 cursor.execute(step.statement)
     after = list_definitions()
     assert after.items() <= before.items()
-    assert {found[name] for name in before.keys() - after.keys()} == {(Place.LIBRARY, Place.SHARED)}
-    kept = {(Place.OWNED, Place.COMPANIES), (Place.OWNED, Place.SHARED), (Place.UNOWNED, Place.SHARED)}
-    assert {found[name] for name in after} >= kept
+    assert {result[name] for name in before.keys() - after.keys()} == {(Place.LIBRARY, Place.SHARED)}
+    remaining = {(Place.OWNED, Place.COMPANIES), (Place.OWNED, Place.SHARED), (Place.UNOWNED, Place.SHARED)}
+    assert {result[name] for name in after} >= remaining
 
 
 @pytest.mark.django_db
 @single_machine_only
 def test_distribution_plan_is_printed_as_a_script():
-    said = io.StringIO()
-    call_command("distribute", "--plan", "--shards", "64", stdout=said)
-    first, *_, last = said.getvalue().splitlines()
+    text = io.StringIO()
+    call_command("distribute", "--plan", "--shards", "64", stdout=text)
+    first, *_, last = text.getvalue().splitlines()
     assert (first, last) == ("BEGIN;", "COMMIT;")
-    assert "SET LOCAL citus.shard_count TO 64;" in said.getvalue()
+    assert "SET LOCAL citus.shard_count TO 64;" in text.getvalue()
 
 
 @pytest.mark.django_db
@@ -198,13 +198,13 @@ REMOTE_UPDATE = "UPDATE companies_company SET domain = 'a.example' WHERE id = '{
 
 def list_sent_statements(server: Any, *statements: str) -> str:
     """What the coordinator says to the workers while one transaction makes the statements."""
-    said: list[str] = []
-    server.add_notice_handler(lambda notice: said.append(notice.message_primary))
+    texts: list[str] = []
+    server.add_notice_handler(lambda notice: texts.append(notice.message_primary))
     server.execute("SET citus.log_remote_commands TO on")
     with server.transaction():
         for statement in statements:
             server.execute(statement)
-    return "\n".join(said)
+    return "\n".join(texts)
 
 
 @on_a_cluster
@@ -271,10 +271,10 @@ def test_later_migrations_extend_the_distribution(on):
 def list_owned_tables() -> list[str]:
     """What is a company's, told by its columns."""
     with cluster.connect_coordinator(DATABASE) as server:
-        found = server.execute(
+        result = server.execute(
             "SELECT DISTINCT c.relname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
             "WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace "
             "AND (a.attname = 'company_id' OR c.relname = 'companies_company') "
             "AND c.relname NOT IN ('oauth_consentgrant', 'companies_directoryentry')"
         )
-        return [name for (name,) in found.fetchall()]
+        return [name for (name,) in result.fetchall()]

@@ -29,14 +29,14 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes someon
 
 def list_open_paths(place: Path) -> list[str]:
     """What anybody but its owner may do something with: group and others alike."""
-    found = [each for each in (place, *place.rglob("*")) if not each.is_symlink()]
-    return sorted(str(each.relative_to(place)) for each in found if stat.S_IMODE(each.stat().st_mode) & 0o077)
+    results = [each for each in (place, *place.rglob("*")) if not each.is_symlink()]
+    return sorted(str(each.relative_to(place)) for each in results if stat.S_IMODE(each.stat().st_mode) & 0o077)
 
 
 @pytest.fixture
 def machine():
-    with create_machine() as found:
-        yield found
+    with create_machine() as result:
+        yield result
 
 
 def check_private(machine: Machine) -> bool:

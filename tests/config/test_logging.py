@@ -74,19 +74,19 @@ class LoggedSession:
         )  # fmt: skip
         verifier = secrets.token_urlsafe(48)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-        asked = {
+        query = {
             "response_type": "code", "client_id": app["client_id"], "redirect_uri": REDIRECT, "scope": "svc:read "
             "offline_access", "state": "state-" + secrets.token_hex(8), "code_challenge": challenge,
             "code_challenge_method": "S256",
         }  # fmt: skip
-        page = self.session.get(f"{self.site}/auth/oauth2/authorize?{urlencode(asked)}", timeout=180)
+        page = self.session.get(f"{self.site}/auth/oauth2/authorize?{urlencode(query)}", timeout=180)
         assert page.status_code == 200, page.text
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
         form = {"company": self.company, "decision": "allow", "csrfmiddlewaretoken": token}
         answer = self.session.post(page.url, form, allow_redirects=False, timeout=180)
         code = parse_qs(urlsplit(answer.headers["Location"]).query)["code"][0]
         client = {"client_id": app["client_id"], "client_secret": app["client_secret"]}
-        self.secret |= {"verifier": verifier, "challenge": challenge, "state": asked["state"], "code": code}
+        self.secret |= {"verifier": verifier, "challenge": challenge, "state": query["state"], "code": code}
         self.secret |= {"client secret": app["client_secret"], "consent's form token": token}
         exchange = {"grant_type": "authorization_code", "code": code, "redirect_uri": REDIRECT}
         tokens = self.token(exchange | client | {"code_verifier": verifier})
@@ -100,11 +100,11 @@ class LoggedSession:
     def token(self, body: dict[str, str], *, status: int = 200) -> Any:
         answer = requests.post(f"{self.site}/auth/oauth2/token", body, timeout=180)
         assert answer.status_code == status, answer.text
-        told = answer.json()
+        answers = answer.json()
         for kind in ("access_token", "refresh_token"):
-            if kind in told:
-                self.secret[f"{kind} {len(self.secret)}"] = told[kind]
-        return told
+            if kind in answers:
+                self.secret[f"{kind} {len(self.secret)}"] = answers[kind]
+        return answers
 
     def misplace(self) -> None:
         """What people do with secrets by mistake: in the path, in the query, in a header that is none."""
@@ -123,13 +123,13 @@ class LoggedSession:
         process = self.machine.postmaster
         os.kill(process, signal.SIGKILL)
         wait_until(lambda: get_status(self.port, "/readyz") == 503, seconds=5)
-        found = [self.call("GET", "/companies").status_code]
+        results = [self.call("GET", "/companies").status_code]
         cookies = {"svc-session": self.session.cookies["svc-session"]}
         url = f"{self.site}/app/?token=asked-while-it-is-gone"
-        found.append(requests.get(url, cookies=cookies, allow_redirects=False, timeout=180).status_code)
+        results.append(requests.get(url, cookies=cookies, allow_redirects=False, timeout=180).status_code)
         self.secret["query of a failure"] = "asked-while-it-is-gone"
         assert wait_until(lambda: get_status(self.port, "/readyz") == 200, seconds=180)
-        return found
+        return results
 
 
 @dataclass
@@ -224,14 +224,14 @@ def test_gunicorn_log_lines_are_json(as_json):
 
 @pytest.mark.parametrize("kind", ["as_json", "as_text"])
 def test_logs_contain_no_secrets(kind, request):
-    told = request.getfixturevalue(kind)
-    assert told.failures == [503, 503]
-    assert "Traceback" in told.printed  # failures are written down, and still:
-    assert len(told.drive.secret) > 15
-    found = {name for name, value in told.drive.secret.items() if value in told.printed}
-    assert found == set()
-    assert "?" not in "".join(re.findall(r"/auth/\S*", told.printed))
-    assert "alice@acme.example" not in told.printed
+    answer = request.getfixturevalue(kind)
+    assert answer.failures == [503, 503]
+    assert "Traceback" in answer.printed  # failures are written down, and still:
+    assert len(answer.drive.secret) > 15
+    results = {name for name, value in answer.drive.secret.items() if value in answer.printed}
+    assert results == set()
+    assert "?" not in "".join(re.findall(r"/auth/\S*", answer.printed))
+    assert "alice@acme.example" not in answer.printed
 
 
 def test_text_log_has_no_line_for_successful_request(as_text):

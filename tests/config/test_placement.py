@@ -29,8 +29,10 @@ REFERENCES = [
 
 
 def list_statements(tables, references=(), **options) -> list[str]:
-    found = [step.statement for step in plan_placement(tables=tables, references=references, database="app", **options)]
-    return [each for each in found if not each.startswith(("SET", "ALTER DATABASE"))]
+    results = [
+        step.statement for step in plan_placement(tables=tables, references=references, database="app", **options)
+    ]
+    return [each for each in results if not each.startswith(("SET", "ALTER DATABASE"))]
 
 
 @pytest.mark.parametrize(

@@ -149,10 +149,10 @@ def test_invalid_setting_is_named_without_secrets(read, variables):
     ids=lambda v: "=".join(*v.items()),
 )
 def test_invalid_setting_stops_the_start_with_one_line(tmp_path, variables):
-    said = run_check(tmp_path, **variables)
-    assert said.returncode != 0
-    assert said.stdout == ""
-    (line,) = said.stderr.strip().splitlines()
+    check = run_check(tmp_path, **variables)
+    assert check.returncode != 0
+    assert check.stdout == ""
+    (line,) = check.stderr.strip().splitlines()
     assert line.startswith("Error: ")
     assert "hunter2" not in line
 
@@ -233,10 +233,10 @@ def test_secrets_are_generated_once_and_private(read, tmp_path):
     first = read()
     assert len({first["SECRET_KEY"], first["API_KEY_PEPPER"]}) == 2
     assert min(len(first[name]) for name in ("SECRET_KEY", "API_KEY_PEPPER")) >= 50
-    kept = [tmp_path / "var" / name for name in ("secret-key", "api-key-pepper")]
-    assert [path.stat().st_mode & 0o777 for path in kept] == [0o600, 0o600]
+    remaining = [tmp_path / "var" / name for name in ("secret-key", "api-key-pepper")]
+    assert [path.stat().st_mode & 0o777 for path in remaining] == [0o600, 0o600]
     again = read()
-    assert [again[name] for name in ("SECRET_KEY", "API_KEY_PEPPER")] == [path.read_text() for path in kept]
+    assert [again[name] for name in ("SECRET_KEY", "API_KEY_PEPPER")] == [path.read_text() for path in remaining]
     assert again["SECRET_KEY"] == first["SECRET_KEY"]
 
 

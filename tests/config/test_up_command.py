@@ -33,15 +33,15 @@ pytestmark = pytest.mark.server
 @pytest.fixture
 def machine() -> Iterator[Machine]:
     """Its first start is yet to come."""
-    with create_machine() as found:
-        yield found
+    with create_machine() as result:
+        yield result
 
 
 @pytest.fixture
 def started() -> Iterator[Machine]:
     """It was started before."""
-    with create_prepared_machine() as found:
-        yield found
+    with create_prepared_machine() as result:
+        yield result
 
 
 def is_restarted(machine: Machine, gone: int) -> bool:
@@ -117,10 +117,10 @@ def test_killed_up_frees_port_and_next_command_stops_its_database(started):
 
 def test_up_reports_port_in_use_with_one_line(machine):
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        found = machine.run("up", PORT=taken.getsockname()[1])
-    assert found.returncode == 1
-    assert found.stderr.count("\n") == 1
-    assert "Address already in use" in found.stderr
+        result = machine.run("up", PORT=taken.getsockname()[1])
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert "Address already in use" in result.stderr
 
 
 def test_single_command_starts_and_stops_the_database(machine):
@@ -147,11 +147,11 @@ def test_command_without_database_need_starts_none(machine, words):
 )
 def test_command_reports_invalid_setting_with_one_line(machine, variables, named):
     for command in ("up", "migrate"):
-        found = machine.run(command, **({"PORT": find_free_port()} | variables))
-        assert found.returncode == 1
-        assert found.stderr.count("\n") == 1, found.stderr
-        assert named in found.stderr
-        assert "hunter2" not in found.stderr
+        result = machine.run(command, **({"PORT": find_free_port()} | variables))
+        assert result.returncode == 1
+        assert result.stderr.count("\n") == 1, result.stderr
+        assert named in result.stderr
+        assert "hunter2" not in result.stderr
     if "up-long" in variables.get("DATA_DIR", ""):
         shutil.rmtree(variables["DATA_DIR"])
 

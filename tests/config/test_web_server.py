@@ -97,9 +97,9 @@ PART = b'--end\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\
 )
 def test_body_shorter_than_content_length_is_rejected(wire, path, content_type, body):
     given = {"Content_Type": content_type, "Content_Length": str(len(body) + 2)}
-    status, _, said = wire.call("POST", path, body, ends=True, **given)
+    status, _, text = wire.call("POST", path, body, ends=True, **given)
     assert status == 400
-    assert re.search(rb"The request body is incomplete|The request could not be read", said)
+    assert re.search(rb"The request body is incomplete|The request could not be read", text)
     assert json.loads(wire.call("GET", "accounts")[2]) == json.loads(wire.call("GET", "files")[2]) == []
 
 
@@ -211,8 +211,8 @@ def test_import_of_hundred_thousand_rows_uses_little_memory(wire):
     before = measure_peak_rss(wire.server)
     status, _, answer = wire.call("POST", "transactions/import", body)
     assert status == 200, answer
-    told = json.loads(answer)
-    assert (told["count"], told["duplicates"], told["errors"]) == (99_990, 10, [])
+    answers = json.loads(answer)
+    assert (answers["count"], answers["duplicates"], answers["errors"]) == (99_990, 10, [])
     grown = measure_peak_rss(wire.server) - before
     assert grown < 5 * len(body), f"grew by {grown / len(body):.1f} × the body"
     again = json.loads(wire.call("POST", "transactions/import", body)[2])

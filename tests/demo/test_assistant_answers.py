@@ -43,10 +43,10 @@ def assistant(company, make_api):
 def find_nulls_and_urls(value):
     if isinstance(value, dict):
         return [name for name in value if name.lower().endswith(("url", "urls"))] + [
-            found for part in value.values() for found in find_nulls_and_urls(part)
+            result for part in value.values() for result in find_nulls_and_urls(part)
         ]
     if isinstance(value, list):
-        return [found for part in value for found in find_nulls_and_urls(part)]
+        return [result for part in value for result in find_nulls_and_urls(part)]
     return [None] if value is None else []
 
 
@@ -65,18 +65,18 @@ def test_default_assistant_answer_is_at_most_8_kib(assistant):
 
 
 def test_assistant_list_has_20_rows_and_totals(assistant):
-    found = assistant.call("search_transactions")
-    assert len(found["items"]) == 20
-    assert found["totalCount"] > 2000
-    assert float(found["totalAmount"])
-    assert found["nextCursor"]
+    result = assistant.call("search_transactions")
+    assert len(result["items"]) == 20
+    assert result["totalCount"] > 2000
+    assert float(result["totalAmount"])
+    assert result["nextCursor"]
 
 
 def test_assistant_profit_and_loss_has_urls_on_request(assistant):
-    asked = TOOL_ARGUMENTS["get_profit_and_loss"]
-    found = assistant.call("get_profit_and_loss", **asked, withUrls=True, limit=2)
-    assert len(found["items"]) == 2
-    assert all(len(row["transactionsUrls"]) == len(found["months"]) for row in found["items"])
+    get_profit_and_loss = TOOL_ARGUMENTS["get_profit_and_loss"]
+    result = assistant.call("get_profit_and_loss", **get_profit_and_loss, withUrls=True, limit=2)
+    assert len(result["items"]) == 2
+    assert all(len(row["transactionsUrls"]) == len(result["months"]) for row in result["items"])
 
 
 def test_assistant_cash_flow_is_monthly_by_default(assistant):

@@ -39,9 +39,9 @@ COUNT = 2500
 
 
 def create_demo(**options):
-    told = io.StringIO()
-    call_command("demo", json=True, stdout=told, **options)
-    return json.loads(told.getvalue())
+    answer = io.StringIO()
+    call_command("demo", json=True, stdout=answer, **options)
+    return json.loads(answer.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +54,13 @@ def company(furnished):
 
 
 def test_demo_command_returns_working_credentials():
-    told = create_demo(name="Mine", months=2, transactions=100)
-    assert set(told) == {"companyId", "email", "password", "apiKey"}
-    company = Company.objects.get(id=told["companyId"])
+    demo = create_demo(name="Mine", months=2, transactions=100)
+    assert set(demo) == {"companyId", "email", "password", "apiKey"}
+    company = Company.objects.get(id=demo["companyId"])
     assert company.name == "Mine"
-    assert User.objects.get(email=told["email"]).check_password(told["password"])
-    (row,) = Api(company, key=told["apiKey"]).get("/companies").json()  # a key reaches one company
-    assert (row["id"], row["role"]) == (told["companyId"], "apiKey")
+    assert User.objects.get(email=demo["email"]).check_password(demo["password"])
+    (row,) = Api(company, key=demo["apiKey"]).get("/companies").json()  # a key reaches one company
+    assert (row["id"], row["role"]) == (demo["companyId"], "apiKey")
     assert "company:manage" in row["permissions"]
 
 
@@ -288,9 +288,12 @@ def test_demo_plan_has_all_three_amount_types_for_two_years(company):
 
 def test_demo_plan_is_close_to_actuals(company):
     """A forecast that jumps at today would be believed by nobody."""
-    found = ChartData(company=company, period=parse_report_period({"months": "6"}, today=TODAY)).flows
-    last_whole = found.actual.points.index(add_months(get_first_day_of_month(TODAY), -1))
-    for actual, planned in ((found.actual.outflow, found.planned.outflow), (found.actual.inflow, found.planned.inflow)):
+    result = ChartData(company=company, period=parse_report_period({"months": "6"}, today=TODAY)).flows
+    last_whole = result.actual.points.index(add_months(get_first_day_of_month(TODAY), -1))
+    for actual, planned in (
+        (result.actual.outflow, result.planned.outflow),
+        (result.actual.inflow, result.planned.inflow),
+    ):
         past = sum(actual[last_whole - 2 : last_whole + 1]) / 3
         ahead = sum(planned[last_whole + 2 : last_whole + 5]) / 3
         assert Decimal("0.6") < ahead / past < Decimal("1.6")
@@ -307,8 +310,8 @@ def test_demo_has_files_counterparties_and_notifications(company):
     assert kinds["customer"] > 20
     assert kinds["vendor"] > 8
     assert kinds["authority"] >= 2
-    told = set(Notification.objects.for_company(company.id).values_list("type", flat=True))
-    assert {"import.finished", "apiKey.created", "member.joined", "balance.mismatch"} <= told
+    answer = set(Notification.objects.for_company(company.id).values_list("type", flat=True))
+    assert {"import.finished", "apiKey.created", "member.joined", "balance.mismatch"} <= answer
 
 
 def test_demo_has_invoices_in_all_states_and_an_electronic_one(company, make_api):
@@ -344,8 +347,8 @@ def test_demo_has_one_balance_mismatch_and_a_sample_statement_to_import():
         account=None,
         dry_run=True,
     )
-    (told,) = tried.statements
-    assert (told.account.name, tried.count, told.ledger_difference) == ("Northbank current account", 5, 0)
+    (answer,) = tried.statements
+    assert (answer.account.name, tried.count, answer.ledger_difference) == ("Northbank current account", 5, 0)
 
 
 def test_demo_expenses_are_those_of_a_software_company(company):

@@ -54,8 +54,8 @@ def test_demo_reset_by_owner_restores_original_data(shown, dana):
     PlannedTransaction.objects.for_company(shown.id).update(name="Mine")
     changed = {"name": "Mine", "baseCurrency": "USD", "dataStartDate": "2026-11-01", "timeZone": "Asia/Tokyo"}
     dana.post(build_company_path(shown, "/settings"), changed)
-    asked, count = dana.get(build_company_path(shown, RESET)), Transaction.objects.for_company(shown.id).count()
-    assert f"This deletes all {count} transactions" in text(asked)
+    query, count = dana.get(build_company_path(shown, RESET)), Transaction.objects.for_company(shown.id).count()
+    assert f"This deletes all {count} transactions" in text(query)
     assert Transaction.objects.for_company(shown.id).filter(description="Mine").exists(), "to look changes nothing"
     answer = dana.post(build_company_path(shown, RESET), follow=True)
     assert answer.redirect_chain[-1][0] == build_company_path(shown)
@@ -128,22 +128,22 @@ def test_demo_reset_is_rejected_for_read_only_company(shown):
 
 
 def test_demo_overview_explains_reset_and_leave(shown, dana, browser_of):
-    told = dana.get(build_company_path(shown)).content.decode()
+    page_text = dana.get(build_company_path(shown)).content.decode()
     for way in ("/app/companies/new", build_company_path(shown, RESET), build_company_path(shown, "/settings/leave")):
-        assert f'href="{way}"' in told
+        assert f'href="{way}"' in page_text
     assert build_company_path(shown, RESET) in dana.get(build_company_path(shown, "/settings")).content.decode()
     finn = browser_of(User.objects.get(email="finn.finance@example.com"), shown).client
-    told = finn.get(build_company_path(shown)).content.decode()
-    assert build_company_path(shown, RESET) not in told, "its owners alone put it back"
-    assert build_company_path(shown, "/settings/leave") in told
+    page_text = finn.get(build_company_path(shown)).content.decode()
+    assert build_company_path(shown, RESET) not in page_text, "its owners alone put it back"
+    assert build_company_path(shown, "/settings/leave") in page_text
     left = finn.post(build_company_path(shown, "/settings/leave"), follow=True)
     assert "You left Northwind." in text(left)
 
 
 def test_last_demo_owner_is_led_to_members_page_instead_of_leaving(shown, dana, browser_of, acme):
-    told = dana.get(build_company_path(shown, "/settings/leave")).content.decode()
-    assert f'href="{build_company_path(shown, "/settings/members")}"' in told
-    assert 'type="submit">Leave' not in told
+    page_text = dana.get(build_company_path(shown, "/settings/leave")).content.decode()
+    assert f'href="{build_company_path(shown, "/settings/members")}"' in page_text
+    assert 'type="submit">Leave' not in page_text
     finn = browser_of(User.objects.get(email="finn.finance@example.com"), shown).client
     assert 'type="submit">Leave' in finn.get(build_company_path(shown, "/settings/leave")).content.decode()
 

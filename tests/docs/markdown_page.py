@@ -34,7 +34,7 @@ class Block:
 
 
 def parse_blocks(page: Path) -> list[Block]:
-    return [Block(found[1] or "", found[2].strip(), found[3]) for found in FENCE.finditer(page.read_text())]
+    return [Block(result[1] or "", result[2].strip(), result[3]) for result in FENCE.finditer(page.read_text())]
 
 
 @dataclass
@@ -102,8 +102,8 @@ class PageReader:
                 assert program.stdin is not None
                 assert program.stdout is not None
                 address = program.stdout.readline().strip()
-                told = self.visit(address) if address.startswith("http") else ""
-                self.printed, complaints = program.communicate(f"{told}\n", timeout=TIMEOUT_SECONDS)
+                answer = self.visit(address) if address.startswith("http") else ""
+                self.printed, complaints = program.communicate(f"{answer}\n", timeout=TIMEOUT_SECONDS)
         assert program.returncode == 0, f"{block.text}\n{self.printed}\n{complaints}"
 
     def fill_in(self, found: re.Match[str]) -> str:

@@ -192,9 +192,9 @@ class TokenExchanges:
             self.codes.pop(consent, None), self.tokens.pop(consent, None)
         self.open.clear()
         for chain in self.chains:
-            kept = [consent for consent in chain if consent in self.tokens]
+            remaining = [consent for consent in chain if consent in self.tokens]
             chain.clear()
-            chain.extend(kept)
+            chain.extend(remaining)
 
     def again(self, consent: str, sent: str, live: str | None) -> None:
         """What was not answered was either done, or can still be done."""
@@ -287,13 +287,13 @@ class Transfers:
             self.accounts,
         ):
             legs.setdefault(row, []).append((leg, counter))
-        found = {}
+        result = {}
         for pair, (source, target) in enumerate(self.pairs):
             ours, theirs = legs.get(source, []), legs.get(target, [])
             assert len(ours) == len(theirs) <= 1
             assert [(leg, counter) for counter, leg in theirs] == ours
-            found[pair] = bool(ours)
-        return found
+            result[pair] = bool(ours)
+        return result
 
 
 ACTIVITIES: dict[str, type[Activity]] = {"imports": Imports, "token exchanges": TokenExchanges, "transfers": Transfers}

@@ -9,5 +9,5 @@ from tests.faults.service import Service, start_service
 
 @pytest.fixture(scope="package")
 def service() -> Iterator[Service]:
-    with start_service() as found:
-        yield found
+    with start_service() as result:
+        yield result

@@ -21,9 +21,9 @@ FORM = (
 
 def build_script(page: str) -> str:
     """All the commands of a page in one script, which ends at the first that fails."""
-    found = parse_blocks(ROOT / "docs" / page)
-    assert [block.language for block in found] == ["sh"] * 3
-    return "set -eu\n" + "\n".join(block.text for block in found)
+    blocks = parse_blocks(ROOT / "docs" / page)
+    assert [block.language for block in blocks] == ["sh"] * 3
+    return "set -eu\n" + "\n".join(block.text for block in blocks)
 
 
 def count_rows_by_table(service: Service) -> dict[str, int]:

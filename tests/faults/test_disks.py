@@ -109,8 +109,8 @@ def test_read_only_data_directory_is_reported_with_one_line(command):
     with create_machine() as machine:
         (machine.home / "var").mkdir()
         with make_read_only(machine.home / "var"):
-            said = get_error_line(machine.run(command, PORT=find_free_port()))
-    assert f"DATA_DIR: {machine.home}/var cannot be written" in said
+            error_line = get_error_line(machine.run(command, PORT=find_free_port()))
+    assert f"DATA_DIR: {machine.home}/var cannot be written" in error_line
 
 
 def test_read_only_database_directory_is_reported_and_unharmed():
@@ -119,8 +119,8 @@ def test_read_only_database_directory_is_reported_and_unharmed():
             pass
         with make_read_only(machine.embedded.path):
             for command in ("up", "rebuild_derived"):
-                said = get_error_line(machine.run(command, PORT=find_free_port()))
-                assert str(machine.embedded.path) in said
+                error_line = get_error_line(machine.run(command, PORT=find_free_port()))
+                assert str(machine.embedded.path) in error_line
         with machine.embedded.hold():
             assert machine.embedded.is_running()
 
@@ -129,11 +129,13 @@ def test_read_only_database_directory_is_reported_and_unharmed():
 def test_first_start_without_disk_space_is_reported_and_leaves_no_remains(megabytes):
     """Room for the secrets alone, for half a database, for a database without its tables."""
     with create_machine() as machine, mount_small_disk(machine.home / "var", megabytes=megabytes) as disk:
-        said = get_error_line(machine.run("up", "--no-demo", PORT=find_free_port()))
-        assert said.startswith("Error: ")
+        error_line = get_error_line(machine.run("up", "--no-demo", PORT=find_free_port()))
+        assert error_line.startswith("Error: ")
         # Where PostgreSQL stopped in the middle, its own log has the reason.
         assert (
-            "No space left on device" in said or "wrote only" in said or f"{machine.embedded.path}/server.log" in said
+            "No space left on device" in error_line
+            or "wrote only" in error_line
+            or f"{machine.embedded.path}/server.log" in error_line
         )
         assert list(disk.place.glob("postgres.new-*")) == []
         assert not machine.embedded.is_running()
@@ -142,9 +144,9 @@ def test_first_start_without_disk_space_is_reported_and_leaves_no_remains(megaby
 def test_start_on_full_disk_is_reported_and_works_once_freed():
     with create_machine() as machine, mount_small_disk(machine.home / "var", megabytes=MEGABYTES) as disk:
         disk.fill()
-        said = get_error_line(machine.run("up", "--no-demo", PORT=find_free_port()))
-        assert "DATA_DIR" in said
-        assert "No space left on device" in said
+        error_line = get_error_line(machine.run("up", "--no-demo", PORT=find_free_port()))
+        assert "DATA_DIR" in error_line
+        assert "No space left on device" in error_line
         assert [path.name for path in disk.place.iterdir()] == ["ballast"]
         disk.free()
         with machine.embedded.hold():

@@ -44,7 +44,7 @@ RECORD_DONE = """
 def many(service: Service) -> list[str]:
     service.printed(CREATE_COMPANIES, str(COMPANIES))
     service.rows(RECORD_DONE)
-    return [str(found) for (found,) in service.rows("SELECT id FROM companies_company ORDER BY id")]
+    return [str(result) for (result,) in service.rows("SELECT id FROM companies_company ORDER BY id")]
 
 
 def start_refresh(service: Service, name: str) -> subprocess.Popen[str]:
@@ -55,13 +55,13 @@ def start_refresh(service: Service, name: str) -> subprocess.Popen[str]:
 
 
 def list_done(service: Service, name: str) -> list[str]:
-    return [str(found) for (found,) in service.rows("SELECT company_id FROM done WHERE name = %s ORDER BY 1", name)]
+    return [str(result) for (result,) in service.rows("SELECT company_id FROM done WHERE name = %s ORDER BY 1", name)]
 
 
 def wait_for_end(process: subprocess.Popen[str]) -> str:
-    said, _ = process.communicate(timeout=TIMEOUT_SECONDS)
-    assert process.returncode == 0, said
-    return said
+    text, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert process.returncode == 0, text
+    return text
 
 
 def is_waiting_for_lock(service: Service) -> bool:

@@ -26,8 +26,8 @@ RECOVERY_SECONDS = 120  # seconds: one that was killed lets go of what it held a
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with start_service(OUTBOUND_ALLOW_PRIVATE="1") as found:
-        yield found
+    with start_service(OUTBOUND_ALLOW_PRIVATE="1") as result:
+        yield result
 
 
 @pytest.fixture
@@ -39,12 +39,12 @@ def receiver() -> Iterator[Receiver]:
 
 
 def list_worker_pids(service: Service) -> list[int]:
-    found = []
+    results = []
     for child in Path(f"/proc/{service.process.pid}/task").glob("*/children"):
         for pid in map(int, child.read_text().split()):
             if b"deliver_webhooks" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                found.append(pid)
-    return found
+                results.append(pid)
+    return results
 
 
 def create_endpoint(service: Service, receiver: Receiver, path: str) -> str:
@@ -60,13 +60,13 @@ def list_feed_ids(service: Service) -> list[str]:
         "SELECT id FROM companies_auditentry WHERE company_id = %s AND action = 'accountGroup.created' ORDER BY number",
         service.company,
     )
-    return [str(found) for (found,) in rows]
+    return [str(result) for (result,) in rows]
 
 
 def list_entity_ids(service: Service) -> set[str]:
     """What those events are about."""
     rows = service.rows("SELECT entity_id FROM companies_auditentry WHERE action = 'accountGroup.created'")
-    return {found for (found,) in rows}
+    return {result for (result,) in rows}
 
 
 def test_webhook_worker_runs_with_server_and_is_replaced_if_killed(service: Service, receiver: Receiver):
@@ -139,15 +139,15 @@ def kill_workers(service: Service, receiver: Receiver) -> int:
 
 def follow_feed(service: Service) -> list[str]:
     """The same ids as a program has them that follows the feed by its links from the beginning."""
-    caller, found = service.caller(), []
+    caller, result = service.caller(), []
     path = service.path("events?type=accountGroup.created&limit=100")
     while True:
         answer = caller.ask("GET", path)
         assert answer.fine, answer
         if not answer.body:
-            return found
-        found += [each["id"] for each in answer.body]
-        path = service.path(f"events?type=accountGroup.created&limit=100&after={found[-1]}")
+            return result
+        result += [each["id"] for each in answer.body]
+        path = service.path(f"events?type=accountGroup.created&limit=100&after={result[-1]}")
 
 
 def list_received_ids(receiver: Receiver, path: str) -> list[str]:
@@ -185,8 +185,8 @@ def test_webhook_worker_kills_lose_no_event_and_keep_order(
         assert list_received_ids(receiver, path) == expected, "each at least once, first in the order of the feed"
     again = len(receiver.taken) - ENDPOINTS * len(expected)
     failures = len(failing.failed)
-    told = (
+    answer = (
         f"webhooks: {kills} deliverers killed under {WRITERS} writers, {len(expected)} events to {ENDPOINTS} endpoints"
     )
-    record_property("told", f"{told}: none lost, {again} twice, {failures} calls failed at random")
+    record_property("told", f"{answer}: none lost, {again} twice, {failures} calls failed at random")
     record_property("kills survived", kills)

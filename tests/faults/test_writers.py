@@ -45,9 +45,9 @@ def test_concurrent_writers_get_only_success_or_explained_conflicts(written, rec
     by_status: dict[int, int] = {}
     for (_, status), count in written.counts.items():
         by_status[status] = by_status.get(status, 0) + count
-    told = ", ".join(f"{count} × {status}" for status, count in sorted(by_status.items()))
+    answer = ", ".join(f"{count} × {status}" for status, count in sorted(by_status.items()))
     record_property(
-        "told", f"{WRITER_COUNT} writers for {SECONDS} s: {len(written.acknowledged)} changes acknowledged; {told}"
+        "told", f"{WRITER_COUNT} writers for {SECONDS} s: {len(written.acknowledged)} changes acknowledged; {answer}"
     )
     assert len(written.acknowledged) > 100
     assert by_status.keys() <= {200, 201, 400, 404, 409, 412}
@@ -122,6 +122,6 @@ def test_imports_are_stored_completely_or_undone_completely(written):
             written.service.company,
         )
     )
-    kept = {name for batch, name in written.imports.items() if batch not in written.undone}
+    remaining = {name for batch, name in written.imports.items() if batch not in written.undone}
     assert written.undone
-    assert stored == dict.fromkeys(kept, ROWS)
+    assert stored == dict.fromkeys(remaining, ROWS)

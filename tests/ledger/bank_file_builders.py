@@ -147,15 +147,15 @@ def build_simple_camt(
 def build_mt940(*movements, account=IBAN, opening="C260101EUR100,00", closing="C260131EUR100,00", number="1/1"):
     """Each movement as (field 61, field 86)."""
     lines = [":20:STARTUMS", f":25:{account}", f":28C:{number}", f":60F:{opening}"]
-    for movement, told in movements:
-        lines += [f":61:{movement}", f":86:{told}"]
+    for movement, answer in movements:
+        lines += [f":61:{movement}", f":86:{answer}"]
     return ("\r\n".join([*lines, f":62F:{closing}", "-"]) + "\r\n").encode()
 
 
 def build_mt942(*movements, account=IBAN, currency="EUR"):
     lines = [":20:INTRADAY", f":25:{account}", ":28C:1/1", f":34F:{currency}0,00", ":13D:2601151200+0100"]
-    for movement, told in movements:
-        lines += [f":61:{movement}", f":86:{told}"]
+    for movement, answer in movements:
+        lines += [f":61:{movement}", f":86:{answer}"]
     return ("\r\n".join([*lines, "-"]) + "\r\n").encode()
 
 

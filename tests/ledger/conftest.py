@@ -160,5 +160,5 @@ def get_page_text(answer):
 
 def find_field_error(answer, name):
     """Return the error message of a form field, None without one."""
-    found = re.search(rf'<p class="field-error" id="{re.escape(name)}-error">(.*?)</p>', answer.content.decode())
-    return html.unescape(found[1]) if found else None
+    result = re.search(rf'<p class="field-error" id="{re.escape(name)}-error">(.*?)</p>', answer.content.decode())
+    return html.unescape(result[1]) if result else None

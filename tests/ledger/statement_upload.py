@@ -12,10 +12,10 @@ def upload_statement(api, content, name="statement.xml", **fields):
 
 def list_stored_rows(company):
     """(day, amount, who, text) of what was stored, without initial balances."""
-    found = (
+    result = (
         Transaction.objects.for_company(company.id).without_initial_balances().order_by("date", "amount_value", "id")
     )
-    return [(str(row.date), f"{row.amount_value:.2f}", row.from_to, row.description) for row in found]
+    return [(str(row.date), f"{row.amount_value:.2f}", row.from_to, row.description) for row in result]
 
 
 def get_status_and_code(answer):

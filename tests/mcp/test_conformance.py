@@ -76,17 +76,19 @@ def run_scenarios(address, where):
     suite = packages / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
     words = [node, suite, "server", "--url", address, "--suite", "all", "--output-dir", where]
     done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=300)
-    found = {}
+    result = {}
     for path in where.glob("*/checks.json"):
         name = re.fullmatch(r"server-(.+?)-\d{4}-\d\d-\d\dT.*", path.parent.name)[1]
-        found[name] = {check["status"] for check in json.loads(path.read_text())}
-    assert found, done.stdout + done.stderr
-    return found
+        result[name] = {check["status"] for check in json.loads(path.read_text())}
+    assert result, done.stdout + done.stderr
+    return result
 
 
 def test_conformance_scenarios_pass_and_fail_as_listed(address, tmp_path, record_property):
-    found = run_scenarios(address, tmp_path)
-    held = {name for name, statuses in found.items() if statuses <= {"SUCCESS", "INFO"}}
+    scenarios = run_scenarios(address, tmp_path)
+    held = {name for name, statuses in scenarios.items() if statuses <= {"SUCCESS", "INFO"}}
     assert held == PASSED_SCENARIOS
-    assert set(found) - held == set(FAILED_SCENARIOS)
-    record_property("told", f"MCP conformance: {len(held)} of {len(found)} scenarios hold, the others have no subject")
+    assert set(scenarios) - held == set(FAILED_SCENARIOS)
+    record_property(
+        "told", f"MCP conformance: {len(held)} of {len(scenarios)} scenarios hold, the others have no subject"
+    )

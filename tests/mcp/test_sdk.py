@@ -55,25 +55,25 @@ def test_sdk_client_works_with_api_key(program, site, api):
 @pytest.fixture
 def document(tmp_path, monkeypatch):
     """The https address of an app's document on this machine; the server trusts its certificate."""
-    asked = []
+    queries = []
 
     def answer(path):
-        asked.append(path)
-        told = {
+        queries.append(path)
+        answers = {
             "client_id": address, "client_name": "Assistant", "redirect_uris": [REDIRECT],
             "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
             "token_endpoint_auth_method": "none",
         }  # fmt: skip
-        return 200, {"Content-Type": "application/json"}, json.dumps(told).encode()
+        return 200, {"Content-Type": "application/json"}, json.dumps(answers).encode()
 
     with serve_https(answer, where=tmp_path) as (host, pem):
         address = f"https://{host}/app.json"
         monkeypatch.setenv("SSL_CERT_FILE", str(pem))
-        yield address, asked
+        yield address, queries
 
 
 def test_sdk_client_works_with_client_metadata_document(program, site, settings, document, api, acme, alice):
-    address, asked = document
+    address, query = document
     settings.OUTBOUND_ALLOW_PRIVATE = True
     settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | {"CIMD_ALLOWED_HOSTS": ["localhost"]}
     alice.set_password(PASSWORD)
@@ -86,4 +86,4 @@ def test_sdk_client_works_with_client_metadata_document(program, site, settings,
     flow.url = lambda **_: f"{url.path}?{url.query}"
     send_message(program, {"code": parse_redirect(flow.decide(acme))["code"]})
     assert read_message(program) == EXPECTED_RESULT | {"clientId": address}
-    assert set(asked) == {"/app.json"}
+    assert set(query) == {"/app.json"}

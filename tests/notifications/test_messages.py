@@ -44,7 +44,7 @@ def hers(acme, alice, audit_context):
 def test_notifications_are_localized_on_pages_and_english_in_api(api, hers, owner, acme):
     page = f"/app/companies/{acme.id}/notifications"
     german, english = get_page_text(owner.get(page, headers=GERMAN)), get_page_text(owner.get(page))
-    for said, told in {
+    for text, answer in {
         "1.200 Buchungen importiert": "1,200 transactions imported",
         "1.200 Buchungen gespeichert. 2 Dubletten übersprungen. 1 liegt": (
             "1,200 transactions saved. 2 duplicates skipped. 1 is before the data start date."
@@ -64,8 +64,8 @@ def test_notifications_are_localized_on_pages_and_english_in_api(api, hers, owne
             "has not accepted an event since 1 March 2026, 09:05 UTC."
         ),
     }.items():
-        assert said in german
-        assert told in english
+        assert text in german
+        assert answer in english
     stored = {row["type"]: row["payload"]["title"] for row in api.get("notifications?recipientUserId=all").json()}
     assert stored["import.finished"] == "1,200 transactions imported"
     assert stored["app.revoked"] == "Robot disconnected"

@@ -250,10 +250,10 @@ def test_each_notification_operation_requires_its_permission(make_api, acme, met
 
 def list_recipients_by_type() -> dict[str, set[str]]:
     """Type → e-mails of those who were told."""
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for row in Notification.objects.select_related("recipient"):
-        found.setdefault(row.type, set()).add(row.recipient.email)
-    return found
+        result.setdefault(row.type, set()).add(row.recipient.email)
+    return result
 
 
 def test_acting_user_is_notified(browser_of, alice, ann, acme):
@@ -380,8 +380,8 @@ def test_message_formats_amounts_and_dates_as_on_pages(acme, alice, audit_contex
     hers = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
     day, amount = date(2026, 12, 5), Decimal("-1234.5")
     notify.notify_cash_below_zero(company_id=acme.id, context=hers, day=day, amount=amount, currency="EUR")
-    told = Notification.objects.get(type="cash.belowZero").payload["body"]
-    assert told == "Forecast cash on 5 Dec 2026: −€1,234.50."
+    body = Notification.objects.get(type="cash.belowZero").payload["body"]
+    assert body == "Forecast cash on 5 Dec 2026: −€1,234.50."
 
 
 def test_notification_links_to_page_where_action_is_possible(acme, alice, audit_context):

@@ -167,8 +167,8 @@ def test_company_status_changes_only_along_allowed_transitions(to, moves, staff,
         rows |= build_inline_form(f"-{number}")
     answer = staff.post(url, {"system_status": to, "system_trial_until_0": "", "system_trial_until_1": ""} | rows)
     assert answer.status_code == 303, answer.content[:3000]
-    told = [str(message) for message in get_messages(answer.wsgi_request)]
-    assert (IllegalStatusMove().detail in told) is not moves, told
+    answers = [str(message) for message in get_messages(answer.wsgi_request)]
+    assert (IllegalStatusMove().detail in answers) is not moves, answers
     assert Company.objects.get(pk=acme.pk).system_status == (to if moves else "trial")
     logged = AuditEntry.objects.for_company(acme.id).filter(action="company.updated", after__system_status=to)
     assert logged.exists() is moves

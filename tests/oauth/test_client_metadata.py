@@ -24,10 +24,10 @@ def no_failure_is_remembered():
 @pytest.fixture
 def web(monkeypatch):
     """What lies where; and what was asked for."""
-    lies, asked = {}, []
+    lies, query = {}, []
 
     def fetch(url, **_):
-        asked.append(url)
+        query.append(url)
         if url not in lies:
             raise http_client.OutboundError("no such host")
         if isinstance(lies[url], bytes):
@@ -36,7 +36,7 @@ def web(monkeypatch):
 
     monkeypatch.setattr(http_client, "fetch_url", fetch)
     lies[METADATA_URL] = {"client_id": METADATA_URL, "client_name": "Forecaster", "redirect_uris": [CALLBACK]}
-    return lies, asked
+    return lies, query
 
 
 @pytest.fixture

@@ -151,8 +151,8 @@ def test_app_approved_twice_is_one_connection_and_ends_as_one(browser_of, signed
     assert browser.delete(f"connected_apps/{one['id']}").status_code == 200
     assert [signed_in.call(each["access_token"]).status_code for each in (first, second)] == [401, 401]
     assert browser.get("connected_apps").json() == []
-    told = [each for each in browser.get("notifications").json() if each["type"] == "app.revoked"]
-    assert len(told) == 1
+    answers = [each for each in browser.get("notifications").json() if each["type"] == "app.revoked"]
+    assert len(answers) == 1
 
 
 @pytest.mark.parametrize("used_last", ["first", "second"])

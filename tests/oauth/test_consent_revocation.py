@@ -87,8 +87,8 @@ def test_each_app_ended_with_membership_is_notified_once(bobs, browser_of, alice
     OAuthFlow(made.application, browser=flow.browser).tokens(acme)
     browser = browser_of(alice, acme)
     browser.delete(f"members/{get_membership(bob, acme).id}")
-    told = [each for each in browser.get("notifications").json() if each["type"] == "app.revoked"]
-    assert sorted(each["payload"]["applicationName"] for each in told) == ["Another", "Forecaster"]
+    answers = [each for each in browser.get("notifications").json() if each["type"] == "app.revoked"]
+    assert sorted(each["payload"]["applicationName"] for each in answers) == ["Another", "Forecaster"]
 
 
 def test_failed_membership_removal_ends_no_app(signed_in, granted, browser_of, alice, acme):
@@ -111,9 +111,9 @@ def test_reactivated_user_has_no_connected_apps(staff, bobs, bob, alice, acme):
     assert get_latest_consent().revoked_reason == "userDeactivated"
     set_active(staff, bob, on=True)
     assert is_access_closed(flow, tokens)
-    told = Notification.objects.for_company(acme.id).filter(type="app.revoked")
+    answer = Notification.objects.for_company(acme.id).filter(type="app.revoked")
     managers = set(Membership.objects.for_company(acme.id).managers().values_list("user_id", flat=True))
-    assert {each.recipient_id for each in told} == managers  # staff are no members of the company
+    assert {each.recipient_id for each in answer} == managers  # staff are no members of the company
 
 
 def test_other_user_change_ends_no_app(staff, bobs, bob):

@@ -123,20 +123,20 @@ REFERENCES = [  # as rows that name them make them
 
 def test_consent_does_not_block_references_to_user(flow, bob, acme, monkeypatch):
     flow.sign_in(bob)
-    found = []
+    results = []
 
     def run_before_commit(*, consent, context):
         def refer():
             with transaction.atomic(), connection.cursor() as cursor:
                 for statement in REFERENCES:
                     cursor.execute(statement, {"user": bob.pk, "company": acme.pk})
-                    found.append(cursor.fetchone())
+                    results.append(cursor.fetchone())
 
         run_in_other_thread(refer).join()
 
     monkeypatch.setattr(hooks.app_connected, "functions", [run_before_commit])
     assert flow.decide(acme).status_code == 303
-    assert found == [(1,), (1,)]
+    assert results == [(1,), (1,)]
 
 
 def run_in_other_thread(act, *, wait=True):

@@ -37,33 +37,33 @@ def sign_in(flow, address, user):
 
 
 def test_user_signs_in_at_web_app_and_consents_at_api(flow, alice, acme):
-    asked = f"{API}{flow.url()}"
-    door = visit_url(flow, asked)["Location"]
+    query = f"{API}{flow.url()}"
+    door = visit_url(flow, query)["Location"]
     assert door.startswith(f"{APP}/app/sign-in?next=http%3A%2F%2Fapi.example.com%2Fauth%2Foauth2%2Fauthorize%3F")
-    assert sign_in(flow, door, alice) == asked
-    page = visit_url(flow, asked)
+    assert sign_in(flow, door, alice) == query
+    page = visit_url(flow, query)
     form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": get_csrf_token(page)}
-    answer = visit_url(flow, asked, form)
+    answer = visit_url(flow, query, form)
     assert parse_redirect(answer)["code"]
     assert parse_redirect(answer)["iss"] == f"{API}/auth"
 
 
 def test_user_can_be_switched_at_web_app(flow, alice, bob):
-    asked = f"{API}{flow.url()}"
-    sign_in(flow, visit_url(flow, asked)["Location"], alice)
-    text = visit_url(flow, asked).content.decode()
+    query = f"{API}{flow.url()}"
+    sign_in(flow, visit_url(flow, query)["Location"], alice)
+    text = visit_url(flow, query).content.decode()
     switch = unescape(text.split("Not you?")[0].rpartition('href="')[2].partition('"')[0])
     assert switch.startswith(f"{APP}/app/sign-in?again=1&next=http%3A%2F%2Fapi.example.com%2F")
-    assert sign_in(flow, switch, bob) == asked
-    assert "bob@acme.example" in visit_url(flow, asked).content.decode()
+    assert sign_in(flow, switch, bob) == query
+    assert "bob@acme.example" in visit_url(flow, query).content.decode()
 
 
 def test_reauthentication_happens_at_web_app(flow, alice):
-    asked = f"{API}{flow.url(prompt='login', login_hint=alice.email)}"
-    door = visit_url(flow, asked)["Location"]
+    query = f"{API}{flow.url(prompt='login', login_hint=alice.email)}"
+    door = visit_url(flow, query)["Location"]
     assert door.startswith(f"{APP}/app/sign-in?next=")
-    assert sign_in(flow, door, alice) == asked
-    assert visit_url(flow, asked).status_code == 200
+    assert sign_in(flow, door, alice) == query
+    assert visit_url(flow, query).status_code == 200
     assert visit_url(flow, f"{API}{flow.url(max_age='0')}")["Location"].startswith(f"{APP}/app/sign-in?next=")
 
 

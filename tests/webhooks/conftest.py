@@ -33,8 +33,8 @@ class Deliverer:
     def run(self) -> int:
         """Until nothing waits any more; how many calls were made."""
         called = 0
-        while found := list_waiting_endpoints(self.clock()):
-            called += sum(self.turn(key) for key in found)
+        while waiting_endpoints := list_waiting_endpoints(self.clock()):
+            called += sum(self.turn(key) for key in waiting_endpoints)
         return called
 
     def turn(self, key: Any) -> int:

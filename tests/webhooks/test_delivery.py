@@ -161,10 +161,10 @@ def test_failed_delivery_is_retried_then_disables_endpoint_and_notifies(
     assert deliverer.later(days=30) == 0
     entry = api.get("audit_log").json()[0]
     assert (entry["action"], entry["actor"], entry["after"]) == ("webhookEndpoint.disabled", None, {"enabled": False})
-    told = Notification.objects.for_company(acme.id).filter(type="webhookEndpoint.disabled")
-    assert {row.recipient.email for row in told} >= {"alice@acme.example"}
-    assert bob.pk not in {row.recipient_id for row in told}
-    payload = told[0].payload
+    answer = Notification.objects.for_company(acme.id).filter(type="webhookEndpoint.disabled")
+    assert {row.recipient.email for row in answer} >= {"alice@acme.example"}
+    assert bob.pk not in {row.recipient_id for row in answer}
+    payload = answer[0].payload
     assert (payload["entityId"], payload["url"]) == (hook["id"], hook["url"])
     assert payload["link"].endswith(f"/companies/{acme.id}/settings/webhooks")
 
@@ -299,8 +299,8 @@ def test_endpoint_test_goes_only_to_its_endpoint_even_if_disabled(api, receiver,
     quiet = api.post("webhook_endpoints", {"url": receiver.url("/quiet"), **values}).json()
     api.post("webhook_endpoints", {"url": receiver.url("/all")})
     answer = api.post(f"webhook_endpoints/{quiet['id']}/test")
-    asked = answer.json()
-    assert (answer.status_code, asked["type"], asked["time"], asked["status"]) == (
+    body = answer.json()
+    assert (answer.status_code, body["type"], body["time"], body["status"]) == (
         200, "webhookEndpoint.tested", None, None
     )  # fmt: skip
     deliverer.run()
@@ -308,7 +308,7 @@ def test_endpoint_test_goes_only_to_its_endpoint_even_if_disabled(api, receiver,
     event = Webhook(quiet["secret"]).verify(message.raw, message.headers)
     assert (message.path, event["type"], event["entityId"]) == ("/quiet", "webhookEndpoint.tested", quiet["id"])
     (row,) = list_deliveries(api, quiet)
-    assert (row["id"], row["status"], row["eventId"]) == (asked["id"], 200, event["id"])
+    assert (row["id"], row["status"], row["eventId"]) == (body["id"], 200, event["id"])
     assert event == api.get("events").json()[-1]
 
 
@@ -441,13 +441,13 @@ def test_endpoint_leased_by_other_worker_is_skipped_until_lease_expires(api, hoo
 @pytest.fixture
 def names(monkeypatch):
     """What a name server says from one time to the next, and where connections went."""
-    said, went = {}, []
+    text, went = {}, []
 
     def getaddrinfo(host, port, *args, flags=0, **kwargs):
         if flags & socket.AI_NUMERICHOST:
             raise socket.gaierror
-        found = said[host].pop(0) if len(said[host]) > 1 else said[host][0]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in found]
+        result = text[host].pop(0) if len(text[host]) > 1 else text[host][0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in result]
 
     def create_connection(address, timeout=None):
         went.append(address)
@@ -455,13 +455,13 @@ def names(monkeypatch):
 
     monkeypatch.setattr(http_client.socket, "getaddrinfo", getaddrinfo)
     monkeypatch.setattr(http_client.socket, "create_connection", create_connection)
-    return said, went
+    return text, went
 
 
 @pytest.mark.parametrize("found", ["10.0.0.5", "127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1"])
 def test_hostname_resolving_to_private_address_is_not_called(api, names, deliverer, found):
-    said, went = names
-    said["hooks.example.com"] = [[found]]
+    text, went = names
+    text["hooks.example.com"] = [[found]]
     hook = api.post("webhook_endpoints", {"url": "https://hooks.example.com/"}).json()
     create_groups(api, "x")
     assert deliverer.run() == 1
@@ -470,8 +470,8 @@ def test_hostname_resolving_to_private_address_is_not_called(api, names, deliver
 
 
 def test_hostname_rebound_to_private_address_is_not_called(api, names, deliverer):
-    said, went = names
-    said["hooks.example.com"] = [["1.1.1.1"], ["127.0.0.1"]]
+    text, went = names
+    text["hooks.example.com"] = [["1.1.1.1"], ["127.0.0.1"]]
     api.post("webhook_endpoints", {"url": "https://hooks.example.com/"})
     create_groups(api, "x")
     deliverer.run()

@@ -84,13 +84,13 @@ def dump_all_tables():
     with connection.cursor() as cursor:
         cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")
         tables = [name for (name,) in cursor.fetchall()]
-        found = []
+        results = []
         for table in tables:
             cursor.execute(f'SELECT string_agg(t::text, chr(10)) FROM "{table}" t')
-            found.append(cursor.fetchone()[0] or "")
+            results.append(cursor.fetchone()[0] or "")
         cursor.execute("SELECT string_agg(encode(salt, 'base64'), ' ') FROM webhooks_webhookendpoint")
-        found.append(cursor.fetchone()[0] or "")
-    return "\n".join(found)
+        results.append(cursor.fetchone()[0] or "")
+    return "\n".join(results)
 
 
 @pytest.fixture
@@ -239,13 +239,13 @@ def test_endpoint_changes_are_audited(api):
     api.post(f"{path}/test")
     api.delete(path)
     log = [(row["action"], row["before"], row["after"]) for row in reversed(list_log_entries(api))]
-    said = {"url": URL, "types": None, "enabled": True, "description": "x"}
+    text = {"url": URL, "types": None, "enabled": True, "description": "x"}
     assert log == [
-        ("webhookEndpoint.created", None, said),
+        ("webhookEndpoint.created", None, text),
         ("webhookEndpoint.updated", {"description": "x"}, {"description": "y"}),
         ("webhookEndpoint.secretRolled", None, None),
         ("webhookEndpoint.tested", None, None),
-        ("webhookEndpoint.deleted", said | {"description": "y"}, None),
+        ("webhookEndpoint.deleted", text | {"description": "y"}, None),
     ]
     assert not AuditEntry.objects.exclude(entity_id=made["id"]).filter(entity_type="webhookEndpoint").exists()
 

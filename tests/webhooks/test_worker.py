@@ -96,11 +96,11 @@ def wait_until(condition):
 
 def test_endpoints_of_one_company_leave_room_for_others():
     loud, quiet = UUID(int=1), UUID(int=2)
-    found = [(loud, uuid4()) for _ in range(40)] + [(quiet, uuid4())]
-    first = worker.choose_endpoints(found, busy={}, owners={})
+    result = [(loud, uuid4()) for _ in range(40)] + [(quiet, uuid4())]
+    first = worker.choose_endpoints(result, busy={}, owners={})
     assert Counter(company for company, _ in first) == {loud: 4, quiet: 1}
     busy = dict.fromkeys(first)
-    assert worker.choose_endpoints(found, busy=busy, owners={}) == []
+    assert worker.choose_endpoints(result, busy=busy, owners={}) == []
     others = [(uuid4(), uuid4()) for _ in range(30)]
     assert len(worker.choose_endpoints(others, busy=busy, owners={})) == worker.MAX_CONCURRENT_ENDPOINTS - len(busy)
 
@@ -140,7 +140,7 @@ def test_unavailable_database_yields_no_endpoints_and_is_logged(monkeypatch, cap
 def test_companies_of_one_owner_share_a_quarter_of_the_slots(alice, carol):
     companies = [factories.make_company(name=f"Company {n}", owner=alice) for n in range(8)]
     hers = factories.make_company(name="Hers", owner=carol)
-    found = [(company.id, generate_id()) for company in (*companies, hers)]
-    owners = worker.OwnerCache().get_owner_ids(company for company, _ in found)
-    picked = worker.choose_endpoints(found, busy={}, owners=owners)
-    assert picked == [*found[: worker.MAX_CONCURRENT_ENDPOINTS // 4], found[-1]]
+    results = [(company.id, generate_id()) for company in (*companies, hers)]
+    owners = worker.OwnerCache().get_owner_ids(company for company, _ in results)
+    picked = worker.choose_endpoints(results, busy={}, owners=owners)
+    assert picked == [*results[: worker.MAX_CONCURRENT_ENDPOINTS // 4], results[-1]]

@@ -52,6 +52,6 @@ def show_api_reference(request: HttpRequest) -> HttpResponse:
 def show_error_codes(request: HttpRequest) -> HttpResponse:
     """Show the meaning of each error code; the ``type`` of a problem links here."""
     codes_by_status: dict[str, dict[str, str]] = {}
-    for code, (status, meaning) in sorted(error_codes.list_error_codes().items(), key=lambda told: told[1][0]):
+    for code, (status, meaning) in sorted(error_codes.list_error_codes().items(), key=lambda entry: entry[1][0]):
         codes_by_status.setdefault(f"{status} {STATUS_TITLES[status]}", {})[code] = meaning
     return render(request, "error_codes.html", {"refusals": codes_by_status, "fields": error_codes.FIELD_CODES})

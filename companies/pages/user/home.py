@@ -19,8 +19,8 @@ def show_home(request: HttpRequest) -> HttpResponse:
     accesses = SessionCredential(user=get_signed_in_user(request)).accesses()
     now = timezone.now()
     figures: dict[Any, list[tuple[str, str]]] = {}
-    for found in hooks.list_home_figures.run(accesses=accesses, now=now):
-        for company_id, entries in found.items():
+    for figures_by_company in hooks.list_home_figures.run(accesses=accesses, now=now):
+        for company_id, entries in figures_by_company.items():
             figures.setdefault(company_id, []).extend(entries)
     cards = [{"access": access, "figures": figures.get(access.company.id, [])} for access in accesses]
     return render(request, "companies/home.html", {"cards": cards})

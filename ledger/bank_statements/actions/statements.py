@@ -148,8 +148,8 @@ def match_entries(change: CompanyChange, result: StatementImportResult, *, detai
     final_days = find_final_statement_days(change.company, account_ids)
     rows = list(iterate_candidate_rows(change.company, result.statements, account_ids))
     other_page_ids = {
-        id(told): find_adjacent_page_row_ids(change.company, told.account, told.statement, rows)
-        for told in result.statements
+        id(outcome): find_adjacent_page_row_ids(change.company, outcome.account, outcome.statement, rows)
+        for outcome in result.statements
         if rows
     }
     matches = match_statements(change.company, result, rows, final_days, other_page_ids)
@@ -183,20 +183,20 @@ def match_statements(
     Raises StatementUnreadable.
     """
     parts = [
-        StatementPart(str(told.account.id), told.statement, [], other_page_ids.get(id(told), frozenset()))
-        for told in received.statements
+        StatementPart(str(outcome.account.id), outcome.statement, [], other_page_ids.get(id(outcome), frozenset()))
+        for outcome in received.statements
     ]
     rounds = group_disjoint_statements(parts)
     matcher = StatementMatcher(rows, settled, closed_through=company.closed_through)
-    for told, part in zip(received.statements, parts, strict=True):
-        every = len(rounds) > 1 or bool(told.pending)
+    for outcome, part in zip(received.statements, parts, strict=True):
+        every = len(rounds) > 1 or bool(outcome.pending)
         if not (every or rows or company.closed_through):
             continue
-        for place, entry in enumerate(told.entries):
-            units = told.list_entry_units(entry)
+        for place, entry in enumerate(outcome.entries):
+            units = outcome.list_entry_units(entry)
             if every or matcher.is_candidate(part.account, entry) or any(map(matcher.is_closed, units)):
-                told.groups[place] = EntryGroup(part.account, entry, units)
-        part.groups = list(told.groups.values())
+                outcome.groups[place] = EntryGroup(part.account, entry, units)
+        part.groups = list(outcome.groups.values())
     try:
         return matcher.match(rounds)
     except models.UnreadableFileError as error:
@@ -238,10 +238,10 @@ def iterate_candidate_rows(
     if not rows.filter(on_accounts).exists():
         return
     match_keys, days, amounts = KeyHashes(), set(), set()  # type: tuple[KeyHashes, set[date], set[Decimal]]
-    is_near_compared = any(told.pending or told.statement.has_unique_ids for told in statements)
-    for told in statements:
-        account = str(told.account.id)
-        for entry in told.entries:
+    is_near_compared = any(outcome.pending or outcome.statement.has_unique_ids for outcome in statements)
+    for outcome in statements:
+        account = str(outcome.account.id)
+        for entry in outcome.entries:
             for unit in (entry, *entry.parts):
                 match_key = build_match_key(account, unit)
                 match_keys.add(match_key)

@@ -167,19 +167,19 @@ class StatementMatcher:
         other_page_ids, first = parts[0].other_page_ids, parts[0].statement
         rows = [row for row in self.iter_candidate_rows(groups) if row.id not in other_page_ids]
         ledger = EntryMatcher(rows, format_=first.format, has_unique_ids=first.has_unique_ids)
-        found = ledger.match_entries(groups, final_days=self.settled)
-        self.leave_out_closed(groups, found)
+        match = ledger.match_entries(groups, final_days=self.settled)
+        self.leave_out_closed(groups, match)
         self.result.possible += sum(1 for _ in ledger.list_possible_duplicates(groups))
         booked_before = {row.id for row, _ in self.result.booked}
-        self.result.known += [each for each in found.known_ids if each not in self.own and each not in booked_before]
-        self.result.seen |= {each for each in found.still_pending_ids if each not in self.own}
+        self.result.known += [each for each in match.known_ids if each not in self.own and each not in booked_before]
+        self.result.seen |= {each for each in match.still_pending_ids if each not in self.own}
         self.result.taken |= {row.id for row in rows if row.is_matched and row.pending}
         if is_last and not self.own:
-            self.result.booked += found.booked
+            self.result.booked += match.booked
             return
-        for row, entry in found.booked:
+        for row, entry in match.booked:
             self.book_pending_row(row, entry, parts[0].statement.format)
-        self.mark_lapsed(parts, found.still_pending_ids)
+        self.mark_lapsed(parts, match.still_pending_ids)
         if not is_last:
             for part in parts:
                 self.add_new_entries(part)
@@ -203,7 +203,7 @@ class StatementMatcher:
 
     def iter_candidate_rows(self, groups: Iterable[EntryGroup]) -> Iterator[StoredTransaction]:
         """Yield each row that an entry of the groups may be, once and free to be taken."""
-        found: set[StoredTransaction] = set()
+        rows_in_groups: set[StoredTransaction] = set()
         visited: set[int] = set()
         for group in groups:
             for unit in (group.entry, *group.entry.parts):
@@ -213,8 +213,8 @@ class StatementMatcher:
                     visited.add(id(rows))
                     self.compared += len(rows)
                     for row in rows:
-                        if row not in found and row not in self.gone:
-                            found.add(row)
+                        if row not in rows_in_groups and row not in self.gone:
+                            rows_in_groups.add(row)
                             row.is_matched = False
                             yield row
             if self.compared > MAX_COMPARED:

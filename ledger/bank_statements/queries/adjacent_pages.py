@@ -33,12 +33,12 @@ def find_adjacent_page_row_ids(
     }
     later_ids = list_page_batch_ids(stored.filter(closing_balance=statement.closing), later, account, last, "earliest")
     batch_ids_by_day[last] = batch_ids_by_day.get(last, set()) | later_ids
-    found: set[UUID] = set()
+    brought_ids: set[UUID] = set()
     for day, batch_ids in batch_ids_by_day.items():
         row_ids = [row.id for row in rows if row.day == day and row.account == str(account.id)] if batch_ids else []
         brought = Transaction.objects.for_company(company.id).filter(id__in=row_ids, import_batch_id__in=batch_ids)
-        found.update(brought.values_list("id", flat=True))
-    return frozenset(found)
+        brought_ids.update(brought.values_list("id", flat=True))
+    return frozenset(brought_ids)
 
 
 def list_page_batch_ids(same: Any, adjacent: Any, account: Account, day: date, bound: str) -> set[UUID]:
@@ -47,7 +47,7 @@ def list_page_batch_ids(same: Any, adjacent: Any, account: Account, day: date, b
     An import that also has a page in the place of the statement (``same``) is left out, and so is one whose entries of
     that day add up to zero: it may be the statement's own day.
     """
-    found = set()
+    batch_ids = set()
     for batch_id in set(adjacent.values_list("import_batch_id", flat=True)) - set(
         same.values_list("import_batch_id", flat=True)
     ):
@@ -57,5 +57,5 @@ def list_page_batch_ids(same: Any, adjacent: Any, account: Account, day: date, b
         ends = brought.without_initial_balances().aggregate(latest=Max("date"), earliest=Min("date"))
         total = brought.filter(date=day).aggregate(total=Sum("amount_value"))["total"]
         if ends[bound] == day and total:
-            found.add(batch_id)
-    return found
+            batch_ids.add(batch_id)
+    return batch_ids

@@ -99,7 +99,7 @@ def read_file(
 ) -> ReadStatements:
     """What a file of a kind says, its statements with their format. Raises what ``read`` raises."""
     try:
-        found = read_file_by_kind(kind, content, company, account, date_order, settings)
+        file = read_file_by_kind(kind, content, company, account, date_order, settings)
     except UnreadableFileError as error:
         raise StatementUnreadable(format_line_error(error.line, describe_reader_error(error))) from None
     except UnsafeXmlError:
@@ -108,8 +108,8 @@ def read_file(
         raise build_too_many_entries_error() from None
     except NotAStatementError:
         raise StatementFormatUnknown from None
-    formatted = [replace(each, format=each.format or found.format) for each in found.statements]
-    return replace(found, statements=formatted)
+    formatted = [replace(each, format=each.format or file.format) for each in file.statements]
+    return replace(file, statements=formatted)
 
 
 def format_line_error(line: int, reason: str) -> str:

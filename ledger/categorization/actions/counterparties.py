@@ -102,8 +102,8 @@ def merge_counterparties(
             last_updated_time=context.time, last_updated_user_id=context.actor
         )
         categorizations.update(counterparty=target)
-        rule_references.move_rules_to_counterparty(company=company, gone=merged, kept=target, context=context)
-        hooks.counterparty_merged.run(company=company, gone=merged, kept=target, context=context)
+        rule_references.move_rules_to_counterparty(company=company, source=merged, target=target, context=context)
+        hooks.counterparty_merged.run(company=company, source=merged, target=target, context=context)
         entry = change.delete(merged, "counterparty.merged", before=snapshot_row(merged) | {"merged_into": target.name})
         link_audit_entry(change, entry, transaction_ids)
         if target.external_id is None and target.type == merged.type:

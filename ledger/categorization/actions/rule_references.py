@@ -88,10 +88,10 @@ def disable_rules_of_account(*, account: Account, context: AuditContext) -> None
 
 
 def move_rules_to_counterparty(
-    *, company: Company, gone: Counterparty, kept: Counterparty, context: AuditContext
+    *, company: Company, source: Counterparty, target: Counterparty, context: AuditContext
 ) -> None:
     """Make rules about a merged counterparty, and rules that assign it, name the one that is left."""
     for column in ("counterparty", "given_counterparty"):
-        CategorizationRule.objects.for_company(company.id).filter(**{column: gone}).update(
-            **{column: kept}, last_updated_time=context.time, last_updated_user_id=context.actor
+        CategorizationRule.objects.for_company(company.id).filter(**{column: source}).update(
+            **{column: target}, last_updated_time=context.time, last_updated_user_id=context.actor
         )

@@ -261,16 +261,16 @@ def prepare_uncategorize_action(
             company=page.company, context=page.audit_context, selection=values["selection"]
         )
         count, legs = len(done.affected_ids), done.counters_created
-        said = [ngettext("{count} transaction uncategorized.", "{count} transactions uncategorized.", count)]
+        texts = [ngettext("{count} transaction uncategorized.", "{count} transactions uncategorized.", count)]
         if legs:
-            said.append(
+            texts.append(
                 ngettext(
                     "{legs} other leg of a transfer is uncategorized again.",
                     "{legs} other legs of transfers are uncategorized again.",
                     legs,
                 )
             )
-        return " ".join(said).format(count=format_count(count), legs=format_count(legs))
+        return " ".join(texts).format(count=format_count(count), legs=format_count(legs))
 
     return run_action
 
@@ -283,8 +283,8 @@ def prepare_delete_action(page: CompanyPage, form: BoundForm, selection_body: di
         ids = select_transactions(page.company, values).order_by("id").values_list("id", flat=True)
         wanted: dict[str, UUID | None] = {str(each): each for each in ids}
         count = transactions.delete_transactions(company=page.company, context=page.audit_context, ids=wanted)
-        said = ngettext("{count} transaction deleted.", "{count} transactions deleted.", count)
-        return said.format(count=format_count(count))
+        text = ngettext("{count} transaction deleted.", "{count} transactions deleted.", count)
+        return text.format(count=format_count(count))
 
     return run_action
 

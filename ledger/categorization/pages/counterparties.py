@@ -56,7 +56,7 @@ def show_counterparties(page: CompanyPage) -> HttpResponse:
         rows=[{"row": row, "type": str(COUNTERPARTY_TYPE_LABELS[CounterpartyType(row.type)])} for row in page_rows],
         cursor=cursor,
         query=query_without_cursor.urlencode(),
-        asked=query.urlencode(),
+        list_query=query.urlencode(),
         q=text,
         type=type_filter,
         types=to_choices(COUNTERPARTY_TYPE_LABELS),

@@ -200,11 +200,11 @@ class AmountSearch(PairSearch):
         for steps in self.list_balance_steps(
             balances if is_named else self.list_unnamed_balance_columns(), balances_before, mark
         ):
-            found = find_best_reading(
+            best_reading = find_best_reading(
                 steps, self.list_amount_candidates(steps, pair, is_named=is_named), is_named=is_named
             )
-            if found:
-                proofs.append((steps, found))
+            if best_reading:
+                proofs.append((steps, best_reading))
                 if is_named:
                     break
         if not proofs:
@@ -227,13 +227,13 @@ class AmountSearch(PairSearch):
         Beside a balance that no heading names only columns whose headings name amounts are tried, where there are any.
         """
         taken = [steps.balance, steps.before]
-        found: list[Reading] = []
+        readings: list[Reading] = []
         if pair and not any(each in taken for each in pair):
-            found.append(({"debit": pair[0], "credit": pair[1]}, join_debit_and_credit(*pair, steps.mark)))
+            readings.append(({"debit": pair[0], "credit": pair[1]}, join_debit_and_credit(*pair, steps.mark)))
         named = self.list_named_amounts()
         singles = named if named and not is_named else self.list_single_candidates()
         singles = [each for each in singles if each not in taken][:MAX_TRIED]
-        found += [({"amount": each}, to_decimals(each, steps.mark)) for each in singles]
+        readings += [({"amount": each}, to_decimals(each, steps.mark)) for each in singles]
         open_pairs = (
             []
             if pair
@@ -241,15 +241,15 @@ class AmountSearch(PairSearch):
         )
         if named and not is_named:
             open_pairs = [each for each in open_pairs if collect_positions(each) & collect_positions(named)]
-        found += [
+        readings += [
             ({"debit": one, "credit": other}, join_debit_and_credit(one, other, steps.mark))
             for one, other in open_pairs[:MAX_TRIED]
         ]
-        found = [(columns, amounts) for columns, amounts in found if any(amounts)]
+        readings = [(columns, amounts) for columns, amounts in readings if any(amounts)]
         fees = [(each, to_decimals(each, steps.mark)) for each in self.list_role_columns("fee") if each not in taken]
-        return found + [
+        return readings + [
             ({**columns, "fee": fee}, subtract_fees(amounts, charged))
-            for columns, amounts in found
+            for columns, amounts in readings
             for fee, charged in fees
             if fee not in columns.values() and any(charged)
         ]
@@ -265,13 +265,13 @@ class AmountSearch(PairSearch):
         if "debit" in columns and not is_sure:
             self.choose_pair_sides((columns["debit"], columns["credit"]), steps)
             columns = {name: column for name, column in columns.items() if name == "fee"}
-        found = {name: column.place for name, column in columns.items()}
+        positions = {name: column.place for name, column in columns.items()}
         if steps.before is not None:
-            found |= {"balanceBefore": steps.before.place, "balance": steps.balance.place}
+            positions |= {"balanceBefore": steps.before.place, "balance": steps.balance.place}
         else:
             is_before = steps.reading is not None and steps.reading.is_before
-            found["balanceBefore" if is_before else "balance"] = steps.balance.place
-        for name, place in found.items():
+            positions["balanceBefore" if is_before else "balance"] = steps.balance.place
+        for name, place in positions.items():
             if name not in self.pinned:
                 self.set_column(name, place)
         self.result.proven += ["amount", *(["fee"] if "fee" in columns else [])]
@@ -348,14 +348,14 @@ def find_best_reading(steps: BalanceProof, readings: list[Reading], *, is_named:
     A balance that no heading names must step by the amounts of more than half of its rows.
     """
     best: tuple[int, float, int] = (0, 0.0, 0)
-    found: Reading | None = None
+    result: Reading | None = None
     count = sum(1 for text in steps.balance.cells if text)
     for reading in readings:
         matched, share = steps.steps.find_best_match(reading[1])
         rank = matched, share, sum(1 for amount in reading[1] if amount)
         if share >= AGREED and (is_named or 2 * matched > count - 1) and rank > best:
-            best, found = rank, reading
-    return found
+            best, result = rank, reading
+    return result
 
 
 def collect_positions(columns: Iterable[Column | None]) -> set[int]:

@@ -58,7 +58,7 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> frozenset[int]:
     rows = [replace(row, kind="") if row.kind == WORDLESS and row.line not in wordless else row for row in rows]
     is_backward = find_time_order([row.day for row in rows]) == BACKWARD
     ordered = list(reversed(rows)) if is_backward else list(rows)
-    found = set()
+    line_numbers = set()
     before: Decimal | None = None
     for place, row in enumerate(ordered):
         step = row.balance - before if row.balance is not None and before is not None else None
@@ -68,9 +68,9 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> frozenset[int]:
             and not is_movement
             and (row.kind != "name" or is_sum_of_rows(row, ordered[:place], ordered[place + 1 :]))
         ):
-            found.add(row.line)
+            line_numbers.add(row.line)
         before = row.balance if row.balance is not None else before
-    return frozenset(found)
+    return frozenset(line_numbers)
 
 
 def find_wordless_balances(rows: Sequence[DatedRow]) -> frozenset[int]:

@@ -66,9 +66,11 @@ def mark_settings_as_kept(settings: Any) -> dict[str, Any]:
 def drop_other_layout(settings: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return kept settings without signs and missing columns where they are those of a table with other headings.
 
-    >>> kept = {"isKept": True, "headings": ["Date", "Amount"], "flipSign": True, "columns": {"fee": None}}
-    >>> sorted(drop_other_layout(kept, ["Date", "Amount"])), sorted(drop_other_layout(kept, ["Day", "Amount", "Fee"]))
-    (['columns', 'flipSign', 'headings', 'isKept'], ['columns', 'headings', 'isKept'])
+    >>> settings = {"isKept": True, "headings": ["Date", "Amount"], "flipSign": True, "columns": {"fee": None}}
+    >>> sorted(drop_other_layout(settings, ["Date", "Amount"]))
+    ['columns', 'flipSign', 'headings', 'isKept']
+    >>> sorted(drop_other_layout(settings, ["Day", "Amount", "Fee"]))
+    ['columns', 'headings', 'isKept']
     """
     columns = settings.get("columns", {})
     headings = settings.get("headings", [])
@@ -82,9 +84,9 @@ def drop_other_layout(settings: dict[str, Any], names: Sequence[str]) -> dict[st
     if is_same or not settings.get("isKept"):
         return settings
     answered = settings.get("answered", ())
-    kept = {name: value for name, value in settings.items() if name not in SIGN_SETTINGS or name in answered}
+    other_settings = {name: value for name, value in settings.items() if name not in SIGN_SETTINGS or name in answered}
     fitting = {name: value for name, value in columns.items() if value is not None or f"columns.{name}" in answered}
-    return {**kept, "columns": fitting}
+    return {**other_settings, "columns": fitting}
 
 
 def fold_setting_value(text: str) -> str:
@@ -139,15 +141,15 @@ def drop_empty_left_out(values: dict[str, list[str]] | None) -> dict[str, list[s
     return values and {kind: texts for kind, texts in values.items() if texts or kind != "leaveOut"}
 
 
-def _read_minus(kept: AnyMapping[str, Any]) -> dict[str, str] | None:
-    value = kept.get("minusMeans")
+def _read_minus(settings: AnyMapping[str, Any]) -> dict[str, str] | None:
+    value = settings.get("minusMeans")
     if not isinstance(value, dict):
         return None
     return {name: value[name] for name, kinds in MINUS_KINDS.items() if value.get(name) in kinds}
 
 
 def _read_if(name: str, test: Callable[[Any], bool]) -> Callable[[AnyMapping[str, Any]], Any]:
-    return lambda kept: kept[name] if test(kept.get(name)) else None
+    return lambda settings: settings[name] if test(settings.get(name)) else None
 
 
 def _is_count(value: Any) -> bool:
@@ -178,21 +180,21 @@ _READERS: dict[str, Callable[[AnyMapping[str, Any]], Any]] = {
     "minusMeans": _read_minus,
     "skipAbove": _read_if("skipAbove", _is_count),
     "skipBelow": _read_if("skipBelow", _is_count),
-    "headings": lambda kept: (
-        [str(each) for each in kept["headings"]] if isinstance(kept.get("headings"), list) else None
+    "headings": lambda settings: (
+        [str(each) for each in settings["headings"]] if isinstance(settings.get("headings"), list) else None
     ),
-    "directionValues": lambda kept: drop_empty_left_out(
-        _read_kinds(kept, "directionValues", csv_settings.DIRECTION_VALUE_KINDS)
+    "directionValues": lambda settings: drop_empty_left_out(
+        _read_kinds(settings, "directionValues", csv_settings.DIRECTION_VALUE_KINDS)
     ),
-    "statusValues": lambda kept: _read_kinds(kept, "statusValues", STATUS_KINDS),
-    "accountValues": lambda kept: (
-        _texts(kept["accountValues"]) if isinstance(kept.get("accountValues"), list) else None
+    "statusValues": lambda settings: _read_kinds(settings, "statusValues", STATUS_KINDS),
+    "accountValues": lambda settings: (
+        _texts(settings["accountValues"]) if isinstance(settings.get("accountValues"), list) else None
     ),
-    "otherAccountValues": lambda kept: (
-        _texts(kept["otherAccountValues"]) if isinstance(kept.get("otherAccountValues"), list) else None
+    "otherAccountValues": lambda settings: (
+        _texts(settings["otherAccountValues"]) if isinstance(settings.get("otherAccountValues"), list) else None
     ),
     "isKept": _read_if("isKept", lambda value: value is True),
-    "answered": lambda kept: _texts(kept["answered"]) if isinstance(kept.get("answered"), list) else None,
+    "answered": lambda settings: _texts(settings["answered"]) if isinstance(settings.get("answered"), list) else None,
     "encoding": _read_if("encoding", _is_text),
     "separator": _read_if("separator", _is_text),
     "currency": _read_if("currency", lambda value: value in CURRENCIES),

@@ -268,8 +268,8 @@ def find_table_marks(columns: Sequence[Column]) -> list[DecimalMark]:
     """The decimal marks that the columns of money allow; where both are left, those that all number columns allow."""
     numbers = [column for column in columns if column.is_number]
     money = [column for column in numbers if any(name in MONEY_FIELDS for name, _ in column.fields)]
-    for found in (money, numbers):
-        texts = [text for column in found for text in column.distinct if has_decimal_mark(text)]
+    for columns_to_read in (money, numbers):
+        texts = [text for column in columns_to_read for text in column.distinct if has_decimal_mark(text)]
         marks = list(find_decimal_marks(texts))
         if texts and (len(marks) == 1 or all(map(_is_unambiguous, texts))):
             return marks[:1]

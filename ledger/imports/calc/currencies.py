@@ -109,8 +109,8 @@ def find_named_currencies(text: str) -> tuple[str, ...]:
     >>> find_named_currencies("840"), find_named_currencies("US Dollar"), find_named_currencies("n/a")
     (('USD',), ('USD',), ())
     """
-    if found := find_currencies(text):
-        return found
+    if currencies := find_currencies(text):
+        return currencies
     if text.isdigit():
         code = _NUMBERS.get(text.zfill(3))
         return (code,) if code else ()
@@ -139,10 +139,10 @@ def find_heading_currencies(heading: str) -> tuple[str, ...]:
         return (
             find_currencies(token) if token in CURRENCIES or not token[-1].isalnum() else _find_name_currencies(token)
         )
-    found = [
+    results = [
         currencies for place, token in enumerate(words) if (currencies := _find_token_currencies(token, place, words))
     ]
-    return found[-1] if found else ()
+    return results[-1] if results else ()
 
 
 def _find_token_currencies(token: str, place: int, words: list[str]) -> tuple[str, ...]:
@@ -161,15 +161,15 @@ def _find_name_currencies(text: str) -> tuple[str, ...]:
     return get_currency_names().get(name) or get_currency_names().get(name.removesuffix("s")) or ()
 
 
-def choose_currency(currencies: tuple[str, ...], *, own: str, told: str = "") -> str | None:
-    """The one that a sign means: what somebody told, else the account's own; None where several others are left.
+def choose_currency(currencies: tuple[str, ...], *, own: str, stated: str = "") -> str | None:
+    """The one that a sign means: what somebody stated, else the account's own; None where several others are left.
 
-    >>> choose_currency(("USD", "CAD"), own="CAD"), choose_currency(("USD", "CAD"), own="EUR", told="CAD")
+    >>> choose_currency(("USD", "CAD"), own="CAD"), choose_currency(("USD", "CAD"), own="EUR", stated="CAD")
     ('CAD', 'CAD')
     >>> choose_currency(("GBP",), own="EUR"), choose_currency(("USD", "CAD"), own="EUR")
     ('GBP', None)
     """
-    for each in (told, own):
+    for each in (stated, own):
         if each in currencies:
             return each
     return currencies[0] if len(currencies) == 1 else None
@@ -189,13 +189,13 @@ def convert_cents_to_units(amount: str, decimals: int) -> str:
     return format(Decimal(amount).scaleb(-decimals), "f")
 
 
-def intersect_currency_candidates(found: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def intersect_currency_candidates(candidate_groups: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """What several signs may mean together: the currencies that all of them allow, else each of them.
 
     >>> intersect_currency_candidates([("USD", "CAD"), ("CAD",)]), intersect_currency_candidates([("USD",), ("EUR",)])
     (('CAD',), ('USD', 'EUR'))
     """
-    groups = list(found)
+    groups = list(candidate_groups)
     common = [
         each for each in dict.fromkeys(code for group in groups for code in group) if all(each in g for g in groups)
     ]

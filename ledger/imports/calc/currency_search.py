@@ -20,8 +20,8 @@ class CurrencySearch(BalanceDirectionSearch):
     def choose_currency(self) -> None:
         if len(find_amount_currencies(self.table, self.mapping)) != 1:
             self.choose_currency_column()
-        told = self.given.get("currency", "")
-        self.mapping, refused = complete_mapping(self.table, self.mapping, own=self.own.currency, told=told)
+        given_currency = self.given.get("currency", "")
+        self.mapping, refused = complete_mapping(self.table, self.mapping, own=self.own.currency, stated=given_currency)
         self.result.refused = self.result.refused or refused
         if not self.is_question_open("columns.currency") and not self.is_question_open("columns.amount"):
             self.ask_currency()
@@ -39,25 +39,27 @@ class CurrencySearch(BalanceDirectionSearch):
         """
         if "currency" in self.pinned and not self.is_doubtful_currency():
             return
-        found, originals = self.find_currency_columns(), self.find_original_currencies()
+        currency_columns, originals = self.find_currency_columns(), self.find_original_currencies()
         if not self.is_question_open("columns.amount"):
-            self.choose_currency_of_amount(found, originals)
-        elif len(found) == 1 and not originals:
-            self.set_column("currency", found[0].place)
-        elif found or originals:
-            self.ask_with_own_currency(found, originals)
+            self.choose_currency_of_amount(currency_columns, originals)
+        elif len(currency_columns) == 1 and not originals:
+            self.set_column("currency", currency_columns[0].place)
+        elif currency_columns or originals:
+            self.ask_with_own_currency(currency_columns, originals)
 
-    def choose_currency_of_amount(self, found: Sequence[Column], originals: Sequence[Column]) -> None:
+    def choose_currency_of_amount(self, currency_columns: Sequence[Column], originals: Sequence[Column]) -> None:
         places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
-        named_alike = [each for each in [*found, *originals] if places and self.has_same_qualifier(places[0], each)]
+        named_alike = [
+            each for each in [*currency_columns, *originals] if places and self.has_same_qualifier(places[0], each)
+        ]
         if len(named_alike) == 1:
             self.set_column("currency", named_alike[0].place)
-        elif found:
-            different = [each for each in found if each.cells != found[0].cells]
-            near = [each for each in found if places and each.place == places[0] + 1]
-            self.set_column("currency", (near[0] if different and len(near) == 1 else found[0]).place)
+        elif currency_columns:
+            different = [each for each in currency_columns if each.cells != currency_columns[0].cells]
+            near = [each for each in currency_columns if places and each.place == places[0] + 1]
+            self.set_column("currency", (near[0] if different and len(near) == 1 else currency_columns[0]).place)
             if different and len(near) != 1:
-                self.ask_column("currency_column", "currency", [found[0], *different])
+                self.ask_column("currency_column", "currency", [currency_columns[0], *different])
         elif originals and not self.has_original_amount() and self.has_foreign_currency(originals[0]):
             self.set_column("currency", originals[0].place)
             self.ask_column("currency_column", "currency", originals[:1], none=True)
@@ -66,12 +68,14 @@ class CurrencySearch(BalanceDirectionSearch):
         """Columns of currencies by heading or values, without those of original amounts, and of fees only if alone."""
         named = self.list_role_columns("currency")
         unnamed = [each for each in self.list_unused(self.columns) if each.is_currency and not each.is_number]
-        found = named or [each for each in unnamed if not is_heading_of_field(each, "original")]
-        return [each for each in found if not is_heading_of_field(each, "fee")] or found
+        currency_columns = named or [each for each in unnamed if not is_heading_of_field(each, "original")]
+        return [each for each in currency_columns if not is_heading_of_field(each, "fee")] or currency_columns
 
     def find_original_currencies(self) -> list[Column]:
-        found = [each for each in self.list_role_columns("original") if each.is_currency and not each.is_number]
-        return [each for each in found if not is_heading_of_field(each, "fee")]
+        currency_columns = [
+            each for each in self.list_role_columns("original") if each.is_currency and not each.is_number
+        ]
+        return [each for each in currency_columns if not is_heading_of_field(each, "fee")]
 
     def has_original_amount(self) -> bool:
         """Whether a column other than the amount has amounts in the original currency."""
@@ -100,21 +104,23 @@ class CurrencySearch(BalanceDirectionSearch):
         words = [set(fold_heading(name).split()) for name in (self.table.names[amount], currency.name)]
         return any(len(word) > MIN_QUALIFIER_LENGTH for word in set.intersection(*words))
 
-    def ask_with_own_currency(self, found: Sequence[Column], originals: Sequence[Column]) -> None:
+    def ask_with_own_currency(self, currency_columns: Sequence[Column], originals: Sequence[Column]) -> None:
         """Let each answer to the question of the amount have the currency that belongs to it."""
         place = next(place for place, each in enumerate(self.open) if each[1] == "columns.amount")
         question, path, options = self.open[place]
-        with_own = partial(self.with_own_currency, found=found, originals=originals)
+        with_own = partial(self.with_own_currency, currency_columns=currency_columns, originals=originals)
         self.open[place] = (question, path, [(value, combine_updates(change, with_own)) for value, change in options])
         self.mapping = with_own(self.mapping)
 
     def with_own_currency(
-        self, mapping: ColumnMapping, found: Sequence[Column], originals: Sequence[Column]
+        self, mapping: ColumnMapping, currency_columns: Sequence[Column], originals: Sequence[Column]
     ) -> ColumnMapping:
         place = mapping.columns["amount"]
-        named_alike = [each for each in [*found, *originals] if self.has_same_qualifier(place, each)]
+        named_alike = [each for each in [*currency_columns, *originals] if self.has_same_qualifier(place, each)]
         candidates = (
-            named_alike or (originals if is_heading_of_field(self.columns[place], "original") else found) or found
+            named_alike
+            or (originals if is_heading_of_field(self.columns[place], "original") else currency_columns)
+            or currency_columns
         )
         behind = [each for each in candidates if each.place > place]
         return mapping.with_column("currency", (behind or candidates[-1:])[0].place) if candidates else mapping

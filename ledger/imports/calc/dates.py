@@ -218,11 +218,11 @@ def _without_long_spans(orders: list[DateOrder], spans: dict[DateOrder, int]) ->
 def find_mixed_date_orders(texts: Iterable[str]) -> tuple[str, str] | None:
     """Two dates of which each is none in the order of the other, such as 13/02/2026 and 02/13/2026; else None."""
     known = list(dict.fromkeys(texts))
-    found = {
+    texts_by_order = {
         order: {text for text in known if find_bank_date(text, order) is not None}
         for order in (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST)
     }
-    by_day, by_month = found[DateOrder.DAY_FIRST], found[DateOrder.MONTH_FIRST]
+    by_day, by_month = texts_by_order[DateOrder.DAY_FIRST], texts_by_order[DateOrder.MONTH_FIRST]
     day_first = next((text for text in known if text in by_day - by_month), None)
     month_first = next((text for text in known if text in by_month - by_day), None)
     return (day_first, month_first) if day_first and month_first else None

@@ -200,19 +200,19 @@ class ValueSearch(SignSearch):
         options.append((names, build_mapping_update(accounts=tuple(names))))
         self.ask("account_values", "accountValues", options)
 
-    def ask_new_accounts(self, kept: tuple[str, ...]) -> None:
+    def ask_new_accounts(self, kept_accounts: tuple[str, ...]) -> None:
         """Ask for accounts that the file has and the kept choice does not know: their rows are not dropped silently."""
         if not self.is_setting_kept("accountValues"):
             return
         others = self.given.get("otherAccountValues")
-        known = {fold_setting_value(name) for name in (*kept, *(others or ()))}
+        known = {fold_setting_value(name) for name in (*kept_accounts, *(others or ()))}
         new = [
             name
             for name in self.account_names()
             if fold_setting_value(name) not in known and (others is not None or has_full_number(name))
         ]
         if new:
-            options = [[*kept, *new], list(kept)]
+            options = [[*kept_accounts, *new], list(kept_accounts)]
             self.ask(
                 "account_values",
                 "accountValues",
@@ -277,8 +277,8 @@ class ValueSearch(SignSearch):
         candidates = self.list_role_columns("counterparty")
         others = [each for each in candidates if fold_heading(each.name) in OTHER_PARTIES]
         varied = [each for each in candidates if len(each.distinct) != 1]
-        if found := others or varied or candidates:
-            self.set_column("counterparty", found[0].place)
+        if result := others or varied or candidates:
+            self.set_column("counterparty", result[0].place)
 
     def ask_missing_columns(self) -> None:
         """Ask for kept columns that are missing: the column that seems to replace it, or none."""

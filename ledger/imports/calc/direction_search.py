@@ -40,22 +40,22 @@ class DirectionSearch(CurrencySearch):
         """Choose the direction column; false where there is none, or where the amounts' own signs say the same."""
         if "direction" in self.pinned:
             place = self.pinned["direction"]
-            found = [] if place is None else [self.columns[place]]
+            direction_columns = [] if place is None else [self.columns[place]]
         else:
-            found = self.find_direction_columns(amount)
-        if not found:
+            direction_columns = self.find_direction_columns(amount)
+        if not direction_columns:
             return False
-        column = found[0]
+        column = direction_columns[0]
         values = self.list_movement_values(column.place)
         known = {**find_directions(values, column.name), **self.mapping.directions}
-        for other in found[1:]:
+        for other in direction_columns[1:]:
             known |= find_directions(self.list_movement_values(other.place), other.name)
         amounts = to_decimals(amount, self.mapping.decimal_mark)
         if "direction" not in self.pinned:
             if is_direction_redundant(amounts, column, known) and any(map(find_amount_sign, amount.distinct)):
                 return False
-            if len(found) > 1:
-                self.ask_column("direction_column", "direction", found)
+            if len(direction_columns) > 1:
+                self.ask_column("direction_column", "direction", direction_columns)
         kinds = self.steps.find_directions_by_value(amounts, column) if self.steps and not self.is_order_open else {}
         if any(len(each) > 1 for each in kinds.values()) and "direction" not in self.pinned:
             return False  # the balance goes both ways at rows of one value
@@ -76,8 +76,8 @@ class DirectionSearch(CurrencySearch):
         unnamed = [each for each in free if each.is_words and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
         signs = [each for each in free if set(each.distinct) and set(each.distinct) <= {"+", "-"}]
         guessed = [] if signed or self.steps else [each for each in free if self.may_hold_directions(each)]
-        found = named or unnamed or signs or guessed[:1]
-        return found[:1] + [each for each in found[1:] if each in named and each.cells != found[0].cells]
+        result = named or unnamed or signs or guessed[:1]
+        return result[:1] + [each for each in result[1:] if each in named and each.cells != result[0].cells]
 
     def may_hold_directions(self, column: Column) -> bool:
         """Whether a column under an unknown heading repeats two or three values, which may be directions."""
@@ -103,23 +103,23 @@ class DirectionSearch(CurrencySearch):
         """What the values mean: by the balance where that agrees with the words, by the words without one."""
         given = self.mapping.directions
         usual = {value: find_direction_hint(value) for value in values}
-        told = {value: kind for value, kind in {**usual, **known}.items() if kind}
-        contrary = [value for value, kind in shown.items() if told.get(value, kind) != kind and value not in given]
+        meanings = {value: kind for value, kind in {**usual, **known}.items() if kind}
+        contrary = [value for value, kind in shown.items() if meanings.get(value, kind) != kind and value not in given]
         if (
             contrary
             and self.own.is_card_account
-            and all(told.get(value) == OPPOSITE[kind] for value, kind in shown.items())
+            and all(meanings.get(value) == OPPOSITE[kind] for value, kind in shown.items())
         ):
-            shown = {value: told[value] for value in shown}  # the balance of a card is what is owed
-        elif contrary or (shown and self.is_card_account and not any(value in told for value in shown)):
+            shown = {value: meanings[value] for value in shown}  # the balance of a card is what is owed
+        elif contrary or (shown and self.is_card_account and not any(value in meanings for value in shown)):
             # The balance is what is owed, or the words mean the other way.
-            guess = {**told, **{value: OPPOSITE[kind] for value, kind in shown.items()}}
+            guess = {**meanings, **{value: OPPOSITE[kind] for value, kind in shown.items()}}
             self.ask_direction_meanings(values, {**given}, guess)
             return
         if shown:
             self.result.proven.append("direction")
         known = {**shown, **known}
-        self.ask_direction_meanings(values, known, {**told, **known})
+        self.ask_direction_meanings(values, known, {**meanings, **known})
 
     def ask_direction_meanings(self, values: Sequence[str], known: dict[str, str], guess: AnyMapping[str, str]) -> None:
         """Ask for the values that are not known; the guess comes first, then its opposite."""

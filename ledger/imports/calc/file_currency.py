@@ -56,8 +56,8 @@ def find_heading_currency_fault(table: Table, mapping: ColumnMapping) -> FileFau
 def find_account_currencies(table: Table, mapping: ColumnMapping, own: str) -> tuple[str, ...]:
     """The currencies that the heading of the balance, or lines above the table, may name for the whole account."""
     place = mapping.columns.get("balance", mapping.columns.get("balanceBefore"))
-    if place is not None and (found := find_heading_currencies(table.names[place])):
-        return found
+    if place is not None and (heading_currencies := find_heading_currencies(table.names[place])):
+        return heading_currencies
     noted = list(_iterate_labelled_currencies(table.above[-LOOKED_AT:]))
     if any(own in each for each in noted):
         return (own,)
@@ -83,8 +83,8 @@ def _iterate_labelled_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, .
 
 def _currencies_at_end(text: str) -> tuple[str, ...]:
     """What the code or the sign at an end of an account's number or of a balance may mean."""
-    found = [match[0] for match in _AT_ENDS.finditer(text[:LONGEST_NOTE].strip("() "))]
-    return next((find_named_currencies(each) for each in found if each not in WORDS_LIKE_CODES), ())
+    codes = [match[0] for match in _AT_ENDS.finditer(text[:LONGEST_NOTE].strip("() "))]
+    return next((find_named_currencies(each) for each in codes if each not in WORDS_LIKE_CODES), ())
 
 
 def find_unit_of_amounts(table: Table, mapping: ColumnMapping) -> tuple[AmountUnit, str]:
@@ -130,22 +130,22 @@ def _find_with_decimals(table: Table, mapping: ColumnMapping) -> str:
 
 
 def complete_mapping(
-    table: Table, mapping: ColumnMapping, *, own: str, told: str = ""
+    table: Table, mapping: ColumnMapping, *, own: str, stated: str = ""
 ) -> tuple[ColumnMapping, FileFault | None]:
     """(the mapping with the currency and the unit that the file tells, why it cannot be read so).
 
-    ``own`` is the account's currency, ``told`` what somebody chose.
+    ``own`` is the account's currency, ``stated`` what somebody chose.
     """
     is_minor = find_unit_of_amounts(table, mapping)[0] is AmountUnit.MINOR
-    mapping = replace(mapping, is_minor=is_minor, currency=told)
+    mapping = replace(mapping, is_minor=is_minor, currency=stated)
     if refused := find_unit_fault(table, mapping):
         return mapping, refused
     if refused := find_heading_currency_fault(table, mapping):
         return mapping, refused
     candidates = find_amount_currencies(table, mapping)
     if candidates:
-        return replace(mapping, currency=choose_currency(candidates, own=own, told=told) or told), None
-    if told or "currency" in mapping.columns or list_cell_currencies(table, mapping):
+        return replace(mapping, currency=choose_currency(candidates, own=own, stated=stated) or stated), None
+    if stated or "currency" in mapping.columns or list_cell_currencies(table, mapping):
         return mapping, None
     candidates = find_account_currencies(table, mapping, own)
     if candidates and own and own not in candidates:
@@ -159,20 +159,20 @@ def complete_mapping(
 
 def list_cell_currencies(table: Table, mapping: ColumnMapping) -> list[tuple[str, ...]]:
     """What the signs beside the first amounts, or in the column of currencies, may mean, each once."""
-    found: dict[tuple[str, ...], None] = {}
+    currencies_of_cells: dict[tuple[str, ...], None] = {}
     place, places = mapping.columns.get("currency"), _amount_places(mapping)
     for line in table.rows[:SAMPLE_ROWS]:
         cells = line.cells
         if place is not None and place < len(cells):
-            found[find_named_currencies(cells[place])] = None
+            currencies_of_cells[find_named_currencies(cells[place])] = None
         for text in {cells[each] for each in places if each < len(cells)}:
             with suppress(UnreadableValueError):
-                found[parse_bank_money(text, mapping.decimal_mark).currencies] = None
-    return [currencies for currencies in found if currencies]
+                currencies_of_cells[parse_bank_money(text, mapping.decimal_mark).currencies] = None
+    return [currencies for currencies in currencies_of_cells if currencies]
 
 
 def find_unclear_currencies(table: Table, mapping: ColumnMapping, own: str) -> tuple[str, ...]:
-    """The currencies that a sign of the file may mean, where the account's, and what was told, is none of them."""
+    """The currencies that a sign of the file may mean, where the account's, and what was stated, is none of them."""
     signs = [find_amount_currencies(table, mapping), *list_cell_currencies(table, mapping)]
-    unclear = [each for each in signs if each and choose_currency(each, own=own, told=mapping.currency) is None]
+    unclear = [each for each in signs if each and choose_currency(each, own=own, stated=mapping.currency) is None]
     return intersect_currency_candidates(unclear)

@@ -79,5 +79,5 @@ def find_noted_unit(cell: str) -> AmountUnit:
     """
     if len(cell) > LONGEST_NOTE or any(sign.isdigit() for sign in cell.replace("000", "")):
         return AmountUnit.WHOLE
-    found = _ABOVE.search(cell.casefold())
-    return find_heading_unit(f"x {cell[found.end() :]}") if found else AmountUnit.WHOLE
+    match = _ABOVE.search(cell.casefold())
+    return find_heading_unit(f"x {cell[match.end() :]}") if match else AmountUnit.WHOLE

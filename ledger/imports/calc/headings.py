@@ -107,12 +107,12 @@ def _find_within(plain: str, words: list[str]) -> list[tuple[str, int]]:
 @cache
 def _languages() -> dict[str, frozenset[str]]:
     """Languages by phrase."""
-    found: dict[str, set[str]] = {}
+    languages_by_phrase: dict[str, set[str]] = {}
     for languages in json.loads(WORDS_FILE.read_text("utf-8")).values():
         for language, phrases in languages.items():
             for phrase in phrases:
-                found.setdefault(fold_heading(phrase), set()).add(language)
-    return {phrase: frozenset(languages) for phrase, languages in found.items()}
+                languages_by_phrase.setdefault(fold_heading(phrase), set()).add(language)
+    return {phrase: frozenset(languages) for phrase, languages in languages_by_phrase.items()}
 
 
 def find_heading_languages(heading: str) -> frozenset[str]:

@@ -8,8 +8,8 @@ from babel import Locale, localedata
 
 def iterate_locales(names: Iterable[str]) -> Iterator[Any]:
     """Yield each locale, and drop its data behind it: babel would keep about a megabyte of each for good."""
-    kept = set(localedata._cache)  # noqa: SLF001 - it has no other way to forget
+    names_before = set(localedata._cache)  # noqa: SLF001 - it has no other way to forget
     for name in names:
         yield Locale.parse(name)
-        for other in set(localedata._cache) - kept - {"root"}:  # noqa: SLF001
+        for other in set(localedata._cache) - names_before - {"root"}:  # noqa: SLF001
             localedata._cache.pop(other, None)  # noqa: SLF001

@@ -58,7 +58,11 @@ def is_second_heading(cells: Sequence[str], names: Sequence[str]) -> bool:
     """Whether a line names a date, an amount and another column, and not those of the table."""
     if not is_heading_row(cells) or trim_headings(cells) == list(names):
         return False
-    fields = {found[0][0] for cell in cells if (found := find_heading_fields(cell)) and found[0][1] > 1}
+    fields = {
+        heading_fields[0][0]
+        for cell in cells
+        if (heading_fields := find_heading_fields(cell)) and heading_fields[0][1] > 1
+    }
     return len(fields) > 2 and bool(fields & DATES) and bool(fields & AMOUNTS)
 
 

@@ -55,14 +55,14 @@ class RowReader(AmountReader):
         self.balance_lines = BalanceLines(self._read_dated)
 
     def _read_dated(self) -> list[DatedRow]:
-        found = []
+        dated_rows = []
         for line in self.table.rows:
             cells = line.cells
             day = find_bank_date(self.cell(cells, "date"), self.mapping.date_order)
             if day is not None:
                 amount, balance = self.find_amount(line), self._read_number(cells, "balance")
-                found.append(DatedRow(line.number, day, amount, balance, self._find_kind(cells)))
-        return found
+                dated_rows.append(DatedRow(line.number, day, amount, balance, self._find_kind(cells)))
+        return dated_rows
 
     def _texts(self, cells: Sequence[str]) -> list[str]:
         """What a row says in words: in the columns of texts, or where they say nothing in others."""
@@ -143,18 +143,18 @@ class RowReader(AmountReader):
             balance = balance.scaleb(-decimals) if balance is not None else None
         return replace(row, amount=amount, balance=balance)
 
-    def _read_steps(self, lines: Sequence[Line], found: Sequence[Read], amounts: Amounts) -> Amounts:
-        rows = [line.cells if self._has_balance(row) else [] for line, row in zip(lines, found, strict=True)]
+    def _read_steps(self, lines: Sequence[Line], read_rows: Sequence[Read], amounts: Amounts) -> Amounts:
+        rows = [line.cells if self._has_balance(row) else [] for line, row in zip(lines, read_rows, strict=True)]
         before = [self._read_number(cells, "balanceBefore") for cells in rows]
         after = [self._read_number(cells, "balance") for cells in rows]
-        days = [row.day if isinstance(row, Movement) else None for row in found]
+        days = [row.day if isinstance(row, Movement) else None for row in read_rows]
         keys = [
             (
                 row.currency if isinstance(row, Movement) else "",
                 self.cell(cells, "account"),
                 self.cell(cells, "currency"),
             )
-            for row, cells in zip(found, rows, strict=True)
+            for row, cells in zip(read_rows, rows, strict=True)
         ]
         columns = self.mapping.columns
         is_before = "balance" not in columns
@@ -278,7 +278,7 @@ class RowReader(AmountReader):
             if "currency" in self.mapping.columns and self.has_other_currencies:
                 raise UnreadableValueError("The currency is missing.")
             return self.mapping.currency
-        currency = choose_currency(candidates, own=self.own_currency, told=self.mapping.currency)
+        currency = choose_currency(candidates, own=self.own_currency, stated=self.mapping.currency)
         if currency is None:
             raise UnreadableValueError(
                 "“{text}” is used by several currencies. Choose one.", text=(text or "/".join(candidates))[:40]

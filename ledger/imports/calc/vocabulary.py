@@ -59,9 +59,9 @@ def find_directions(values: Iterable[str], heading: str = "") -> dict[str, str]:
         if {out, came} <= known:
             letters.setdefault(out, set()).add("out")
             letters.setdefault(came, set()).add("in")
-    found = {letter: kinds.pop() for letter, kinds in letters.items() if len(kinds) == 1}
-    found |= {word: kind for word in folded if (kind := find_direction_meaning(word))}
-    return {folded[word]: kind for word, kind in found.items() if word in folded}
+    meanings = {letter: kinds.pop() for letter, kinds in letters.items() if len(kinds) == 1}
+    meanings |= {word: kind for word in folded if (kind := find_direction_meaning(word))}
+    return {folded[word]: kind for word, kind in meanings.items() if word in folded}
 
 
 def find_direction_hint(value: str) -> str | None:
@@ -76,8 +76,8 @@ def find_direction_hint(value: str) -> str | None:
 def is_direction_column(values: Iterable[str]) -> bool:
     """Whether all values are words for directions, and both directions occur."""
     known = list(values)
-    found = find_directions(known)
-    return len(found) == len(known) and set(found.values()) == {"in", "out"}
+    directions = find_directions(known)
+    return len(directions) == len(known) and set(directions.values()) == {"in", "out"}
 
 
 def has_possible_directions(values: Iterable[str]) -> bool:
@@ -90,10 +90,10 @@ def has_possible_directions(values: Iterable[str]) -> bool:
     (False, False)
     """
     known = list(values)
-    found = find_directions(known)
-    if set(found.values()) == {"in", "out"}:
+    directions = find_directions(known)
+    if set(directions.values()) == {"in", "out"}:
         return True
-    hints = {value: kind for value in known if (kind := found.get(value) or find_direction_hint(value))}
+    hints = {value: kind for value in known if (kind := directions.get(value) or find_direction_hint(value))}
     return len(hints) == len(known) and set(hints.values()) == {"in", "out"}
 
 

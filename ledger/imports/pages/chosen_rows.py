@@ -19,7 +19,7 @@ def build_import_rows(form: ColumnsForm) -> TableItems | str:
     """
     account, data = form.get_chosen_account(), form.cleaned_data
     own = account.default_currency
-    mapping, refused = complete_mapping(form.table, form.build_mapping(), own=own, told=data["amount_currency"])
+    mapping, refused = complete_mapping(form.table, form.build_mapping(), own=own, stated=data["amount_currency"])
     if refused:
         return describe_reader_error(refused)
     if unclear := find_unclear_currencies(form.table, mapping, own):

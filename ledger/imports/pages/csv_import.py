@@ -162,7 +162,7 @@ class CsvImportCheck:
             lines=self.lines[:LINES_SHOWN],
             form=self.form,
             first_look=self.is_first,
-            asked=self.questions,
+            questions=self.questions,
             answers=self.answers,
             lost=describe_lost_columns(self.detection),
             **context,

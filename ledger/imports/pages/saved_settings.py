@@ -27,12 +27,12 @@ def find_given_reading(sent: Any, account: Account | None, content: bytes) -> di
     answers = normalize_csv_settings(
         apply_answers({}, [(name, sent[name]) for name in sent if name.startswith(ANSWER)])
     )
-    kept: dict[str, Any] = {}
+    csv_settings: dict[str, Any] = {}
     if "date" not in sent and account is not None:
-        kept = normalize_csv_settings((account.import_settings or {}).get("csv"))
+        csv_settings = normalize_csv_settings((account.import_settings or {}).get("csv"))
     if is_decodable(content, "utf-8-sig"):
-        kept.pop("encoding", None)
-    return {name: sent.get(name) or answers.get(name) or kept.get(name) for name in ("encoding", "separator")}
+        csv_settings.pop("encoding", None)
+    return {name: sent.get(name) or answers.get(name) or csv_settings.get(name) for name in ("encoding", "separator")}
 
 
 def find_saved_settings(account: Account | None, lines: Lines) -> dict[str, Any]:
@@ -42,8 +42,8 @@ def find_saved_settings(account: Account | None, lines: Lines) -> dict[str, Any]
         names = list_export_column_values(lines, own["columns"].get("account"))
         ours = [name for name in names if account and restore_escaped_text(name) == account.name]
         return own | ({"accountValues": ours} if ours else {})
-    kept = ((account.import_settings or {}) if account else {}).get("csv")
-    return mark_settings_as_kept(kept)
+    remaining = ((account.import_settings or {}) if account else {}).get("csv")
+    return mark_settings_as_kept(remaining)
 
 
 def list_export_column_values(lines: Lines, place: int | None) -> list[str]:
@@ -54,30 +54,30 @@ def list_export_column_values(lines: Lines, place: int | None) -> list[str]:
 
 def apply_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """The settings with the answers to questions, each at its path."""
-    found = {**settings}
+    results = {**settings}
     for name, text in answers:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             continue
         path = name.removeprefix(ANSWER)
-        found["answered"] = [*found.get("answered", ()), path]
+        results["answered"] = [*results.get("answered", ()), path]
         outer, _point, inner = path.partition(".")
         if inner:
-            before = found.get(outer)
-            found[outer] = {**(before if isinstance(before, dict) else {}), inner: value}
+            before = results.get(outer)
+            results[outer] = {**(before if isinstance(before, dict) else {}), inner: value}
         else:
-            found[outer] = value
-    return found
+            results[outer] = value
+    return results
 
 
 def list_export_headings() -> list[dict[str, str]]:
     """What the columns of our exports are called, in each language."""
-    found = []
+    results = []
     for language, _name in settings.LANGUAGES:
         with override(language):
-            found.append({name: str(heading) for name, heading in EXPORTED.items()})
-    return found
+            results.append({name: str(heading) for name, heading in EXPORTED.items()})
+    return results
 
 
 def build_csv_settings(form: ColumnsForm, rows: TableItems) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from ledger.models import Category
 
 def find_category_ids(company_id: UUID) -> dict[str, str]:
     """Return ids by folded name of the categories that one name and one P&L line say: no other takes a whole amount."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     known: set[str] = set()
     for category_id, name, lines in Category.objects.for_company(company_id).values_list("id", "name", "pl_types"):
         folded = fold_setting_value(name)
         if folded not in known and len(lines) == 1:
-            found[folded] = str(category_id)
+            results[folded] = str(category_id)
         else:
-            found.pop(folded, None)
+            results.pop(folded, None)
         known.add(folded)
-    return found
+    return results

@@ -24,9 +24,9 @@ class Command(BaseCommand):
         failures: list[str] = []
 
         def checked(company: Company) -> bool:
-            found = self.check_company(company)
-            differences.extend(found)
-            return not found
+            result = self.check_company(company)
+            differences.extend(result)
+            return not result
 
         if options["check"]:
             handle_company, work, progress_label = checked, "rebuild_derived --check", "Checking company"

@@ -95,11 +95,11 @@ def delete_subscription(*, company: Company, context: AuditContext, subscription
 
 
 def move_subscriptions_to_counterparty(
-    *, company: Company, gone: Counterparty, kept: Counterparty, context: AuditContext
+    *, company: Company, source: Counterparty, target: Counterparty, context: AuditContext
 ) -> None:
     """Move the subscriptions of a merged customer to the one that is kept, with all their history."""
-    subscriptions = Subscription.objects.for_company(company.id).filter(customer=gone)
-    if subscriptions.update(customer=kept, last_updated_time=context.time, last_updated_user_id=context.actor):
+    subscriptions = Subscription.objects.for_company(company.id).filter(customer=source)
+    if subscriptions.update(customer=target, last_updated_time=context.time, last_updated_user_id=context.actor):
         event_changes = SubscriptionEventChanges(
             customers=None
         )  # what was two customers' past is one's: all is added up anew

@@ -38,7 +38,7 @@ class SearchGroup(NamedTuple):
     """The results of one kind, and the address with more of them."""
 
     name: str
-    found: list[SearchResult]
+    results: list[SearchResult]
     more: str = ""
 
 
@@ -69,7 +69,7 @@ SEARCHABLE_PAGES: list[tuple[Any, Any, str, Permission | None]] = [
 def show_search_results(page: CompanyPage) -> HttpResponse:
     """Show the results for words or an amount; without any, the pages."""
     text = page.request.GET.get("q", "").replace("\0", "").strip()[:MAX_TEXT_LENGTH]
-    groups = [kind for kind in search_company(page, text) if kind.found]
+    groups = [kind for kind in search_company(page, text) if kind.results]
     return page.render("ledger/transactions/search.html", tab="search", text=text, kinds=groups)
 
 

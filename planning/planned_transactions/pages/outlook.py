@@ -156,9 +156,9 @@ def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, st
     shown_late, shown_ahead = (
         [
             to_upcoming_occurrence(due, accounts, matching_transactions)
-            for due in islice(merge(*found, key=OCCURRENCE_ORDER), MAX_OCCURRENCES_SHOWN)
+            for due in islice(merge(*result, key=OCCURRENCE_ORDER), MAX_OCCURRENCES_SHOWN)
         ]
-        for found in (late, ahead)
+        for result in (late, ahead)
     )
     shown_done = [to_upcoming_occurrence(due, accounts, matching_transactions) for due in done[-MAX_OCCURRENCES_SHOWN:]]
     return Outlook(shown_late, late_count - len(shown_late), shown_ahead, ahead_count - len(shown_ahead), shown_done)

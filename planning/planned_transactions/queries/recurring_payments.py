@@ -118,15 +118,15 @@ def list_payment_proposals(company: Company, *, today: dt.date) -> list[PaymentP
     """
     rows = load_history(company, today=today)
     counterparties_by_row, categories_by_row = load_categorizations(company, list(rows))
-    found = find_recurring_payments(build_past_payments(rows.values(), counterparties_by_row), today=today)
-    if not found:
+    recurring_payments = find_recurring_payments(build_past_payments(rows.values(), counterparties_by_row), today=today)
+    if not recurring_payments:
         return []
     counterparties = Counterparty.objects.for_company(company.id).in_bulk(
-        [payment.latest.party for payment in found if isinstance(payment.latest.party, UUID)]
+        [payment.latest.party for payment in recurring_payments if isinstance(payment.latest.party, UUID)]
     )
     identity = load_company_identity(company)
     proposals = []
-    for payment in found:
+    for payment in recurring_payments:
         latest = rows[payment.latest.id]
         if is_own_party(latest.from_to, latest.description, latest.account_id, identity):
             continue  # a transfer between own accounts

@@ -15,10 +15,10 @@ AMOUNTS = st.decimals(-10_000, 10_000, places=4)
 def test_rounded_parts_sum_to_rounded_change_adjusting_only_first_part(parts, base):
     named = {str(n): part for n, part in enumerate(parts)}
     change = round_half_up(sum(parts, Decimal(0)), base)
-    found = round_bridge_parts(named, change=change, base=base)
-    assert sum(found.values()) == change
+    results = round_bridge_parts(named, change=change, base=base)
+    assert sum(results.values()) == change
     first = next((name for name, part in named.items() if part), "0")
-    assert all(found[name] == round_half_up(part, base) for name, part in named.items() if name != first)
+    assert all(results[name] == round_half_up(part, base) for name, part in named.items() if name != first)
 
 
 def test_bridge_parts_below_a_cent_stay_zero():

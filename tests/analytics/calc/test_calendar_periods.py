@@ -36,7 +36,7 @@ def test_period_start_is_first_month_of_its_calendar_period(interval, firsts):
     ids=["to today", "a year before", "two months", "a short month", "a year before it", "days", "days from a first"],
 )
 def test_comparison_period_matches_by_whole_months_or_equal_number_of_days(first, last, comparison, compared):
-    found = ReportPeriod(
+    result = ReportPeriod(
         date.fromisoformat(first), date.fromisoformat(last), date(2024, 5, 22), None, comparison
     ).compared
-    assert found == tuple(map(date.fromisoformat, compared))
+    assert result == tuple(map(date.fromisoformat, compared))

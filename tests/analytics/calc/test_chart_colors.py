@@ -34,11 +34,11 @@ def parse_color_names(text: str) -> dict[str, str]:
 
 def list_colors(scheme: str) -> dict[str, str]:
     """Name -> colour; the dark scheme changes some of the light ones."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for text in (PAGES, CHARTS):
         light, _, rest = text.partition("@media (prefers-color-scheme: dark)")
-        found |= parse_color_names(light) | (parse_color_names(rest.partition("\n}\n")[0]) if scheme == DARK else {})
-    return found
+        result |= parse_color_names(light) | (parse_color_names(rest.partition("\n}\n")[0]) if scheme == DARK else {})
+    return result
 
 
 def find_fill_color(series: str, scheme: str) -> str:

@@ -63,12 +63,12 @@ def test_tick_step_is_whole_for_currency_without_decimals(span, step):
 
 @given(st.lists(amounts, max_size=30))
 def test_axis_ticks_are_evenly_spaced_and_at_most_eight(values):
-    found = compute_ticks(values)
-    assert found[0] <= min([*values, 0])
-    assert found[-1] >= max([*values, 0])
-    assert 0 in found
-    assert len({after - before for before, after in itertools.pairwise(found)}) == 1
-    assert 2 <= len(found) <= 8
+    ticks = compute_ticks(values)
+    assert ticks[0] <= min([*values, 0])
+    assert ticks[-1] >= max([*values, 0])
+    assert 0 in ticks
+    assert len({after - before for before, after in itertools.pairwise(ticks)}) == 1
+    assert 2 <= len(ticks) <= 8
 
 
 def test_chart_heights_are_rounded_to_tenth_of_pixel():

@@ -213,10 +213,10 @@ def test_mrr_month_factor_is_rate_of_last_day_or_latest_known_rate():
 
 def test_mrr_monthly_rows_show_customer_lifecycle():
     rows = build_monthly_rows(build_euro_history(10, 15, 5, 0, 0, 8))
-    told = [
+    answers = [
         {name: getattr(row, name) for name in MOVEMENTS if getattr(row, name)} for row in rows
     ]  # fmt: skip
-    assert told == [{"new": 10}, {"upgrade": 5}, {"downgrade": -10}, {"cancel": -5}, {}, {"reactivate": 8}]
+    assert answers == [{"new": 10}, {"upgrade": 5}, {"downgrade": -10}, {"cancel": -5}, {}, {"reactivate": 8}]
     assert [(row.start, row.end) for row in rows] == [(0, 10), (10, 15), (15, 5), (5, 0), (0, 0), (0, 8)]
     assert [(row.start_count, row.end_count) for row in rows] == [(0, 1), (1, 1), (1, 1), (1, 0), (0, 0), (0, 1)]
 

@@ -71,13 +71,13 @@ def test_mrr_aggregation_equals_row_by_row_computation(customers, rates, base):
     book = MrrAggregator(base)
     for each in events:
         book.add_history(build_customer_history(each))
-    found = book.compute_totals(
+    result = book.compute_totals(
         factors_of=lambda number: factors[min(max(number - to_month_number(MONTHS[0]), 0), len(factors) - 1)],
         until=to_month_number(MONTHS[-1]),
     )
     start = Decimal(0)
     for row in expected:
-        totals = found.get(to_month_number(row.month))
+        totals = result.get(to_month_number(row.month))
         counts = totals.counts if totals else dict.fromkeys(MOVEMENTS, 0)
         assert counts == {name: getattr(row, f"{name}_count") for name in MOVEMENTS}
         end = start + sum(totals.amounts.values()) if totals else start
@@ -104,19 +104,19 @@ def test_mrr_aggregator_removing_old_and_adding_new_history_is_exact(before, aft
             until=to_month_number(MONTHS[-1]),
         )
 
-    whole, kept, change = MrrAggregator("EUR"), MrrAggregator("EUR"), MrrAggregator("EUR")
+    whole, remaining, change = MrrAggregator("EUR"), MrrAggregator("EUR"), MrrAggregator("EUR")
     for each in others:
         whole.add_history(build_customer_history(build_events(each)))
-        kept.add_history(build_customer_history(build_events(each)))
+        remaining.add_history(build_customer_history(build_events(each)))
     whole.add_history(build_customer_history(build_events(after)))
-    kept.add_history(build_customer_history(build_events(before)))
+    remaining.add_history(build_customer_history(build_events(before)))
     change.add_history(build_customer_history(build_events(before)), times=-1)
     change.add_history(build_customer_history(build_events(after)))
-    expected, found, moved = totals(whole), totals(kept), totals(change)
-    for number in {*expected, *found, *moved}:
+    expected, result, moved = totals(whole), totals(remaining), totals(change)
+    for number in {*expected, *result, *moved}:
         for name in MOVEMENTS:
-            got = sum(table[number].amounts[name] for table in (found, moved) if number in table)
-            counted = sum(table[number].counts[name] for table in (found, moved) if number in table)
+            got = sum(table[number].amounts[name] for table in (result, moved) if number in table)
+            counted = sum(table[number].counts[name] for table in (result, moved) if number in table)
             want = expected[number].amounts[name] if number in expected else 0
             assert abs(got - want) < Decimal("1e-20")
             assert counted == (expected[number].counts[name] if number in expected else 0)
@@ -201,15 +201,15 @@ def test_movements_list_each_month_of_a_customer(months, told):
 )
 @pytest.mark.parametrize("more", ["", " + 9 EUR"])
 def test_mrr_currency_movement_counts_customers_from_half_a_cent(dollars, counts, more):
-    found = summarize_movements([f"{dollars} USD{more}"] * 2, until=JANUARY + 1)[2]
-    assert found == {"currency": (Decimal(dollars) / 10, counts)}
+    result = summarize_movements([f"{dollars} USD{more}"] * 2, until=JANUARY + 1)[2]
+    assert result == {"currency": (Decimal(dollars) / 10, counts)}
 
 
 @pytest.mark.parametrize("noise", ["0.0000000000001", "-0.0000000000001"])
 def test_movements_count_rounding_noise_as_currency_effect(noise):
     dollars = 10 + Decimal(noise)
-    found = summarize_movements(["6 EUR", f"{dollars} USD"], until=JANUARY + 1)[2]
-    assert found == {"currency": (Decimal(noise) * Decimal("0.6"), 0)}
+    result = summarize_movements(["6 EUR", f"{dollars} USD"], until=JANUARY + 1)[2]
+    assert result == {"currency": (Decimal(noise) * Decimal("0.6"), 0)}
 
 
 def test_mrr_rates_do_not_move_contracts_in_base_currency():

@@ -67,7 +67,7 @@ def test_bucket_sums_equal_flows_within_window(flows, start, length, interval):
     assert list(sums) == list_bucket_starts(start, end, interval)
     for side in (0, 1):
         within = (amounts[side] for day, *amounts in flows if start <= day <= end)
-        assert sum(found[side] for found in sums.values()) == sum(within)
+        assert sum(result[side] for result in sums.values()) == sum(within)
 
 
 def test_bucket_sums_exclude_flows_outside_window_in_shared_bucket():

@@ -180,10 +180,10 @@ def test_chart_csv_escapes_names_that_look_like_formulas(api, alice, acme):
 
 
 def test_cash_balance_chart_matches_balance_by_cash_type_query(shown):
-    told = shown.ask("balanceByCashType", startDate=str(START), endDate=str(TODAY))
+    answer = shown.ask("balanceByCashType", startDate=str(START), endDate=str(TODAY))
     assert {day: cells for day, cells in shown.numbers("cash-balance").items() if day <= str(TODAY)} == {
         cash["date"]: [to_decimal(cash["value"]), None, to_decimal(other["value"])]
-        for cash, other in zip(told["cash"], told["nonCash"], strict=True)
+        for cash, other in zip(answer["cash"], answer["nonCash"], strict=True)
     }
 
 
@@ -191,9 +191,9 @@ def test_cash_balance_chart_matches_balance_by_cash_type_query(shown):
 def test_projected_cash_chart_matches_balance_forecast_query(shown, ahead):
     end = TODAY + timedelta(days=ahead)
     query = f"?startDate={START}&endDate={end}"
-    told = shown.ask("forecastBalanceTimeSeries", startDate=str(START), endDate=str(end))
+    answer = shown.ask("forecastBalanceTimeSeries", startDate=str(START), endDate=str(end))
     if ahead > 365:
-        told |= {
+        answer |= {
             "projected": shown.ask(
                 "forecastBalanceTimeSeries", startDate=str(START), endDate=str(end), interval="month"
             )["projected"]
@@ -203,25 +203,25 @@ def test_projected_cash_chart_matches_balance_forecast_query(shown, ahead):
     }
     length = 10 if ahead <= 365 else 7
     assert {day: cells[1] for day, cells in rows.items() if cells[1] is not None} == {
-        point["date"][:length]: to_decimal(point["value"]) for point in told["projected"]
+        point["date"][:length]: to_decimal(point["value"]) for point in answer["projected"]
     }
     page = shown.page(query)
     if ahead:
-        lowest = datetime.strptime(told["lowest"]["date"], "%Y-%m-%d")
-        assert f"Lowest {format_compact_amount(to_decimal(told['lowest']['value']), 'EUR')}, {lowest:%-d %b}" in page
-        assert ("below zero from" in page) is (told["belowZero"] is not None)
+        lowest = datetime.strptime(answer["lowest"]["date"], "%Y-%m-%d")
+        assert f"Lowest {format_compact_amount(to_decimal(answer['lowest']['value']), 'EUR')}, {lowest:%-d %b}" in page
+        assert ("below zero from" in page) is (answer["belowZero"] is not None)
     else:
         assert 'class="mark' not in page
 
 
 def test_accounts_table_matches_account_balance_by_account_query(shown):
-    told = shown.ask(
+    answer = shown.ask(
         "accountBalanceByAccount", startDate=str(START), endDate=str(TODAY), accountTypes=list(AccountType.values)
     )
-    found = shown.numbers("accounts")
-    total = found.pop("All accounts")
-    assert found == {
-        each["accountName"]: [to_decimal(each["value"]), to_decimal(each["valueChange"])] for each in told.values()
+    results = shown.numbers("accounts")
+    total = results.pop("All accounts")
+    assert results == {
+        each["accountName"]: [to_decimal(each["value"]), to_decimal(each["valueChange"])] for each in answer.values()
     }
     assert total[0] == sum(filter(None, shown.numbers("cash-balance")[str(TODAY)]))
 
@@ -263,10 +263,10 @@ def test_accounts_table_includes_emptied_archived_account(api, alice, acme):
 
 def test_cash_flow_chart_matches_cash_flow_forecast_query(shown):
     end = get_last_day_of_month(add_months(MONTH, 6))
-    told = shown.ask(
+    answer = shown.ask(
         "forecastCashFlowTimeSeries", startDate=str(add_months(MONTH, -11)), endDate=str(end), interval="month"
     )
-    series = [told[name] for name in ("inflow", "outflow", "plannedInflow", "plannedOutflow")]
+    series = [answer[name] for name in ("inflow", "outflow", "plannedInflow", "plannedOutflow")]
     for points, (name, cells) in zip(zip(*series, strict=True), shown.numbers("cash-flow").items(), strict=True):
         assert points[0]["date"][:7] == name
         inflow, outflow, planned_in, planned_out = values = [to_decimal(point["value"]) for point in points]
@@ -274,8 +274,8 @@ def test_cash_flow_chart_matches_cash_flow_forecast_query(shown):
 
 
 def test_revenue_expenses_chart_matches_revenue_expenses_bar_query(shown):
-    told = shown.ask("revenueExpensesBar", startDate=str(add_months(MONTH, -11)), endDate=str(TODAY))
-    for row in told:
+    answer = shown.ask("revenueExpensesBar", startDate=str(add_months(MONTH, -11)), endDate=str(TODAY))
+    for row in answer:
         revenue = [to_decimal(row[f"revenue{kind}"]) for kind in ("Recurring", "Usage", "OneOff", "Other")]
         expenses = [to_decimal(row[kind]) for kind in ("cogs", "cac", "pd", "ga")]
         assert shown.numbers("revenue-expenses")[row["month"]] == [
@@ -284,23 +284,23 @@ def test_revenue_expenses_chart_matches_revenue_expenses_bar_query(shown):
 
 
 def test_plan_actual_table_sums_profit_and_loss_query(shown):
-    told = shown.ask("profitAndLoss", startMonth=f"{MONTH:%Y}-01", endMonth=f"{MONTH:%Y-%m}")
+    answer = shown.ask("profitAndLoss", startMonth=f"{MONTH:%Y}-01", endMonth=f"{MONTH:%Y-%m}")
     month, year = (defaultdict(lambda: [Decimal(0)] * 2) for _ in range(2))
-    for row in told:
+    for row in answer:
         for sums in (month, year) if row["month"] == f"{MONTH:%Y-%m}" else (year,):
             pair = zip(sums[row["plType"]], (to_decimal(row["actual"]), to_decimal(row["planned"])), strict=True)
             sums[row["plType"]] = [before + more for before, more in pair]
-    found = shown.numbers("plan-actual")
-    assert [*found] == [*LINES.values(), "Result"]
+    results = shown.numbers("plan-actual")
+    assert [*results] == [*LINES.values(), "Result"]
     for line, name in LINES.items():
-        assert found[name][:2] == month[line]
-        assert found[name][4:6] == year[line]
+        assert results[name][:2] == month[line]
+        assert results[name][4:6] == year[line]
     signs = {"revenue": 1, "no": 1} | dict.fromkeys(("cogs", "cac", "pd", "ga"), -1)
     for place, sums in ((0, month), (4, year)):
-        assert found["Result"][place : place + 2] == [
+        assert results["Result"][place : place + 2] == [
             sum(sign * sums[line][side] for line, sign in signs.items()) for side in (0, 1)
         ]
-    planned = {name: cells for name, cells in found.items() if cells[2] is not None}
+    planned = {name: cells for name, cells in results.items() if cells[2] is not None}
     assert "Revenue" in planned
     for actual, plan, variance, share, *_ in planned.values():
         assert variance == actual - plan
@@ -309,8 +309,8 @@ def test_plan_actual_table_sums_profit_and_loss_query(shown):
 
 def test_variance_is_labelled_favourable_or_adverse(shown):
     html = shown.page().split('aria-labelledby="plan-actual-heading"')[1].split("</section>")[0]
-    found = shown.numbers("plan-actual")
-    for name, cells in found.items():
+    results = shown.numbers("plan-actual")
+    for name, cells in results.items():
         heading = rf'<th scope="row">(?:<a [^>]*>)?{re.escape(escape(name))}(?:</a>)?</th>'
         row = re.split(heading, html)[1].split("</tr>")[0]
         word = re.findall(r'<span class="(good|bad)">[^<]*(favourable|adverse)</span>', row)
@@ -333,16 +333,16 @@ def test_operating_result_plus_non_operating_equals_plan_result(shown):
 
 
 def test_mrr_charts_match_monthly_data_query(shown):
-    told = shown.ask("monthlyData", mrrType="cmrr", startMonth=f"{add_months(MONTH, -11):%Y-%m}")
+    answer = shown.ask("monthlyData", mrrType="cmrr", startMonth=f"{add_months(MONTH, -11):%Y-%m}")
     level, bridge = (shown.numbers(chart) for chart in ("mrr", "mrr-bridge"))
-    for row in told:
+    for row in answer:
         assert level[row["month"]] == [to_decimal(row["end"]), row["endCount"]]
     first, *steps, last = bridge.values()
-    assert first == [to_decimal(told[0]["start"]), told[0]["startCount"]]
-    assert last == [to_decimal(told[-1]["end"]), told[-1]["endCount"]]
+    assert first == [to_decimal(answer[0]["start"]), answer[0]["startCount"]]
+    assert last == [to_decimal(answer[-1]["end"]), answer[-1]["endCount"]]
     counts = dict(zip(MOVEMENTS, (count for _, count in steps), strict=True))
     assert first[1] + counts["new"] + counts["reactivate"] - counts["cancel"] == last[1]
-    assert 0 < counts["upgrade"] < sum(row["upgradeCount"] for row in told), "each customer once, however often"
+    assert 0 < counts["upgrade"] < sum(row["upgradeCount"] for row in answer), "each customer once, however often"
 
 
 def test_mrr_bridge_of_a_year_closes_exactly(shown):

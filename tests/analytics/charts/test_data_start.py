@@ -31,8 +31,8 @@ def opened(api, books, bank):
 
 def list_line_starts(answer, series):
     """Where the paths of a line begin, from 0 to 1000 of the chart's width."""
-    found = re.findall(rf'class="line l-{series}"[^>]* d="M([0-9.]+) ', answer.content.decode())
-    return [float(each) for each in found]
+    result = re.findall(rf'class="line l-{series}"[^>]* d="M([0-9.]+) ', answer.content.decode())
+    return [float(each) for each in result]
 
 
 def test_cash_line_starts_at_first_booking(client, acme, opened):
@@ -66,5 +66,5 @@ def test_opening_balances_do_not_count_as_change(client, acme, opened):
 
 
 def test_balance_by_cash_type_still_returns_one_point_per_day(api, opened):
-    found = api.post("data/balanceByCashType", {"startDate": format_day_ago(30), "endDate": format_day_ago(0)}).json()
-    assert (len(found["cash"]), len(found["nonCash"])) == (31, 31)
+    body = api.post("data/balanceByCashType", {"startDate": format_day_ago(30), "endDate": format_day_ago(0)}).json()
+    assert (len(body["cash"]), len(body["nonCash"])) == (31, 31)

@@ -21,10 +21,10 @@ def format_day(days):
 
 
 def list_forecasts(ask, **more):
-    found = ask(QUERY, startDate=format_day(-2), endDate=format_day(20), byAccount=True, **more)
+    result = ask(QUERY, startDate=format_day(-2), endDate=format_day(20), byAccount=True, **more)
     return {
         each["accountId"]: (each["lowest"]["date"], each["lowest"]["value"], each["belowZero"])
-        for each in found["accounts"]
+        for each in result["accounts"]
     }
 
 
@@ -51,8 +51,8 @@ def test_account_forecast_uses_account_currency(api, ask, books, bank):
 
 
 def test_account_forecast_is_empty_for_past_window(ask, bank):
-    found = ask(QUERY, startDate=format_day(-20), endDate=format_day(-10), byAccount=True)
-    assert found["accounts"] == [{"accountId": bank, "lowest": None, "belowZero": None}]
+    result = ask(QUERY, startDate=format_day(-20), endDate=format_day(-10), byAccount=True)
+    assert result["accounts"] == [{"accountId": bank, "lowest": None, "belowZero": None}]
 
 
 def test_account_forecast_counts_open_amount_of_planned_totals(api, ask, books, bank):

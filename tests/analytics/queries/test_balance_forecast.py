@@ -42,23 +42,23 @@ def test_forecast_shows_actual_cash_until_cutover_and_projected_cash_after(api, 
     create_planned_transaction(api, bank, "-80.00", format_day(3))
     create_planned_transaction(api, card, "-555.00", format_day(1))
     create_planned_transaction(api, None, "20.00", format_day(4))
-    found = ask(QUERY, startDate=format_day(-3), endDate=format_day(4))
-    assert map_points(found["actual"]) == {
+    result = ask(QUERY, startDate=format_day(-3), endDate=format_day(4))
+    assert map_points(result["actual"]) == {
         format_day(-3): 0,
         format_day(-2): 100,
         format_day(-1): 100,
         format_day(0): 100,
     }
-    assert map_points(found["projected"]) == {
+    assert map_points(result["projected"]) == {
         format_day(1): 100,
         format_day(2): 70,
         format_day(3): -10,
         format_day(4): 10,
     }
-    assert found["lowest"] == {"date": format_day(3), "value": -10}
-    assert found["belowZero"] == format_day(3)
-    assert found["overdue"] == {"count": 0, "value": 0}
-    assert [found[name] for name in PARTS] == [20, 110, 0, 0]
+    assert result["lowest"] == {"date": format_day(3), "value": -10}
+    assert result["belowZero"] == format_day(3)
+    assert result["overdue"] == {"count": 0, "value": 0}
+    assert [result[name] for name in PARTS] == [20, 110, 0, 0]
     of_card = ask(QUERY, startDate=format_day(1), endDate=format_day(1), accountIds=[card])
     assert map_points(of_card["projected"]) == {format_day(1): -999 - 555}
     assert of_card["actual"] == []
@@ -75,9 +75,9 @@ def test_forecast_counts_overdue_occurrences_for_sixty_days(api, ask, books, ban
     body = {"date": format_day(-5), "transactionId": settled}
     assert api.post(f"planned_transactions/{paid['id']}/settle", body).status_code == 200
     create_planned_transaction(api, bank, "-32.00", format_day(-5), overrides={format_day(-5): {"skipped": True}})
-    found = ask(QUERY, endDate=format_day(2))
-    assert found["overdue"] == {"count": 2, "value": -6}
-    assert map_points(found["projected"]) == {format_day(1): 970, format_day(2): 970}, (
+    result = ask(QUERY, endDate=format_day(2))
+    assert result["overdue"] == {"count": 2, "value": -6}
+    assert map_points(result["projected"]) == {format_day(1): 970, format_day(2): 970}, (
         "what is due today comes tomorrow, and is not overdue"
     )
     flows = ask("forecastCashFlowTimeSeries", startDate=format_day(0), endDate=format_day(2))
@@ -92,34 +92,34 @@ def test_forecast_bucket_shows_closing_balance_and_lowest_is_a_single_day(api, a
     books.book(bank, "50.00", format_day(-400))
     create_planned_transaction(api, bank, "-60.00", format_day(40))
     create_planned_transaction(api, bank, "70.00", format_day(41))
-    found = ask(QUERY, endDate=format_day(80), interval="month")
-    assert found["lowest"] == {"date": format_day(40), "value": -10}
-    assert found["belowZero"] == format_day(40)
-    assert found["actual"][-1]["date"] == f"{TODAY:%Y-%m-01}"
-    assert found["projected"][-1]["value"] == 60
+    result = ask(QUERY, endDate=format_day(80), interval="month")
+    assert result["lowest"] == {"date": format_day(40), "value": -10}
+    assert result["belowZero"] == format_day(40)
+    assert result["actual"][-1]["date"] == f"{TODAY:%Y-%m-01}"
+    assert result["projected"][-1]["value"] == 60
 
 
 def test_forecast_of_past_window_has_no_projection(api, ask, books, bank):
     books.book(bank, "50.00", format_day(-20))
     create_planned_transaction(api, bank, "-60.00", format_day(-5))
-    found = ask(QUERY, startDate=format_day(-21), endDate=format_day(-19))
-    assert map_points(found["actual"]) == {format_day(-21): 0, format_day(-20): 50, format_day(-19): 50}
-    assert (found["projected"], found["lowest"], found["belowZero"]) == ([], None, None)
-    assert found["overdue"] == {"count": 0, "value": 0}
+    result = ask(QUERY, startDate=format_day(-21), endDate=format_day(-19))
+    assert map_points(result["actual"]) == {format_day(-21): 0, format_day(-20): 50, format_day(-19): 50}
+    assert (result["projected"], result["lowest"], result["belowZero"]) == ([], None, None)
+    assert result["overdue"] == {"count": 0, "value": 0}
 
 
 def test_forecast_default_start_is_not_before_calendar_start(ask):
-    found = ask(QUERY, endDate="0001-02-01", interval="month")
-    assert map_points(found["actual"]) == {"0001-01-01": 0, "0001-02-01": 0}
+    result = ask(QUERY, endDate="0001-02-01", interval="month")
+    assert map_points(result["actual"]) == {"0001-01-01": 0, "0001-02-01": 0}
 
 
 def test_forecast_counts_transfer_to_noncash_account_as_outgoing_transfer(ask, books, bank):
     loan = books.account(name="Loan", type="loan")
     out, into = books.book(bank, "-40.00", format_day(3)), books.book(loan, "40.00", format_day(3))
     assert books.link(out["id"], into["id"]).status_code == 200
-    found = ask(QUERY, endDate=format_day(5))
-    assert map_points(found["projected"])[format_day(5)] == -40
-    assert (found["plannedOutflow"], found["transfersOut"]) == (0, 40)
+    result = ask(QUERY, endDate=format_day(5))
+    assert map_points(result["projected"])[format_day(5)] == -40
+    assert (result["plannedOutflow"], result["transfersOut"]) == (0, 40)
 
 
 RULES = st.lists(
@@ -137,7 +137,7 @@ RULES = st.lists(
 
 def list_planned_movements(api, drawn, rules, *, end):
     """(day, amount, currency) of every occurrence from sixty days ago on that counts as cash."""
-    found = []
+    results = []
     for account, offset, cents, currency, frequency, every in rules:
         index = account if 0 <= account < len(drawn.types) else None
         made = create_planned_transaction(
@@ -147,8 +147,10 @@ def list_planned_movements(api, drawn, rules, *, end):
         within = {"startDate": format_day(-60), "endDate": str(end)}
         occurring = api.get(f"planned_transactions/{made['id']}/occurrences", within).json()
         if index is None or drawn.is_cash(index):
-            found += [(date.fromisoformat(each["date"]), Decimal(each["amountValue"]), currency) for each in occurring]
-    return found
+            results += [
+                (date.fromisoformat(each["date"]), Decimal(each["amountValue"]), currency) for each in occurring
+            ]
+    return results
 
 
 def convert_total(rows, day, base):
@@ -183,23 +185,23 @@ def test_forecast_sums_booked_expected_and_overdue_amounts_in_currencies(db, mak
         there = [each for each in (*booked, *coming) if each[0] <= day]
         return round_half_up(opening + convert_total(there, min(day, TODAY), base) - held, base)
 
-    asked = {"startDate": str(cutover - timedelta(days=5)), "endDate": str(end), "cutoverDate": str(cutover)}
-    found = api.post(f"data/{QUERY}", asked).json()
-    assert {day: to_decimal(value) for day, value in map_points(found["actual"]).items()} == {
+    query = {"startDate": str(cutover - timedelta(days=5)), "endDate": str(end), "cutoverDate": str(cutover)}
+    body = api.post(f"data/{QUERY}", query).json()
+    assert {day: to_decimal(value) for day, value in map_points(body["actual"]).items()} == {
         str(day): drawn.cash(day, get_rate_table()) for day in (cutover - timedelta(days=n) for n in range(6))
     }
     days = [cutover + timedelta(days=n) for n in range(1, (end - cutover).days + 1)]
-    told = {date.fromisoformat(day): to_decimal(value) for day, value in map_points(found["projected"]).items()}
-    assert told == {day: projected(day) for day in days}
-    assert found["overdue"] == {
+    answer = {date.fromisoformat(day): to_decimal(value) for day, value in map_points(body["projected"]).items()}
+    assert answer == {day: projected(day) for day in days}
+    assert body["overdue"] == {
         "count": len(late),
         "value": float(round_half_up(convert_total(late, TODAY, base), base)),
     }
-    check_bridge(found, opening=opening, ends=told.get(end, opening), at_one_rate=cutover == TODAY)
-    check_lowest(found, told)
-    check_buckets(api, asked, told, end=end)
+    check_bridge(body, opening=opening, ends=answer.get(end, opening), at_one_rate=cutover == TODAY)
+    check_lowest(body, answer)
+    check_buckets(api, query, answer, end=end)
     if set(drawn.types) <= {"bank", "cash"}:
-        check_flows(api, asked, found)
+        check_flows(api, query, body)
 
 
 def check_bridge(found, *, opening, ends, at_one_rate):

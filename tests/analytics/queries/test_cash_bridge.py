@@ -74,16 +74,16 @@ def test_cash_bridge_separates_each_kind_of_change(api, ask, books, bank):
     book_transfer(books, provider, bank, "12.00", "2024-03-10")
     categorize_as_financing(books, books.book(bank, "2000.00", "2024-04-01"), 1900)
     categorize_as_financing(books, books.book(bank, "-30.00", "2024-04-02"), -30)
-    found = ask("cashBridge", **YEAR)
-    assert {part: found[part] for part in PAGE_PARTS} == {
+    result = ask("cashBridge", **YEAR)
+    assert {part: result[part] for part in PAGE_PARTS} == {
         "opening": 1000, "openingBalances": 70, "operatingInflow": 400, "operatingOutflow": -120, "cards": -40,
         "financing": 2320, "exchangeResult": 0, "revaluation": 0, "otherTransfers": -78, "closing": 3552,
     }  # fmt: skip
-    assert set(found) == {*PAGE_PARTS, *(f"{part}Url" for part in PAGE_PARTS)}
-    assert found["revaluationUrl"] is None
-    behind = {part: read_list(api, found[f"{part}Url"]) for part in PAGE_PARTS if part != "revaluation"}
+    assert set(result) == {*PAGE_PARTS, *(f"{part}Url" for part in PAGE_PARTS)}
+    assert result["revaluationUrl"] is None
+    behind = {part: read_list(api, result[f"{part}Url"]) for part in PAGE_PARTS if part != "revaluation"}
     assert {part: float(amount) for part, (_, amount) in behind.items()} == {
-        part: found[part] for part in PAGE_PARTS if part != "revaluation"
+        part: result[part] for part in PAGE_PARTS if part != "revaluation"
     }
     assert {part: count for part, (count, _) in behind.items()} == {
         "opening": 1, "openingBalances": 1, "operatingInflow": 2, "operatingOutflow": 1, "cards": 1, "financing": 4,
@@ -106,35 +106,35 @@ def test_cash_bridge_separates_exchange_result_from_revaluation(ask, books, bank
     out = books.book(bank, "-1000.00", "2024-05-06")
     into = books.book(dollars, "1000.00", "2024-05-06", amountCurrency="USD")
     assert books.link(out["id"], into["id"]).status_code == 200
-    found = ask("cashBridge", **YEAR)
+    result = ask("cashBridge", **YEAR)
 
     def worth(day):
         exact = convert_currency(Decimal(1000), source="USD", target="EUR", day=day, rates=rates)
         return float(round_half_up(exact, "EUR"))
 
     arrived, left = worth(date(2024, 5, 6)), worth(date(2024, 12, 31))
-    assert found["exchangeResult"] == pytest.approx(arrived - 1000)
-    assert found["revaluation"] == pytest.approx(left - arrived)
-    assert set(list_nonzero_parts(found)) == {"exchangeResult", "revaluation"}
+    assert result["exchangeResult"] == pytest.approx(arrived - 1000)
+    assert result["revaluation"] == pytest.approx(left - arrived)
+    assert set(list_nonzero_parts(result)) == {"exchangeResult", "revaluation"}
 
 
 def test_cash_bridge_shows_revaluation_without_transactions(ask, books, bank):
     books.book(bank, "100.00", "2023-06-01", amountCurrency="USD")
-    found, rates = ask("cashBridge", **YEAR), get_rate_table()
+    result, rates = ask("cashBridge", **YEAR), get_rate_table()
     then, now = (
         round_half_up(convert_currency(Decimal(100), source="USD", target="EUR", day=day, rates=rates), "EUR")
         for day in (date(2023, 12, 31), date(2024, 12, 31))
     )
-    assert list_nonzero_parts(found) == {"revaluation": float(now - then)}
+    assert list_nonzero_parts(result) == {"revaluation": float(now - then)}
 
 
 def test_cash_bridge_ends_today(ask, books, bank):
     books.book(bank, "5.00", str(TODAY))
     books.book(bank, "7.00", str(TODAY + timedelta(days=3)))
     window = {"startDate": str(TODAY), "endDate": str(TODAY + timedelta(days=9))}
-    found = ask("cashBridge", **window)
-    assert (found["operatingInflow"], found["closing"]) == (5, 5)
-    assert f"endDate={TODAY}" in found["operatingInflowUrl"]
+    result = ask("cashBridge", **window)
+    assert (result["operatingInflow"], result["closing"]) == (5, 5)
+    assert f"endDate={TODAY}" in result["operatingInflowUrl"]
     ahead = ask("cashBridge", startDate=str(TODAY + timedelta(days=2)), endDate=window["endDate"])
     assert (ahead["opening"], ahead["operatingInflow"], ahead["closing"]) == (5, 0, 5)
 
@@ -149,11 +149,11 @@ def test_cash_bridge_parts_sum_to_change_for_any_transactions(db, make_api, draw
     drawn.made(api)
     start = START + timedelta(days=first)
     end = start + timedelta(days=length)
-    found = api.post("data/cashBridge", {"startDate": str(start), "endDate": str(end)}).json()
+    body = api.post("data/cashBridge", {"startDate": str(start), "endDate": str(end)}).json()
     rates = get_rate_table()
-    assert add_up(found)
-    assert to_decimal(found["opening"]) == drawn.cash(start - timedelta(days=1), rates)
-    assert to_decimal(found["closing"]) == drawn.cash(end, rates)
+    assert add_up(body)
+    assert to_decimal(body["opening"]) == drawn.cash(start - timedelta(days=1), rates)
+    assert to_decimal(body["closing"]) == drawn.cash(end, rates)
     exact = dict.fromkeys(PARTS, Decimal(0))
     for booking in drawn.bookings:
         part = drawn.cash_part(booking, start, end)
@@ -165,13 +165,13 @@ def test_cash_bridge_parts_sum_to_change_for_any_transactions(db, make_api, draw
     for part in PARTS:
         if part != "revaluation":
             rounding = 0 if one_currency else len(PARTS) * CENT
-            assert abs(to_decimal(found[part]) - round_half_up(exact[part], drawn.base)) <= rounding
-            _, total = read_list(api, found[f"{part}Url"])
-            assert abs(total - to_decimal(found[part])) <= rounding
+            assert abs(to_decimal(body[part]) - round_half_up(exact[part], drawn.base)) <= rounding
+            _, total = read_list(api, body[f"{part}Url"])
+            assert abs(total - to_decimal(body[part])) <= rounding
     if one_currency:
-        assert found["revaluation"] == 0
+        assert body["revaluation"] == 0
         for part in ("opening", "closing"):
-            assert read_list(api, found[f"{part}Url"])[1] == to_decimal(found[part])
+            assert read_list(api, body[f"{part}Url"])[1] == to_decimal(body[part])
 
 
 @given(
@@ -183,12 +183,12 @@ def test_cash_bridge_parts_equal_their_transaction_lists_in_one_currency(db, mak
     drawn.made(api)
     start = START + timedelta(days=first)
     window = {"startDate": str(start), "endDate": str(start + timedelta(days=length))}
-    found = api.post("data/cashBridge", window).json()
-    assert add_up(found)
-    assert found["revaluation"] == 0
+    body = api.post("data/cashBridge", window).json()
+    assert add_up(body)
+    assert body["revaluation"] == 0
     for part in PAGE_PARTS:
         if part != "revaluation":
-            assert read_list(api, found[f"{part}Url"])[1] == to_decimal(found[part])
+            assert read_list(api, body[f"{part}Url"])[1] == to_decimal(body[part])
 
 
 # What is open
@@ -218,16 +218,16 @@ def test_open_transactions_query_converts_each_at_rate_of_its_day(db, make_api, 
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
     drawn.made(api)
     rates = get_rate_table()
-    found = api.post("data/openTransactions", YEAR).json()
+    body = api.post("data/openTransactions", YEAR).json()
     missing = [
         replace(each, amount=each.amount - each.financed)
         for each in drawn.bookings
         if each.kind == "flow" and each.amount != each.financed
     ]
-    assert found["count"] == len(missing)
+    assert body["count"] == len(missing)
     for name, sign in (("inflow", 1), ("outflow", -1)):
         worth = drawn.in_base([each for each in missing if sign * each.amount > 0], rates)
-        assert Decimal(str(found[name])) == abs(round_half_up(worth, drawn.base))
+        assert Decimal(str(body[name])) == abs(round_half_up(worth, drawn.base))
 
 
 @pytest.mark.parametrize("query", ["cashBridge", "openTransactions"])

@@ -32,18 +32,18 @@ def test_cash_flow_groups_by_day_week_or_month(ask, books, bank):
     books.book(bank, "-30.00", "2024-01-31")
     books.book(bank, "-5.50", "2024-02-01")
     books.book(bank, "7.00", "2024-02-06")
-    asked = build_window("2024-01-29", "2024-02-09")
-    found = ask("cashFlowTimeSeries", **asked)
-    assert list(found) == ["inflow", "outflow"]
-    assert [point["date"] for point in found["inflow"]] == [
+    window = build_window("2024-01-29", "2024-02-09")
+    result = ask("cashFlowTimeSeries", **window)
+    assert list(result) == ["inflow", "outflow"]
+    assert [point["date"] for point in result["inflow"]] == [
         str(date(2024, 1, 29) + timedelta(days=n)) for n in range(12)
     ]
-    assert map_nonzero_points(found["inflow"]) == {"2024-01-31": 100, "2024-02-06": 7}
-    assert map_nonzero_points(found["outflow"]) == {"2024-01-31": 30, "2024-02-01": 5.5}
-    weekly = ask("cashFlowTimeSeries", **asked, interval="week")
+    assert map_nonzero_points(result["inflow"]) == {"2024-01-31": 100, "2024-02-06": 7}
+    assert map_nonzero_points(result["outflow"]) == {"2024-01-31": 30, "2024-02-01": 5.5}
+    weekly = ask("cashFlowTimeSeries", **window, interval="week")
     assert map_nonzero_points(weekly["inflow"]) == {"2024-01-29": 100, "2024-02-05": 7}
     assert map_nonzero_points(weekly["outflow"]) == {"2024-01-29": 35.5}
-    monthly = ask("cashFlowTimeSeries", **asked, interval="month")
+    monthly = ask("cashFlowTimeSeries", **window, interval="month")
     assert monthly["outflow"] == [{"date": "2024-01-01", "value": 30}, {"date": "2024-02-01", "value": 5.5}]
 
 
@@ -55,9 +55,9 @@ def test_cash_flow_excludes_transfers_initial_balances_pending_and_transit(api, 
     out, into = books.book(bank, "-200.00", "2024-01-03"), books.book(savings, "200.00", "2024-01-03")
     assert books.link(out["id"], into["id"]).status_code == 200
     books.book(bank, "-9.00", "2024-01-04")
-    found = ask("cashFlowTimeSeries", **build_window("2024-01-01", "2024-01-31"))
-    assert map_nonzero_points(found["inflow"]) == {}
-    assert map_nonzero_points(found["outflow"]) == {"2024-01-04": 9}
+    result = ask("cashFlowTimeSeries", **build_window("2024-01-01", "2024-01-31"))
+    assert map_nonzero_points(result["inflow"]) == {}
+    assert map_nonzero_points(result["outflow"]) == {"2024-01-04": 9}
 
 
 def test_cash_flow_converts_at_daily_rates_and_rounds_each_point_once(ask, books, bank):
@@ -95,21 +95,21 @@ def test_cash_flow_actuals_end_and_planned_amounts_start_at_cutover(api, ask, bo
     books.book(bank, "11.00", str(TODAY))
     books.book(bank, "5.00", str(TODAY + timedelta(days=1)))
     create_planned_transaction(api, bank, "-3.00", TODAY - timedelta(days=2), recurrence={"frequency": "day"})
-    found = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=3)))
-    assert list(found) == ["inflow", "outflow", "plannedInflow", "plannedOutflow"]
-    axis = [point["date"] for point in found["inflow"]]
+    result = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=3)))
+    assert list(result) == ["inflow", "outflow", "plannedInflow", "plannedOutflow"]
+    axis = [point["date"] for point in result["inflow"]]
     assert axis[0] == str(add_months(get_first_day_of_month(TODAY), -11))
     assert axis[-1] == str(TODAY + timedelta(days=3))
-    assert all([point["date"] for point in series] == axis for series in found.values())
-    assert map_nonzero_points(found["inflow"]) == {str(TODAY - timedelta(days=1)): 100, str(TODAY): 11}
+    assert all([point["date"] for point in series] == axis for series in result.values())
+    assert map_nonzero_points(result["inflow"]) == {str(TODAY - timedelta(days=1)): 100, str(TODAY): 11}
     overdue = 3 * 2
-    assert map_nonzero_points(found["plannedOutflow"]) == {
+    assert map_nonzero_points(result["plannedOutflow"]) == {
         str(TODAY + timedelta(days=1)): 3 + 3 + overdue,
         str(TODAY + timedelta(days=2)): 3,
         str(TODAY + timedelta(days=3)): 3,
     }
-    assert map_nonzero_points(found["plannedInflow"]) == {str(TODAY + timedelta(days=1)): 5}
-    assert map_nonzero_points(found["outflow"]) == {}
+    assert map_nonzero_points(result["plannedInflow"]) == {str(TODAY + timedelta(days=1)): 5}
+    assert map_nonzero_points(result["outflow"]) == {}
     earlier = ask(
         "forecastCashFlowTimeSeries",
         endDate=str(TODAY),
@@ -124,14 +124,14 @@ def test_cash_flow_actuals_end_and_planned_amounts_start_at_cutover(api, ask, bo
 def test_cash_flow_forecast_of_past_window_has_no_planned_amounts(api, ask, books, bank):
     books.book(bank, "100.00", "2020-05-05")
     create_planned_transaction(api, bank, "-3.00", "2020-01-01", recurrence={"frequency": "day"})
-    found = ask("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month")
-    assert [found["inflow"][0]["date"], found["inflow"][-1]["date"]] == ["2019-07-01", "2020-06-01"]
-    assert map_nonzero_points(found["inflow"]) == {"2020-05-01": 100}
-    assert map_nonzero_points(found["plannedOutflow"]) == map_nonzero_points(found["plannedInflow"]) == {}
-    assert len(found["plannedOutflow"]) == 12
-    assert ask("forecastCashFlowTimeSeries", endDate="2020-06-15", startDate="2019-07-01", interval="month") == found
+    result = ask("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month")
+    assert [result["inflow"][0]["date"], result["inflow"][-1]["date"]] == ["2019-07-01", "2020-06-01"]
+    assert map_nonzero_points(result["inflow"]) == {"2020-05-01": 100}
+    assert map_nonzero_points(result["plannedOutflow"]) == map_nonzero_points(result["plannedInflow"]) == {}
+    assert len(result["plannedOutflow"]) == 12
+    assert ask("forecastCashFlowTimeSeries", endDate="2020-06-15", startDate="2019-07-01", interval="month") == result
     cut = {"cutoverDate": "2020-01-31", "startDate": "2019-07-01"}
-    assert ask("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month", **cut) == found
+    assert ask("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month", **cut) == result
 
 
 def test_cash_flow_forecast_excludes_settled_skipped_transit_occurrences(api, ask, books, bank):
@@ -146,16 +146,16 @@ def test_cash_flow_forecast_excludes_settled_skipped_transit_occurrences(api, as
     assert api.post(f"planned_transactions/{daily['id']}/settle", body).status_code == 200
     create_planned_transaction(api, transit, "-4.00", days[0], recurrence={"frequency": "day"})
     create_planned_transaction(api, None, "8.00", days[2])
-    found = ask("forecastCashFlowTimeSeries", endDate=str(days[3]))
-    assert map_nonzero_points(found["plannedOutflow"]) == {str(days[2]): 3, str(days[3]): 3}
-    assert map_nonzero_points(found["plannedInflow"]) == {str(days[2]): 8}
+    result = ask("forecastCashFlowTimeSeries", endDate=str(days[3]))
+    assert map_nonzero_points(result["plannedOutflow"]) == {str(days[2]): 3, str(days[3]): 3}
+    assert map_nonzero_points(result["plannedInflow"]) == {str(days[2]): 8}
 
 
 def test_cash_flow_forecast_uses_latest_rate_for_planned_amounts(api, ask, bank):
     create_planned_transaction(api, bank, "100.00", TODAY + timedelta(days=400), amountCurrency="USD")
-    found = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=400)), interval="month")
+    result = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=400)), interval="month")
     worth = convert_currency(Decimal(100), source="USD", target="EUR", day=TODAY, rates=get_rate_table())
-    assert [Decimal(str(value)) for value in map_nonzero_points(found["plannedInflow"]).values()] == [
+    assert [Decimal(str(value)) for value in map_nonzero_points(result["plannedInflow"]).values()] == [
         round_half_up(worth, "EUR")
     ]
 
@@ -180,11 +180,11 @@ def test_cash_flow_net_and_transfers_equal_balance_change(db, make_api, flows, m
         into = books.book(savings, f"{Decimal(cents) / 100:.2f}", dated)["id"]
         assert books.link(out, into).status_code == 200
         transferred -= cents
-    asked = build_window(start, start + timedelta(days=30))
-    found = api.post("data/cashFlowTimeSeries", asked).json()
-    told = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in found.items()}
-    assert told["inflow"] - told["outflow"] == Decimal(net) / 100
-    balance = api.post("data/accountBalanceByAccount", asked).json()[bank]
+    window = build_window(start, start + timedelta(days=30))
+    body = api.post("data/cashFlowTimeSeries", window).json()
+    answer = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in body.items()}
+    assert answer["inflow"] - answer["outflow"] == Decimal(net) / 100
+    balance = api.post("data/accountBalanceByAccount", window).json()[bank]
     assert Decimal(str(balance["valueChange"])) == Decimal(net + transferred) / 100
 
 
@@ -208,7 +208,7 @@ def test_cash_flow_forecast_counts_each_occurrence_once(db, make_api, rules, day
     books = Books(api)
     bank = books.account()
     end = TODAY + timedelta(days=days)
-    asked = build_window(TODAY - timedelta(days=60), end)
+    window = build_window(TODAY - timedelta(days=60), end)
     everything = []
     for offset, cents, frequency, every, paid in rules:
         amount, start = f"{Decimal(cents) / 100:.2f}", TODAY + timedelta(days=offset)
@@ -216,7 +216,7 @@ def test_cash_flow_forecast_counts_each_occurrence_once(db, make_api, rules, day
             api, bank, amount, start, recurrence={"frequency": frequency, "interval": every}
         )
         path = f"planned_transactions/{made['id']}"
-        occurring = api.get(f"{path}/occurrences", asked).json()
+        occurring = api.get(f"{path}/occurrences", window).json()
         everything += [(made["id"], each["originalDate"], Decimal(each["amountValue"])) for each in occurring]
         for place in paid:
             if place < len(occurring):
@@ -225,30 +225,30 @@ def test_cash_flow_forecast_counts_each_occurrence_once(db, make_api, rules, day
                 answer = api.post(f"{path}/settle", {"date": day, "transactionId": booked["id"]})
                 assert answer.status_code in (200, 409)
     came, still = {}, {}
-    for each in api.get("planned_transactions/due", asked).json():
+    for each in api.get("planned_transactions/due", window).json():
         group = came if each["state"] == "paid" else still
         group[each["plannedTransactionId"], each["originalDate"]] = Decimal(each["amountValue"])
     assert sorted((*key, value) for key, value in (came | still).items()) == sorted(everything)
     rows = [row for row in api.get("transactions", {"limit": 1000}).json() if row["settlements"]]
-    told = {(each["plannedTransactionId"], each["date"]) for row in rows for each in row["settlements"]}
-    assert len(rows) == len(told)
-    assert {key for key in told if key in {each[:2] for each in everything}} == came.keys()
-    found = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": interval}).json()
-    flows = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in found.items()}
+    answers = {(each["plannedTransactionId"], each["date"]) for row in rows for each in row["settlements"]}
+    assert len(rows) == len(answers)
+    assert {key for key in answers if key in {each[:2] for each in everything}} == came.keys()
+    body = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": interval}).json()
+    flows = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in body.items()}
     assert flows["plannedInflow"] - flows["plannedOutflow"] == (sum(still.values()) if days else 0)
 
 
 def test_cash_flow_forecast_default_start_is_eleven_months_before_cutover(ask):
     ended = get_first_day_of_month(TODAY) - timedelta(days=1)
-    found = ask("forecastCashFlowTimeSeries", endDate=str(add_months(ended, -3)), interval="month")
-    assert found["inflow"][0]["date"] == str(add_months(get_first_day_of_month(TODAY), -11))
-    assert len(found["inflow"]) == 8
+    result = ask("forecastCashFlowTimeSeries", endDate=str(add_months(ended, -3)), interval="month")
+    assert result["inflow"][0]["date"] == str(add_months(get_first_day_of_month(TODAY), -11))
+    assert len(result["inflow"]) == 8
 
 
 @pytest.mark.parametrize("asked", [{"endDate": "0001-02-01"}, {"endDate": "0001-02-01", "cutoverDate": "0001-01-31"}])
 def test_cash_flow_forecast_default_start_is_not_before_calendar_start(api, asked):
-    found = api.post("data/forecastCashFlowTimeSeries", asked | {"interval": "month"})
-    assert [point["date"] for point in found.json()["inflow"]] == ["0001-01-01", "0001-02-01"]
+    response = api.post("data/forecastCashFlowTimeSeries", asked | {"interval": "month"})
+    assert [point["date"] for point in response.json()["inflow"]] == ["0001-01-01", "0001-02-01"]
 
 
 # What is refused
@@ -281,8 +281,8 @@ def test_cash_flow_forecast_default_start_is_not_before_calendar_start(api, aske
 def test_cash_flow_queries_reject_invalid_parameters(api, query, body, pointer, code):
     refused = api.post(f"data/{query}", body)
     assert refused.status_code == 400, refused.content
-    told = [(error["pointer"], error["code"]) for error in refused.json()["errors"]]
-    assert (pointer, code) in told
+    answers = [(error["pointer"], error["code"]) for error in refused.json()["errors"]]
+    assert (pointer, code) in answers
 
 
 def test_cash_flow_queries_need_permission(make_api, acme):

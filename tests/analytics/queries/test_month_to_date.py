@@ -39,16 +39,16 @@ def test_month_to_date_leaves_out_future_dates(api, ask, books, bank, on):
         made = book_revenue(books, bank, worth, f"2024-{month}-02", rule=contract)
         now |= {made} if month == "11" else set()
     book_categorized(books, bank, "-60.00", "2024-11-10", "officeAndAdmin", "ga", rule={"type": "month"})
-    asked = {"startMonth": "2024-11", "endMonth": "2024-11", "comparison": "previousPeriod"}
-    rows = ask("profitAndLoss", **asked, toDate=True)
+    query = {"startMonth": "2024-11", "endMonth": "2024-11", "comparison": "previousPeriod"}
+    rows = ask("profitAndLoss", **query, toDate=True)
     assert list_row_values(rows) == [("revenue", 100 + 230, 40 + 230), ("ga", 46, 0)]
     assert read_total(api, rows[0]["transactionsUrl"]) == (330, now)
     assert read_total(api, rows[1]["transactionsUrl"])[0] == 46
-    assert list_row_values(ask("profitAndLoss", **asked)) == [("revenue", 407, 359), ("ga", 60, 0)], (
+    assert list_row_values(ask("profitAndLoss", **query)) == [("revenue", 407, 359), ("ga", 60, 0)], (
         "whole without toDate"
     )
     on(date(2024, 11, 30))
-    assert list_row_values(ask("profitAndLoss", **asked, toDate=True)) == [("revenue", 407, 359), ("ga", 60, 0)]
+    assert list_row_values(ask("profitAndLoss", **query, toDate=True)) == [("revenue", 407, 359), ("ga", 60, 0)]
 
 
 def test_month_to_date_invoice_date_moves_only_revenue_part_of_split(api, ask, books, bank, on):
@@ -83,9 +83,9 @@ def test_month_to_date_amounts_equal_sum_of_their_transactions(api, ask, books, 
     rows = ask("profitAndLoss", startMonth="2024-01", endMonth=month, interval=interval, toDate=True)
     mine = [row for row in rows if row["categoryId"] in made]
     for row in mine:
-        amount, found = read_total(api, row["transactionsUrl"])
+        amount, result = read_total(api, row["transactionsUrl"])
         assert amount == Decimal(str(row["actual"]))
-        assert found or not amount
+        assert result or not amount
     if interval == "month" and all(currency == "EUR" for currency, *_ in parts):
         shown = sum(Decimal(str(row["actual"])) for row in mine if (row["plType"], row["month"]) == ("no", month))
         off = Decimal("0.01") * (len(parts) + 2)
@@ -95,12 +95,12 @@ def test_month_to_date_amounts_equal_sum_of_their_transactions(api, ask, books, 
 def test_recognized_by_date_filters_transactions(api, books, bank):
     made = books.book(bank, "-30.00", "2024-03-05")["id"]
     books.split(made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
-    for query, found in (
+    for query, result in (
         ({"recognizedBy": "2024-03-04"}, 0), ({"recognizedBy": "2024-03-05"}, 1), ({"recognizedBy": "2024-04-01"}, 1),
         ({"recognizedBy": "2024-04-01", "recognizedTo": "2024-02"}, 0),
         ({"recognizedBy": "2024-04-01", "recognizedFrom": "2024-04"}, 0),
     ):  # fmt: skip
-        assert len(api.get("transactions", query).json()) == found, query
+        assert len(api.get("transactions", query).json()) == result, query
         assert (
             read_total(api, f"transactions?total=true&{'&'.join('='.join(pair) for pair in query.items())}") is not None
         )

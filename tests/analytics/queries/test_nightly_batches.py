@@ -38,15 +38,15 @@ def many(db):
 @pytest.fixture
 def handled(monkeypatch):
     """The companies whose metrics were computed, as often as they were."""
-    found = []
-    kept = company_metrics.store_company_metrics
+    results = []
+    remaining = company_metrics.store_company_metrics
 
     def counting(*, company, context):
-        kept(company=company, context=context)
-        found.append(company.id)
+        remaining(company=company, context=context)
+        results.append(company.id)
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", counting)
-    return found
+    return results
 
 
 def run_command(command, *words, **options):
@@ -72,9 +72,9 @@ def sum_numbers(texts):
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_nightly_runs_of_one_round_process_each_company_once(many, handled):
-    told = run_concurrently("refresh_metrics", round="monday")
+    concurrently = run_concurrently("refresh_metrics", round="monday")
     assert sorted(handled) == many
-    assert sum_numbers(told) == COMPANY_COUNT
+    assert sum_numbers(concurrently) == COMPANY_COUNT
     assert not Company.objects.filter(computed_metrics_time=None).exists()
 
 
@@ -237,11 +237,11 @@ def test_metrics_refresh_names_failed_company_and_processes_the_others(many, han
         store(company=company, context=context)
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", fails_for_one)
-    told = io.StringIO()
+    answer = io.StringIO()
     with pytest.raises(CommandError, match="1 companies failed"):
-        call_command("refresh_metrics", "--round", "monday", stdout=told, stderr=told)
-    assert str(many[3]) in told.getvalue()
-    assert f"Metrics of {COMPANY_COUNT - 1} companies" in told.getvalue()
+        call_command("refresh_metrics", "--round", "monday", stdout=answer, stderr=answer)
+    assert str(many[3]) in answer.getvalue()
+    assert f"Metrics of {COMPANY_COUNT - 1} companies" in answer.getvalue()
     assert any(str(many[3]) in record.getMessage() for record in caplog.records)
     monkeypatch.undo()
     assert "Metrics of 1 companies" in run_command("refresh_metrics", round="monday")
@@ -258,10 +258,10 @@ def test_rebuild_derived_continues_after_a_company_fails(many, monkeypatch):
         rebuild(company_id)
 
     monkeypatch.setattr(hooks.rebuild_derived_tables, "functions", [fails_for_one])
-    told = io.StringIO()
+    answer = io.StringIO()
     with pytest.raises(CommandError, match="1 companies failed"):
-        call_command("rebuild_derived", stdout=told, stderr=told)
-    assert f"{many[0]} ZeroDivisionError" in told.getvalue()
+        call_command("rebuild_derived", stdout=answer, stderr=answer)
+    assert f"{many[0]} ZeroDivisionError" in answer.getvalue()
     assert len(rebuilt) == COMPANY_COUNT - 1
 
 

@@ -67,11 +67,11 @@ def test_receipts_of_a_planned_monthly_total_are_not_expected_again(api, ask, ba
     planned = plan_total(api, bank, "33500.00", "2026-02-10", revenue)
     assert list_open(api, planned) == {"2026-02-10": "500.00"}
     assert list_due(api) == {"2026-02-10": ("overdue", "500.00"), "2026-03-10": ("open", "33500.00")}
-    found = ask(QUERY, endDate="2026-03-31")
-    assert found["overdue"] == {"count": 1, "value": 500}
-    balances = map_nonzero_points(found["projected"])
+    result = ask(QUERY, endDate="2026-03-31")
+    assert result["overdue"] == {"count": 1, "value": 500}
+    balances = map_nonzero_points(result["projected"])
     assert (balances["2026-02-21"], balances["2026-03-31"]) == (33_500, 67_000)
-    assert found["lowest"] == {"date": "2026-02-21", "value": 33_500}
+    assert result["lowest"] == {"date": "2026-02-21", "value": 33_500}
     flows = ask("forecastCashFlowTimeSeries", startDate="2026-02-01", endDate="2026-03-31")
     assert map_nonzero_points(flows["plannedInflow"]) == {"2026-02-21": 500, "2026-03-10": 33_500}
     receive("600.00", "2026-02-19", revenue)
@@ -88,8 +88,8 @@ def test_planned_total_lapses_at_end_of_month(api, ask, bank, on, revenue, recei
     on(date(2026, 3, 1))
     assert list_due(api) == {"2026-03-10": ("open", "300.00")}
     assert list_open(api, planned) == {"2026-02-10": "200.00"}, "what did not come is told, but expected no longer"
-    found = ask(QUERY, endDate="2026-03-05")
-    assert (found["overdue"]["count"], found["plannedInflow"]) == (0, 0)
+    result = ask(QUERY, endDate="2026-03-05")
+    assert (result["overdue"]["count"], result["plannedInflow"]) == (0, 0)
     earlier = ask(QUERY, endDate="2026-03-05", cutoverDate="2026-02-08")
     assert earlier["plannedInflow"] == 0
 
@@ -235,9 +235,9 @@ def test_booked_plus_open_is_the_larger_of_planned_and_booked_amount(api, ask, b
         part = {"categoryId": category, "plSplit": {"neutral": float(sign * amount)}}
         assert books.split(made, part).status_code == 200
     end = date(2026, 2, 28) + timedelta(days=today == 28)  # what is due today is expected tomorrow
-    found = ask(QUERY, endDate=str(end), accountIds=[account])
+    result = ask(QUERY, endDate=str(end), accountIds=[account])
     total = max(sum(amount for amount, _ in planned), sum((amount for amount, _ in booked), start=Decimal(0)))
-    assert Decimal(str(found["projected"][-1]["value"] if found["projected"] else 0)) == sign * total
+    assert Decimal(str(result["projected"][-1]["value"] if result["projected"] else 0)) == sign * total
     flows = ask("forecastCashFlowTimeSeries", startDate="2026-02-01", endDate=str(end), interval="month")
     names = ("inflow", "plannedInflow") if sign > 0 else ("outflow", "plannedOutflow")
     assert sum(Decimal(str(point["value"])) for name in names for point in flows[name]) == total

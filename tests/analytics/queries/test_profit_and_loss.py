@@ -29,25 +29,25 @@ def test_profit_and_loss_groups_months_by_calendar_quarter_and_year(api, ask, bo
     for month in range(1, 8):
         book_revenue(books, bank, f"{month}.00", f"2024-0{month}-10")
     create_plan_item(api, books, "revenueRecurring", "revenue", "2024-02", 10, duration=3)
-    asked = {"startMonth": "2024-02", "endMonth": "2024-07"}
+    query = {"startMonth": "2024-02", "endMonth": "2024-07"}
     fields = ("month", "actual", "planned")
-    assert list_row_values(ask("profitAndLoss", **asked, interval="quarter"), *fields) == [
+    assert list_row_values(ask("profitAndLoss", **query, interval="quarter"), *fields) == [
         ("2024-01", 2 + 3, 20), ("2024-04", 4 + 5 + 6, 10), ("2024-07", 7, 0),
     ]  # fmt: skip
-    assert list_row_values(ask("profitAndLoss", **asked, interval="year"), *fields) == [("2024-01", 27, 30)]
-    assert ask("profitAndLoss", **asked, interval="month") == ask("profitAndLoss", **asked)
+    assert list_row_values(ask("profitAndLoss", **query, interval="year"), *fields) == [("2024-01", 27, 30)]
+    assert ask("profitAndLoss", **query, interval="month") == ask("profitAndLoss", **query)
 
 
 def test_profit_and_loss_compares_with_previous_period_or_previous_year(api, ask, books, bank):
     for day, amount in (("2023-02-10", "7.00"), ("2023-11-10", "5.00"), ("2024-01-10", "1.00"), ("2024-02-10", "2.00")):
         book_revenue(books, bank, amount, day)
     book_categorized(books, bank, "-9.00", "2024-01-20", "hosting", "cogs")
-    asked, fields = {"startMonth": "2024-02", "endMonth": "2024-02"}, ("plType", "actual", "comparisonActual")
-    assert list_row_values(ask("profitAndLoss", **asked), *fields) == [("revenue", 2, None)]
-    assert list_row_values(ask("profitAndLoss", **asked, comparison="previousPeriod"), *fields) == [
+    query, fields = {"startMonth": "2024-02", "endMonth": "2024-02"}, ("plType", "actual", "comparisonActual")
+    assert list_row_values(ask("profitAndLoss", **query), *fields) == [("revenue", 2, None)]
+    assert list_row_values(ask("profitAndLoss", **query, comparison="previousPeriod"), *fields) == [
         ("revenue", 2, 1), ("cogs", 0, 9),
     ]  # fmt: skip
-    assert list_row_values(ask("profitAndLoss", **asked, comparison="previousYear"), *fields) == [("revenue", 2, 7)]
+    assert list_row_values(ask("profitAndLoss", **query, comparison="previousYear"), *fields) == [("revenue", 2, 7)]
     quarter = {"startMonth": "2024-01", "endMonth": "2024-03", "interval": "quarter"}
     assert list_row_values(ask("profitAndLoss", **quarter, comparison="previousPeriod"), *fields) == [
         ("revenue", 3, 5), ("cogs", 9, 0),
@@ -59,20 +59,20 @@ def test_profit_and_loss_compares_with_previous_period_or_previous_year(api, ask
 
 def test_profit_and_loss_of_first_calendar_month_has_zero_comparison(ask, books, bank):
     book_revenue(books, bank, "1.00", "0001-01-10")
-    asked = {"startMonth": "0001-01", "endMonth": "0001-01", "comparison": "previousYear"}
-    assert list_row_values(ask("profitAndLoss", **asked), "actual", "comparisonActual") == [(1, 0)]
+    query = {"startMonth": "0001-01", "endMonth": "0001-01", "comparison": "previousYear"}
+    assert list_row_values(ask("profitAndLoss", **query), "actual", "comparisonActual") == [(1, 0)]
 
 
 def test_profit_and_loss_to_date_prorates_plan_and_excludes_later_months(api, ask, books, bank):
     first = add_months(RUNNING, -1)
     book_revenue(books, bank, "50.00", str(RUNNING))
     create_plan_item(api, books, "revenueRecurring", "revenue", f"{first:%Y-%m}", 1000)
-    asked = {"startMonth": f"{first:%Y-%m}", "endMonth": f"{add_months(RUNNING, 2):%Y-%m}"}
+    query = {"startMonth": f"{first:%Y-%m}", "endMonth": f"{add_months(RUNNING, 2):%Y-%m}"}
     share = round_half_up(Decimal(1000) * TODAY.day / get_last_day_of_month(TODAY).day, "EUR")
-    rows = ask("profitAndLoss", **asked, toDate=True)
+    rows = ask("profitAndLoss", **query, toDate=True)
     assert list_row_values(rows, "month", "planned") == [(f"{first:%Y-%m}", 1000), (f"{RUNNING:%Y-%m}", float(share))]
     assert rows[1]["percentage"] == float(round_half_up(Decimal(5000) / share, "EUR"))
-    assert len(ask("profitAndLoss", **asked)) == 4
+    assert len(ask("profitAndLoss", **query)) == 4
     later = {"startMonth": f"{add_months(RUNNING, 1):%Y-%m}", "endMonth": f"{add_months(RUNNING, 2):%Y-%m}"}
     assert ask("profitAndLoss", **later, toDate=True) == []
 
@@ -156,16 +156,16 @@ def test_profit_and_loss_quarters_and_years_equal_sum_of_months(api, ask, books,
         amount = {"type": "fixed", "amount": {"value": value, "currency": currency}}
         item = {"month": f"2024-0{month}", "plType": "ga", "categoryId": made[0], "frequency": 1, "amount": amount}
         assert api.post("plan_items", item).status_code == 201
-    asked = {"startMonth": "2023-10", "endMonth": "2024-09", "comparison": "previousYear"}
+    query = {"startMonth": "2023-10", "endMonth": "2024-09", "comparison": "previousYear"}
 
     def sums(interval, length):
-        found = defaultdict(lambda: [Decimal(0)] * 3)
-        for row in ask("profitAndLoss", **asked, interval=interval):
+        result = defaultdict(lambda: [Decimal(0)] * 3)
+        for row in ask("profitAndLoss", **query, interval=interval):
             year, month = map(int, row["month"].split("-"))
             key = (row["plType"], row["categoryId"], year, (month - 1) // length)
             shown = (Decimal(str(row[field])) for field in ("actual", "planned", "comparisonActual"))
-            found[key] = [sum(pair) for pair in zip(found[key], shown, strict=True)]
-        return found
+            result[key] = [sum(pair) for pair in zip(result[key], shown, strict=True)]
+        return result
 
     assert sums("month", 3) == sums("quarter", 3)
     assert sums("month", 12) == sums("quarter", 12) == sums("year", 12)

@@ -55,9 +55,9 @@ def import_events(api, *items):
 def query_monthly_rows(api, first="2024-01", last="2024-12", mrr_type="mrr", **more):
     answer = api.post("data/monthlyData", {"mrrType": mrr_type, "startMonth": first, "endMonth": last} | more)
     assert answer.status_code == 200, answer.content
-    found = answer.json()
-    check_rows_close(found)
-    return found
+    body = answer.json()
+    check_rows_close(body)
+    return body
 
 
 def check_rows_close(found):
@@ -85,8 +85,8 @@ def test_monthly_data_has_new_upgrade_downgrade_cancel_and_reactivate(api):
         build_event("a", "0.00", "2024-04-30"),
         build_event("a", "8.00", "2024-06-01"),
     )
-    found = {row["month"]: list_movements(row) for row in query_monthly_rows(api, "2023-12", "2024-07")}
-    assert found == {
+    result = {row["month"]: list_movements(row) for row in query_monthly_rows(api, "2023-12", "2024-07")}
+    assert result == {
         "2023-12": {},
         "2024-01": {"new": 30, "newCount": 2, "end": 30, "endCount": 2},
         "2024-02": {"upgrade": 5, "upgradeCount": 1, "end": 35, "endCount": 2},
@@ -159,11 +159,11 @@ def test_monthly_data_of_published_prices_matches_published_values(api, batch):
             for n, row in enumerate(prices)
         ),
     )
-    found = {row["month"]: row for row in query_monthly_rows(api, "2020-01", "2024-12")}
+    result = {row["month"]: row for row in query_monthly_rows(api, "2020-01", "2024-12")}
     for n, row in enumerate(prices):
-        assert abs(Decimal(str(found[f"{get_day(n):%Y-%m}"]["new"])) - Decimal(row["mrr"])) <= Decimal("0.01"), row
+        assert abs(Decimal(str(result[f"{get_day(n):%Y-%m}"]["new"])) - Decimal(row["mrr"])) <= Decimal("0.01"), row
     total = sum(Decimal(row["mrr"]) for row in prices)
-    assert abs(Decimal(str(found["2024-12"]["end"])) - total) <= Decimal("0.006")
+    assert abs(Decimal(str(result["2024-12"]["end"])) - total) <= Decimal("0.006")
 
 
 def test_customer_with_several_subscriptions_and_currencies_counts_once(api):
@@ -175,21 +175,21 @@ def test_customer_with_several_subscriptions_and_currencies_counts_once(api):
         build_event("a/1", "0.00", "2024-03-10"),
         build_event("a/2", "0.00", "2024-05-10"),
     )
-    found = {row["month"]: row for row in query_monthly_rows(api)}
+    result = {row["month"]: row for row in query_monthly_rows(api)}
     usd = {
         n: rates.get_cross_rate("USD", "EUR", add_months(date(2024, 2, 1), n - 1) - timedelta(days=1))
         for n in range(1, 13)
     }
-    assert found["2024-01"]["newCount"] == 1
-    assert found["2024-01"]["end"] == float(round(10 + 10 * usd[1], 2))
+    assert result["2024-01"]["newCount"] == 1
+    assert result["2024-01"]["end"] == float(round(10 + 10 * usd[1], 2))
     # One live contract left is less, not gone; rates are told apart.
-    assert found["2024-03"]["downgradeCount"] == 1
-    assert found["2024-03"]["downgrade"] == -10
-    assert found["2024-03"]["cancelCount"] == 0
-    assert found["2024-02"]["currency"] == pytest.approx(float(10 * (usd[2] - usd[1])), abs=0.011)
-    assert found["2024-02"]["currencyCount"] == 1
-    assert found["2024-05"]["cancelCount"] == 1
-    assert found["2024-05"]["cancel"] == -found["2024-04"]["end"]
+    assert result["2024-03"]["downgradeCount"] == 1
+    assert result["2024-03"]["downgrade"] == -10
+    assert result["2024-03"]["cancelCount"] == 0
+    assert result["2024-02"]["currency"] == pytest.approx(float(10 * (usd[2] - usd[1])), abs=0.011)
+    assert result["2024-02"]["currencyCount"] == 1
+    assert result["2024-05"]["cancelCount"] == 1
+    assert result["2024-05"]["cancel"] == -result["2024-04"]["end"]
 
 
 def test_currency_movement_below_half_a_cent_is_not_counted(api):
@@ -205,17 +205,17 @@ def test_monthly_data_in_yen_has_no_decimals(make_api):
         build_event("a", "1000", "2024-01-10", "JPY", interval="year"),
         build_event("b", "10.00", "2024-01-10", "EUR"),
     )
-    found = query_monthly_rows(api)
-    assert all(isinstance(row[name], int) for row in found for name in ("start", *MOVEMENTS, "end"))
-    assert found[-1]["end"] > 83
+    monthly_rows = query_monthly_rows(api)
+    assert all(isinstance(row[name], int) for row in monthly_rows for name in ("start", *MOVEMENTS, "end"))
+    assert monthly_rows[-1]["end"] > 83
 
 
 def test_first_known_rate_applies_before_it_was_published(api):
     import_events(api, build_event("a", "100.00", "2005-01-10", "ILS"))  # the first rate is of 2011
-    found = {row["month"]: row for row in query_monthly_rows(api, "2005-01", "2011-12")}
+    result = {row["month"]: row for row in query_monthly_rows(api, "2005-01", "2011-12")}
     first = get_rate_table().get_cross_rate("ILS", "EUR", date(1999, 1, 4))
-    assert found["2005-01"]["new"] == float(round(100 * first, 2))
-    assert {found[f"200{n}-12"]["currency"] for n in range(5, 10)} == {0}
+    assert result["2005-01"]["new"] == float(round(100 * first, 2))
+    assert {result[f"200{n}-12"]["currency"] for n in range(5, 10)} == {0}
 
 
 def test_future_months_include_scheduled_events_at_latest_rates(api):
@@ -241,9 +241,9 @@ def test_retracting_first_event_changes_all_later_movements(api):
     assert list_movements(query_monthly_rows(api)[2]) == {"upgrade": 20, "upgradeCount": 1, "end": 30, "endCount": 1}
     first = api.get("subscription_events").json()[-1]["id"]
     api.delete(f"subscription_events/{first}")
-    found = query_monthly_rows(api)
-    assert list_movements(found[0]) == {}
-    assert list_movements(found[2]) == {"new": 30, "newCount": 1, "end": 30, "endCount": 1}
+    monthly_rows = query_monthly_rows(api)
+    assert list_movements(monthly_rows[0]) == {}
+    assert list_movements(monthly_rows[2]) == {"new": 30, "newCount": 1, "end": 30, "endCount": 1}
 
 
 def test_base_currency_change_recomputes_monthly_data(api, acme):
@@ -272,8 +272,8 @@ def test_currency_without_rate_is_an_error_and_never_counted_at_par(api, now):
     event = {"subscriptionId": subscription, "effectiveDate": "2024-02-10", "amountValue": "9", "amountCurrency": "ILS"}
     assert api.post("subscription_events", event).status_code == 201
     assert api.get().json()["computedCommittedMrrEur"] is None
-    for asked in (api.post("data/monthlyData", {"mrrType": "mrr"}), api.get("products")):
-        assert (asked.status_code, asked.json()["code"]) == (409, "rate_missing")
+    for query in (api.post("data/monthlyData", {"mrrType": "mrr"}), api.get("products")):
+        assert (query.status_code, query.json()["code"]) == (409, "rate_missing")
     with pytest.raises(CommandError, match="1 companies"):
         call_command("refresh_metrics")
     api.delete(f"subscription_events/{api.get('subscription_events').json()[0]['id']}")
@@ -327,8 +327,8 @@ def test_monthly_data_rejects_invalid_parameters(api, body, pointer, code):
 
 
 def test_monthly_data_default_start_is_not_before_calendar_start(api):
-    found = api.post("data/monthlyData", {"mrrType": "mrr", "endMonth": "0001-02"})
-    assert [row["month"] for row in found.json()] == ["0001-01", "0001-02"]
+    response = api.post("data/monthlyData", {"mrrType": "mrr", "endMonth": "0001-02"})
+    assert [row["month"] for row in response.json()] == ["0001-01", "0001-02"]
 
 
 def test_monthly_data_allows_window_of_twenty_years(api):
@@ -397,8 +397,8 @@ def test_recurring_revenue_check_finds_and_rebuild_fixes_wrong_month(api, acme):
     query_monthly_rows(api)
     assert recurring_revenue.find_recurring_revenue_differences(acme.id) == []
     RecurringMonth.objects.for_company(acme.id).filter(basis="cmrr").update(new=11)
-    found = recurring_revenue.find_recurring_revenue_differences(acme.id)
-    assert found == ["ledger_recurringmonth: cmrr 2024-01"]
+    recurring_revenue_differences = recurring_revenue.find_recurring_revenue_differences(acme.id)
+    assert recurring_revenue_differences == ["ledger_recurringmonth: cmrr 2024-01"]
     recurring_revenue.rebuild_recurring_revenue(acme.id)
     assert recurring_revenue.find_recurring_revenue_differences(acme.id) == []
 
@@ -427,7 +427,7 @@ def test_incremental_recurring_revenue_equals_full_recomputation(db, audit_conte
     months = list_months(date(2023, 6, 1), date(2025, 12, 1))
     if read_early:
         recurring_revenue.refresh_recurring_revenue(company)
-    kept = []
+    remaining = []
     for name, day, delay, amount, currency, interval, retracted in drawn:
         owner = name.partition("/")[0]
         if owner not in customers:
@@ -447,18 +447,20 @@ def test_incremental_recurring_revenue_equals_full_recomputation(db, audit_conte
             "interval": interval,
         }
         event = create_subscription_event(company=company, context=audit_context, values=values)
-        kept.append((event, name, owner, values))
+        remaining.append((event, name, owner, values))
         if retracted:
-            retract_subscription_event(company=company, context=audit_context, event_id=kept.pop(len(kept) // 2)[0].id)
+            retract_subscription_event(
+                company=company, context=audit_context, event_id=remaining.pop(len(remaining) // 2)[0].id
+            )
     if read_early:
         assert not RecurringBook.objects.get(company_id=company.id).stale
         assert recurring_revenue.find_recurring_revenue_differences(company.id) == []
     for basis, by in (("mrr", "effective_date"), ("cmrr", "committed_date")):
-        expected = compute_rows_by_hand(kept, by, months=months, base=base)
-        found = recurring_revenue.compute_monthly_data(
+        expected = compute_rows_by_hand(remaining, by, months=months, base=base)
+        monthly_data = recurring_revenue.compute_monthly_data(
             company=company, mrr_type=basis, first=months[0], last=months[-1]
         )
-        assert found == expected
+        assert monthly_data == expected
         yearly = recurring_revenue.compute_monthly_data(
             company=company, mrr_type=basis.replace("mrr", "arr"), first=months[0], last=months[-1]
         )

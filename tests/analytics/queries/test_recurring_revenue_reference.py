@@ -120,7 +120,7 @@ class ReferenceBooks:
         """Of the customers who paid twelve months before `last`: what they pay then by what they paid."""
         first = add_months(last, -12)
         before, now = self.paid(first), self.paid(last)
-        paid, kept, left = Fraction(), Fraction(), Fraction()
+        paid, remaining, left = Fraction(), Fraction(), Fraction()
         for customer, (old, currency) in before.items():
             new, _ = now.get(customer, (Fraction(), currency))
             # At one rate, so that exchange rates neither retain nor lose anything: the rate of the end,
@@ -128,10 +128,10 @@ class ReferenceBooks:
             value = self.to_euros(old, currency, first)
             change = self.to_euros(new - old, currency, last) if new else -value
             paid += value
-            kept += value + change
+            remaining += value + change
             left += value + min(change, 0)
         return {
-            "netRevenueRetention": round_percent(kept, paid),
+            "netRevenueRetention": round_percent(remaining, paid),
             "grossRevenueRetention": round_percent(left, paid),
             "revenueChurnRate": round_percent(paid - left, paid),
             "customerChurnRate": round_percent(Fraction(len(before.keys() - now.keys())), Fraction(len(before))),

@@ -50,8 +50,8 @@ def test_summary_counts_each_customer_once_over_twelve_months(api, ask):
 
 def test_summary_includes_changes_on_the_first_day(api, acme):
     import_events(api, build_event("a", "100.00", "2023-12-05"), build_event("a", "150.00", "2024-01-01"))
-    found = measure_span(company=acme, first=date(2024, 1, 1), last=date(2024, 1, 1), rates=get_rate_table()).row
-    assert (found.start, found.upgrade, found.new, found.end) == (100, 50, 0, 150)
+    result = measure_span(company=acme, first=date(2024, 1, 1), last=date(2024, 1, 1), rates=get_rate_table()).row
+    assert (result.start, result.upgrade, result.new, result.end) == (100, 50, 0, 150)
 
 
 def test_summary_counts_customer_with_several_subscriptions_once(api, ask):
@@ -66,8 +66,8 @@ def test_summary_counts_customer_with_several_subscriptions_once(api, ask):
         build_event("a/2", "0.00", "2024-04-01"), build_event("a/3", "0.00", "2024-04-20"),
         build_event("b", "10.00", "2024-01-01", productExternalId="q"), build_event("b/2", "10.00", "2024-01-01"),
     )  # fmt: skip
-    found = {row["month"]: list_movements(row) for row in query_monthly_rows(api, "2024-01", "2024-04")}
-    assert found == {
+    result = {row["month"]: list_movements(row) for row in query_monthly_rows(api, "2024-01", "2024-04")}
+    assert result == {
         "2024-01": {"new": 120, "newCount": 2, "end": 120, "endCount": 2},
         "2024-02": {"upgrade": 65, "upgradeCount": 1, "end": 185, "endCount": 2},
         "2024-03": {"downgrade": -100, "downgradeCount": 1, "end": 85, "endCount": 2},
@@ -82,17 +82,17 @@ def test_summary_rates_are_null_without_starting_revenue(api, ask):
     assert ask("recurringRevenueSummary") == nothing
     assert ask("recurringRevenueSummary", month="0001-01") == nothing
     import_events(api, build_event("a", "90.00", "2024-01-01"))
-    found = ask("recurringRevenueSummary", month="2024-01")
-    assert (found["mrr"], found["arpa"]) == (90, 90)
-    assert [found[name] for name in RATES] == [None] * 5
+    result = ask("recurringRevenueSummary", month="2024-01")
+    assert (result["mrr"], result["arpa"]) == (90, 90)
+    assert [result[name] for name in RATES] == [None] * 5
     later = ask("recurringRevenueSummary", month="2025-01")
     assert [later[name] for name in RATES] == [100, 100, 0, 0, None]
 
 
 def test_summary_ignores_exchange_rate_changes_in_retention_and_churn(api, ask):
     import_events(api, build_event("a", "100.00", "2023-01-01", currency="USD"))
-    found = ask("recurringRevenueSummary", month="2024-12")
-    assert [found[name] for name in RATES] == [100, 100, 0, 0, None]
+    result = ask("recurringRevenueSummary", month="2024-12")
+    assert [result[name] for name in RATES] == [100, 100, 0, 0, None]
 
 
 def test_cohort_follows_customers_from_their_first_month(api, ask):
@@ -104,8 +104,8 @@ def test_cohort_follows_customers_from_their_first_month(api, ask):
         build_event("c", "70.00", "2024-03-01", currency="USD"),
         build_event("d", "10.00", "2023-12-01"),
     )  # fmt: skip
-    asked = {"startMonth": "2024-01", "endMonth": "2024-04"}
-    heads = ask("cohorts", **asked, measure="customers")
+    query = {"startMonth": "2024-01", "endMonth": "2024-04"}
+    heads = ask("cohorts", **query, measure="customers")
     assert [(each["month"], each["start"]) for each in heads] == [
         ("2024-01", 2), ("2024-02", 0), ("2024-03", 1), ("2024-04", 0),
     ]  # fmt: skip
@@ -113,7 +113,7 @@ def test_cohort_follows_customers_from_their_first_month(api, ask):
         ("2024-01", 2, 100), ("2024-02", 1, 50), ("2024-03", 1, 50), ("2024-04", 2, 100),
     ]  # fmt: skip
     assert [tuple(mark.values()) for mark in heads[3]["values"]] == [("2024-04", 0, None)]
-    revenue = ask("cohorts", **asked, measure="revenue")
+    revenue = ask("cohorts", **query, measure="revenue")
     assert [tuple(mark.values())[1:] for mark in revenue[0]["values"]] == [
         (150, 100),
         (150, 100),
@@ -141,31 +141,31 @@ EVENTS = st.lists(
 
 def count_stays(company, *, first, last, basis):
     """As the database says it."""
-    found = Counter()
+    result = Counter()
     for stay in iter_customer_spans(company, first=first, last=last, basis=basis, products=()):
-        found[build_contract_key(stay.before), build_contract_key(stay.after), stay.was_active_before] += stay.times
-    return found
+        result[build_contract_key(stay.before), build_contract_key(stay.after), stay.was_active_before] += stay.times
+    return result
 
 
 def count_by_customer(company, *, first, last, basis):
     """The same from everybody's whole history, one after the other."""
     start, end = to_month_number(first) - 1, to_month_number(last)
-    found = Counter()
+    result = Counter()
     for history in iter_histories(company.id, EventSelection()):
         before, now = get_contracts_at(history[basis], start), get_contracts_at(history[basis], end)
         if before or now:
             seen = any(contracts for number, contracts in history[basis] if number <= start)
-            found[build_contract_key(before), build_contract_key(now), seen] += 1
-    return found
+            result[build_contract_key(before), build_contract_key(now), seen] += 1
+    return result
 
 
 def follow_cohorts(company, *, months):
     """Month in which they came -> what those customers pay at the end of each month from then on, and how many do."""
     numbers, rates = [to_month_number(month) for month in months], get_rate_table()
-    found = {came: [[Decimal(0), 0] for number in numbers if number >= came] for came in numbers}
+    result = {came: [[Decimal(0), 0] for number in numbers if number >= came] for came in numbers}
     for history in iter_histories(company.id, EventSelection()):
         came = next((number for number, contracts in history[MRR] if contracts), None)
-        for place, mark in enumerate(found.get(came, [])):
+        for place, mark in enumerate(result.get(came, [])):
             held, day = (
                 get_contracts_at(history[MRR], came + place),
                 get_last_day_of_month(add_months(months[numbers.index(came)], place)),
@@ -174,7 +174,7 @@ def follow_cohorts(company, *, months):
                 convert_currency(held[each], source=each, target="EUR", day=day, rates=rates) for each in held
             )
             mark[1] += bool(held)
-    return list(found.values())
+    return list(result.values())
 
 
 @given(events=EVENTS, start=st.integers(0, 23), length=st.integers(1, 24))
@@ -196,31 +196,33 @@ def test_spans_and_cohorts_agree_with_monthly_data(db, make_api, events, start, 
     first = add_months(FIRST, start)
     last = min(add_months(first, length - 1), LAST)
     months = query_monthly_rows(api, format_month(first), format_month(last))
-    found = measure_span(company=company, first=first, last=last, rates=get_rate_table()).row
-    assert (float(found.start), found.start_count) == (months[0]["start"], months[0]["startCount"])
-    assert (float(found.end), found.end_count) == (months[-1]["end"], months[-1]["endCount"])
+    cohorts = measure_span(company=company, first=first, last=last, rates=get_rate_table()).row
+    assert (float(cohorts.start), cohorts.start_count) == (months[0]["start"], months[0]["startCount"])
+    assert (float(cohorts.end), cohorts.end_count) == (months[-1]["end"], months[-1]["endCount"])
     for basis in ("mrr", "cmrr"):
         assert count_stays(company, first=first, last=last, basis=basis) == count_by_customer(
             company, first=first, last=last, basis=basis
         )
     moved = ("new", "reactivate", "upgrade", "downgrade", "cancel")
-    assert sum(getattr(found, f"{kind}_count") for kind in moved) <= len({who.partition("/")[0] for who, *_ in events})
+    assert sum(getattr(cohorts, f"{kind}_count") for kind in moved) <= len(
+        {who.partition("/")[0] for who, *_ in events}
+    )
     if length == 1:
-        assert [float(getattr(found, kind)) for kind in moved] == [months[0][kind] for kind in moved]
+        assert [float(getattr(cohorts, kind)) for kind in moved] == [months[0][kind] for kind in moved]
     for measure in ("cmrr", "arr", "carr"):
         query_monthly_rows(api, format_month(first), format_month(last), mrr_type=measure)  # each row closes
     marks = follow_cohorts(company, months=list_months(first, last))
     for place, measure in enumerate(("revenue", "customers")):
-        found = compute_cohorts(
+        cohorts = compute_cohorts(
             company=company, months=list_months(first, last), measure=measure, rates=get_rate_table()
         )
-        assert [[each.value for each in cohort.marks] for cohort in found] == [
+        assert [[each.value for each in cohort.marks] for cohort in cohorts] == [
             [round_half_up(drop_rounding_noise(Decimal(mark[place])), "EUR") for mark in cohort] for cohort in marks
         ]
-    asked = {"startMonth": format_month(FIRST), "endMonth": format_month(LAST)}
-    every = query_monthly_rows(api, *asked.values())
-    heads = api.post("data/cohorts", asked | {"measure": "customers"}).json()
-    revenue = api.post("data/cohorts", asked | {"measure": "revenue"}).json()
+    query = {"startMonth": format_month(FIRST), "endMonth": format_month(LAST)}
+    every = query_monthly_rows(api, *query.values())
+    heads = api.post("data/cohorts", query | {"measure": "customers"}).json()
+    revenue = api.post("data/cohorts", query | {"measure": "revenue"}).json()
     for n, month in enumerate(list_months(FIRST, LAST)):
         assert every[n]["month"] == format_month(month)
         assert every[n]["newCount"] == heads[n]["start"]

@@ -96,11 +96,11 @@ def test_revenue_recognition_matches_published_example(make_api, example):
     account = books.account(defaultCurrency=example["currency"])
     book_categorized(books, account, example["amount"], example["start"], "revenueRecurring", "revenue", rule=rule)
     rows = api.post("data/revenueExpensesBar", {"startDate": example["start"], "endDate": example["end"]}).json()
-    found = {row["month"]: Decimal(str(row["revenueRecurring"])) for row in rows}
-    assert {month: found[month] for month in example["byDay"]} == {
+    result = {row["month"]: Decimal(str(row["revenueRecurring"])) for row in rows}
+    assert {month: result[month] for month in example["byDay"]} == {
         month: Decimal(amount) for month, amount in example["byDay"].items()
     }
-    assert sum(found.values()) == Decimal(example["amount"])
+    assert sum(result.values()) == Decimal(example["amount"])
 
 
 def test_recognized_amounts_use_rate_of_transaction_date(ask, books, bank):

@@ -73,8 +73,8 @@ def test_runway_divides_cash_by_average_outflow_of_last_three_whole_months(ask, 
 def test_runway_skips_months_without_flows_and_accepts_fewer_than_three(ask, books, bank):
     books.book(bank, "-100.00", get_day_in_month(14))
     books.book(bank, "1000.00", str(TODAY))
-    found = ask("runway")
-    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (
+    result = ask("runway")
+    assert (result["cash"], result["monthlyNet"], result["months"], result["runwayMonths"]) == (
         900,
         -100,
         list_months(14),
@@ -83,8 +83,8 @@ def test_runway_skips_months_without_flows_and_accepts_fewer_than_three(ask, boo
     books.book(bank, "-200.00", get_day_in_month(2))
     books.book(bank, "-300.00", get_day_in_month(3))
     books.book(bank, "-999.00", get_day_in_month(20))
-    found = ask("runway")
-    assert (found["months"], found["monthlyNet"]) == (list_months(14, 3, 2), -200)
+    result = ask("runway")
+    assert (result["months"], result["monthlyNet"]) == (list_months(14, 3, 2), -200)
 
 
 def test_runway_is_unknown_without_a_whole_month(ask, books, bank):
@@ -97,16 +97,21 @@ def test_runway_is_unknown_without_a_whole_month(ask, books, bank):
 
 def test_runway_is_unlimited_without_burn_and_zero_without_cash(ask, books, bank):
     books.book(bank, "100.00", get_day_in_month(1))
-    found = ask("runway")
-    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (
+    result = ask("runway")
+    assert (result["cash"], result["monthlyNet"], result["months"], result["runwayMonths"]) == (
         100,
         100,
         list_months(1),
         None,
     )
     books.book(bank, "-150.00", get_day_in_month(1))
-    found = ask("runway")
-    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (-50, -50, list_months(1), 0)
+    result = ask("runway")
+    assert (result["cash"], result["monthlyNet"], result["months"], result["runwayMonths"]) == (
+        -50,
+        -50,
+        list_months(1),
+        0,
+    )
 
 
 def test_runway_does_not_count_initial_balance_as_change_or_month(api, ask, books, bank):
@@ -127,8 +132,8 @@ def test_runway_excludes_cards_and_pending_transactions(ask, books, bank):
     books.book(bank, "-70.00", get_day_in_month(2), pending=True)
     books.book(bank, "300.00", get_day_in_month(4))
     books.book(bank, "-30.00", get_day_in_month(1))
-    found = ask("runway")
-    assert (found["cash"], found["months"], found["monthlyNet"]) == (270, list_months(4, 1), 135)
+    result = ask("runway")
+    assert (result["cash"], result["months"], result["monthlyNet"]) == (270, list_months(4, 1), 135)
 
 
 def test_runway_counts_only_inflows_as_financing(ask, api, books, bank):
@@ -138,8 +143,8 @@ def test_runway_counts_only_inflows_as_financing(ask, api, books, bank):
     mixed = books.book(bank, "1000.00", get_day_in_month(1))["id"]
     assert books.split(paid_back, {"categoryId": own["id"], "plSplit": {"no": -400}}).status_code == 200
     assert books.split(mixed, {"categoryId": own["id"], "plSplit": {"no": 700}}).status_code == 200
-    found = ask("runway")
-    assert (found["changeOfCash"], found["financingInflow"], found["monthlyNet"]) == (600, 700, -50)
+    result = ask("runway")
+    assert (result["changeOfCash"], result["financingInflow"], result["monthlyNet"]) == (600, 700, -50)
     api.put(f"categories/{own['id']}", {"financing": False})
     assert ask("runway")["financingInflow"] == 0
 
@@ -162,12 +167,12 @@ def test_runway_identity_holds_across_currencies(db, make_api, drawn):
         each for each in drawn.bookings
         if each.kind == "initial" and drawn.is_cash(each.account) and get_first_day_of_month(each.day) in counted
     ]  # fmt: skip
-    found = api.post("data/runway", {}).json()
+    body = api.post("data/runway", {}).json()
     change, revaluation, inflow = (
-        Decimal(str(found[name])) for name in ("changeOfCash", "revaluation", "financingInflow")
+        Decimal(str(body[name])) for name in ("changeOfCash", "revaluation", "financingInflow")
     )
-    assert Decimal(str(found["cash"])) == drawn.cash(TODAY, rates)
-    assert found["months"] == [f"{month:%Y-%m}" for month in counted]
+    assert Decimal(str(body["cash"])) == drawn.cash(TODAY, rates)
+    assert body["months"] == [f"{month:%Y-%m}" for month in counted]
     held = sum(
         drawn.cash(get_last_day_of_month(month), rates) - drawn.cash(month - timedelta(days=1), rates)
         for month in counted
@@ -175,19 +180,19 @@ def test_runway_identity_holds_across_currencies(db, make_api, drawn):
     assert change == held - round_half_up(drawn.in_base(opened, rates), drawn.base)
     assert inflow == round_half_up(drawn.in_base(financed, rates), drawn.base)
     if not counted:
-        assert found["monthlyNet"] is found["runwayMonths"] is None
+        assert body["monthlyNet"] is body["runwayMonths"] is None
         assert change == revaluation == inflow == 0
         return
-    net, monthly_net = change - revaluation - inflow, Decimal(str(found["monthlyNet"]))
+    net, monthly_net = change - revaluation - inflow, Decimal(str(body["monthlyNet"]))
     assert net == round_half_up(drawn.in_base(moved, rates), drawn.base) - inflow
     assert abs(len(counted) * monthly_net - net) <= len(counted) * Decimal("0.005")
     if all(each.currency == drawn.base for each in drawn.bookings):
         assert revaluation == 0
     if net >= 0:
-        assert found["runwayMonths"] is None
+        assert body["runwayMonths"] is None
     else:
         left = max(drawn.cash(TODAY, rates), Decimal(0)) * len(counted) / -net
-        assert Decimal(str(found["runwayMonths"])) == left.quantize(Decimal("0.1"), rounding=ROUND_DOWN)
+        assert Decimal(str(body["runwayMonths"])) == left.quantize(Decimal("0.1"), rounding=ROUND_DOWN)
 
 
 @given(drawn=draw_bookings(first=add_months(MONTH, -3), days=(MONTH - add_months(MONTH, -3)).days))

@@ -42,14 +42,14 @@ def test_account_page_balance_matches_api_forecast(api, alice, acme, bank, dolla
     assert api.post("planned_transactions", planned | {"amountCurrency": "USD"}).status_code == 201
     start = TODAY - timedelta(days=40)
     html = find_section(get_account_page(alice, acme, dollars, f"?startDate={start}&endDate={LATER}"), "Balance")
-    told = api.post(
+    body = api.post(
         "data/forecastBalanceTimeSeries", {"startDate": str(start), "endDate": str(LATER), "accountIds": [dollars]}
     ).json()
     shown = {format_day_cell(day): cells for day, cells in parse_table_rows(html).items()}
     for place, name in enumerate(("actual", "projected")):
         assert {
             day: Decimal(format_plain_cell(cells[place])) for day, cells in shown.items() if cells[place] != "–"
-        } == {point["date"]: Decimal(str(point["value"])) for point in told[name]}
+        } == {point["date"]: Decimal(str(point["value"])) for point in body[name]}
     assert 'class="plot"' in html
     assert "below zero from" in html
 
@@ -62,9 +62,9 @@ def test_cash_plan_page_line_matches_api_forecast(api, alice, acme, bank):
     shown = {
         format_day_cell(day): cells for day, cells in parse_table_rows(find_section(html, "Cash forecast")).items()
     }
-    told = api.post("data/forecastBalanceTimeSeries", {"startDate": min(shown), "endDate": max(shown)}).json()
+    body = api.post("data/forecastBalanceTimeSeries", {"startDate": min(shown), "endDate": max(shown)}).json()
     assert {day: Decimal(format_plain_cell(cells[1])) for day, cells in shown.items() if cells[1] != "–"} == {
-        point["date"]: Decimal(str(point["value"])) for point in told["projected"]
+        point["date"]: Decimal(str(point["value"])) for point in body["projected"]
     }
     assert f"lowest −€65 on {LATER:%-d %b %Y}, below zero from {LATER:%-d %b %Y}" in html
     assert f"ahead?startDate={LATER}&endDate={LATER}" in unescape(html)

@@ -39,8 +39,8 @@ def parse_reconciliation_table(html):
 def test_account_page_shows_reconciliation_of_api_with_next_steps(api, alice, acme, main):
     for content, name in ((build_simple_camt("-40.00"), "jan.xml"), (FEBRUARY, "feb.xml"), (MARCH, "mar.xml")):
         assert upload_statement(api, content, name).status_code == 200
-    told = api.get(f"accounts/{main}/reconciliation").json()
-    assert [each["difference"] for each in told] == ["-4.45", "-4.45", "0.00"]
+    body = api.get(f"accounts/{main}/reconciliation").json()
+    assert [each["difference"] for each in body] == ["-4.45", "-4.45", "0.00"]
     html = get_account_page(alice, acme, main)
     shown = parse_reconciliation_table(html)
     assert [row[:4] for row in shown] == [

@@ -44,14 +44,14 @@ def find_section(html, title):
 
 def parse_table_rows(html):
     """The table's rows: first cell -> the others."""
-    found = re.findall(r'<tr[^>]*><th scope="row">(.*?)</th>(.*?)</tr>', re.sub(r"</?a\b[^>]*>", "", html))
-    return {name: re.findall(r"<td>(.*?)</td>", cells) for name, cells in found}
+    result = re.findall(r'<tr[^>]*><th scope="row">(.*?)</th>(.*?)</tr>', re.sub(r"</?a\b[^>]*>", "", html))
+    return {name: re.findall(r"<td>(.*?)</td>", cells) for name, cells in result}
 
 
 def parse_key_figures(html):
     """Key figure -> its text and what is said of it."""
-    found = re.findall(r"<dt>([^<]+)</dt>((?:\s*<dd[^>]*>[^<]*</dd>)+)", html)
-    return {name: re.findall(r">([^<]*)</dd>", rest) for name, rest in found}
+    result = re.findall(r"<dt>([^<]+)</dt>((?:\s*<dd[^>]*>[^<]*</dd>)+)", html)
+    return {name: re.findall(r">([^<]*)</dd>", rest) for name, rest in result}
 
 
 @pytest.fixture
@@ -319,7 +319,7 @@ def read_list_total(user, address):
 def list_row_links(html, name):
     """The addresses of the cells of a table's row."""
     row = re.search(rf'<th scope="row">(?:<a [^>]*>)?{re.escape(name)}(?:</a>)?</th>(.*?)</tr>', html)[1]
-    return [(found := re.search(r'href="([^"]+)"', cell)) and found[1] for cell in row.split("</td>")[:-1]]
+    return [(result := re.search(r'href="([^"]+)"', cell)) and result[1] for cell in row.split("</td>")[:-1]]
 
 
 def test_cash_flow_bars_link_to_their_transactions(api, alice, acme, bank, books):
@@ -379,11 +379,11 @@ def test_cash_line_days_link_to_booked_or_expected_movements(api, alice, acme, b
 
 
 def test_overview_names_account_with_balance_mismatch(alice, acme, bank):
-    told = {
+    answer = {
         "balanceMismatchSince": "2026-01-31T00:00:00Z", "balanceMismatchReportedBalances": [120.5],
         "balanceMismatchCalculatedBalance": 100,
     }  # fmt: skip
-    Account.objects.filter(id=bank).update(bank_connection=told)
+    Account.objects.filter(id=bank).update(bank_connection=answer)
     html = get_overview(alice, acme)
     place = f"/app/companies/{acme.id}/accounts/{bank}#reconciliation"
     assert f'<a href="{place}">Main is out of balance</a>' in html

@@ -94,19 +94,19 @@ def test_profit_and_loss_page_amounts_match_api_and_linked_transactions(shown, i
     chosen = f"&comparison={comparison}" if comparison else ""
     answer = shown.client.get(f"{shown.path}/profit-and-loss?months=12&interval={interval}{chosen}&unit=cents")
     head, rows = parse_statement(answer.content.decode())
-    told = shown.ask(
+    answers = shown.ask(
         "profitAndLoss", startMonth=f"{add_months(MONTH, -11):%Y-%m}", endMonth=f"{MONTH:%Y-%m}", interval=interval,
         **({"comparison": comparison} if comparison not in {None, "plan"} else {}),
     )  # fmt: skip
-    found, line = {}, ""
+    result, line = {}, ""
     for row in rows:
         line = NAMES[row.name] if row.kind == "line" else line
         if row.kind == "category":
-            found[line, row.name] = row.cells
+            result[line, row.name] = row.cells
             total = sum(row.cells[period, "Actual"].amount for period in head[:-1])
             assert row.cells["Total", "Actual"].amount == total
-    for row in told:
-        cells, name = found[row["plType"], row["categoryName"]], format_heading(row["month"], interval)
+    for row in answers:
+        cells, name = result[row["plType"], row["categoryName"]], format_heading(row["month"], interval)
         period = next(each for each in head if each == name or each.startswith(f"{name} compared with"))
         sign = -1 if SIGNS.get(row["plType"]) == -1 else 1
         assert cells[period, "Actual"].amount == sign * to_decimal(row["actual"])
@@ -123,12 +123,12 @@ def test_profit_and_loss_page_amounts_match_api_and_linked_transactions(shown, i
             ]
             assert before == sign * to_decimal(row["comparisonActual"])
             assert change == cells[period, "Actual"].amount - before
-    linked = [cell for cells in found.values() for cell in cells.values() if cell.link]
+    linked = [cell for cells in result.values() for cell in cells.values() if cell.link]
     assert len(linked) > len(head)
     for cell in linked[:: max(len(linked) // 12, 1)]:
         page = shown.client.get(cell.link).content.decode()
-        said = re.search(r'class="list-total"[^>]*>\s*<strong>([^<]+)</strong>', page)[1]
-        assert abs(Decimal(format_plain_cell(said.replace("€", "")))) == abs(cell.amount), cell.link
+        text = re.search(r'class="list-total"[^>]*>\s*<strong>([^<]+)</strong>', page)[1]
+        assert abs(Decimal(format_plain_cell(text.replace("€", "")))) == abs(cell.amount), cell.link
     check_subtotals(rows)
 
 
@@ -282,8 +282,8 @@ def test_past_totals_show_plan_percentage_if_enabled_for_company(api, alice, acm
 def test_profit_and_loss_links_to_uncategorized_transactions(api, alice, acme, bank):
     create_transaction(api, bank, "-120.00", MONTH)
     html = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss").content.decode()
-    address, said = re.search(r'class="notice info" role="status"><a href="([^"]+)">([^<]+)</a>', html).groups()
-    assert said == "1 uncategorized transaction"
+    address, text = re.search(r'class="notice info" role="status"><a href="([^"]+)">([^<]+)</a>', html).groups()
+    assert text == "1 uncategorized transaction"
     assert "120.00" in sign_in(alice).get(unescape(address)).content.decode()
     assert read_list_total(alice, f"{address}&amp;total=true") == ("−€120.00", 1)
     nothing = html.split("No data for this period")[1].split("</main>")[0]

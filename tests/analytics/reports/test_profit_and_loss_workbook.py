@@ -42,7 +42,7 @@ def evaluate_cell(sheet, cell):
 def read_workbook(content):
     """{sheet: {(line, category, period): amount}} by formulas; lines and sums have no category."""
     book, shown = (openpyxl.load_workbook(io.BytesIO(content), data_only=known) for known in (False, True))
-    found = {}
+    result = {}
     for sheet in book.worksheets:
         cells, line = {}, ""
         head = [each.value for each in sheet[1]]
@@ -53,8 +53,8 @@ def read_workbook(content):
                 amount = evaluate_cell(sheet, cell.coordinate)
                 assert amount == Decimal(str(shown[sheet.title][cell.coordinate].value)), cell.coordinate
                 cells[line, "" if row[0].font.bold else name, period] = amount
-        found[sheet.title] = cells
-    return found
+        result[sheet.title] = cells
+    return result
 
 
 @pytest.fixture
@@ -85,15 +85,15 @@ def year(api, books, bank):
 @pytest.mark.parametrize("interval", ["month", "quarter", "year"])
 @pytest.mark.parametrize("comparison", [None, "previousPeriod"])
 def test_workbook_formulas_match_profit_and_loss_statement(api, year, interval, comparison):
-    asked = {"interval": interval} | ({"comparison": comparison} if comparison else {})
-    found = read_workbook(download_workbook(api, **YEAR, **asked))
-    told = api.post("data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-12"} | asked).json()
+    query = {"interval": interval} | ({"comparison": comparison} if comparison else {})
+    workbook = read_workbook(download_workbook(api, **YEAR, **query))
+    body = api.post("data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-12"} | query).json()
     sheets = {"Actual": "actual", "Plan": "planned"} | ({"Comparison": "comparisonActual"} if comparison else {})
-    assert list(found) == list(sheets)
+    assert list(workbook) == list(sheets)
     for sheet, field in sheets.items():
-        cells = found[sheet]
+        cells = workbook[sheet]
         expected, lines = defaultdict(Decimal), defaultdict(Decimal)
-        for row in told:
+        for row in body:
             amount = Decimal(str(row[field]))
             expected[row["plType"], row["categoryName"]] += amount
             lines[row["plType"]] += amount
@@ -118,11 +118,11 @@ def test_workbook_has_one_column_per_month(api, year):
 
 def test_workbook_shows_comparison_months(api, year, monkeypatch):
     monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
-    asked = {"startDate": "2024-02-01", "endDate": "2024-03-10", "comparison": "previousPeriod", "toDate": "true"}
-    found = read_workbook(download_workbook(api, **asked))
-    assert {period for _, _, period in found["Actual"]} == {"Feb 2024", "Mar 2024, to 10 Mar", "Total"}
-    assert {period for _, _, period in found["Comparison"]} == {"Jan 2024", "Feb 2024, to 10 Feb", "Total"}
-    assert found["Comparison"]["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
+    query = {"startDate": "2024-02-01", "endDate": "2024-03-10", "comparison": "previousPeriod", "toDate": "true"}
+    workbook = read_workbook(download_workbook(api, **query))
+    assert {period for _, _, period in workbook["Actual"]} == {"Feb 2024", "Mar 2024, to 10 Mar", "Total"}
+    assert {period for _, _, period in workbook["Comparison"]} == {"Jan 2024", "Feb 2024, to 10 Feb", "Total"}
+    assert workbook["Comparison"]["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
 
 
 def test_workbook_stays_valid_with_markup_in_category_name(api, books, bank):
@@ -134,9 +134,9 @@ def test_workbook_stays_valid_with_markup_in_category_name(api, books, bank):
 
 
 def test_workbook_comparison_before_calendar_start_has_no_heading(api, year):
-    asked = {"startDate": "0001-12-01", "endDate": "0002-01-31", "comparison": "previousYear"}
-    found = openpyxl.load_workbook(io.BytesIO(download_workbook(api, **asked)))
-    heads = {sheet.title: [cell.value for cell in sheet[1]][1:] for sheet in found}
+    query = {"startDate": "0001-12-01", "endDate": "0002-01-31", "comparison": "previousYear"}
+    workbook = openpyxl.load_workbook(io.BytesIO(download_workbook(api, **query)))
+    heads = {sheet.title: [cell.value for cell in sheet[1]][1:] for sheet in workbook}
     assert heads["Actual"] == ["Dec 1", "Jan 2", "Total"]
 
 
@@ -187,10 +187,10 @@ def test_workbook_and_statement_show_transactions_only_with_permission(acme, mak
     content = download_workbook(reader, **YEAR)
     assert read_workbook(content)["Actual"]["Gross profit", "", "Jun 2024"] == 77
     with zipfile.ZipFile(io.BytesIO(content)) as book:
-        said = b"".join(book.read(part) for part in book.namelist())
-    assert not [word for word in (b"Secret", sale.encode(), b"/transactions", b"hyperlink") if word in said]
-    told = reader.post("data/profitAndLoss", {"startMonth": "2024-06", "endMonth": "2024-06"}).json()
-    (behind,) = {row["transactionsUrl"] for row in told if row["actual"]}
+        text = b"".join(book.read(part) for part in book.namelist())
+    assert not [word for word in (b"Secret", sale.encode(), b"/transactions", b"hyperlink") if word in text]
+    body = reader.post("data/profitAndLoss", {"startMonth": "2024-06", "endMonth": "2024-06"}).json()
+    (behind,) = {row["transactionsUrl"] for row in body if row["actual"]}
     assert reader.get(behind).status_code == 403
     both = make_api(acme, "financials:read", "transactions:read")
     assert [row["id"] for row in both.get(behind).json()] == [sale]
@@ -204,8 +204,8 @@ def test_workbook_does_not_evaluate_category_names_as_formulas(api, year):
 def test_profit_and_loss_page_links_to_workbook_of_same_parameters(browser_of, alice, acme, api, year):
     browser = browser_of(alice, acme).client
     page = f"/app/companies/{acme.id}/profit-and-loss"
-    asked = {**YEAR, "interval": "quarter"}
-    shown = browser.get(page, asked).content.decode()
+    query = {**YEAR, "interval": "quarter"}
+    shown = browser.get(page, query).content.decode()
     (link,) = re.findall(rf'href="({page}\.xlsx\?[^"]+)"', shown)
     file = b"".join(browser.get(link.replace("&amp;", "&")).streaming_content)
-    assert read_workbook(file) == read_workbook(download_workbook(api, **asked))
+    assert read_workbook(file) == read_workbook(download_workbook(api, **query))

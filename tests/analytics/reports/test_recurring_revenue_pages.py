@@ -66,33 +66,33 @@ MOVEMENT_TYPES = ("new", "reactivate", "upgrade", "downgrade", "cancel", "curren
 
 @pytest.mark.parametrize("measure", ["mrr", "cmrr", "arr", "carr"])
 def test_recurring_revenue_page_movements_match_api(viewer, api, acme, told, measure):
-    asked = {"startMonth": "2023-11", "endMonth": "2024-12", "mrrType": measure}
-    rows = api.post("data/monthlyData", asked).json()
-    found = parse_table_rows(viewer.get(build_page_path(acme), asked), "mrr-movements")
-    assert [row[1:] for row in found] == [
+    query = {"startMonth": "2023-11", "endMonth": "2024-12", "mrrType": measure}
+    rows = api.post("data/monthlyData", query).json()
+    table_rows = parse_table_rows(viewer.get(build_page_path(acme), query), "mrr-movements")
+    assert [row[1:] for row in table_rows] == [
         [*(format_number(row[name]) for name in ("start", *MOVEMENT_TYPES, "end")), f"{row['endCount']:,}"]
         for row in rows
     ]
-    assert [row[0] for row in found][:3] == ["Nov 2023", "Dec 2023", "Jan 2024"]
+    assert [row[0] for row in table_rows][:3] == ["Nov 2023", "Dec 2023", "Jan 2024"]
 
 
 def test_recurring_revenue_page_filters_by_product(viewer, api, acme, told):
     product = api.get("products").json()[0]["id"]
-    asked = {"startMonth": "2024-01", "endMonth": "2024-12", "mrrType": "mrr"}
-    rows = api.post("data/monthlyData", asked | {"productIds": [product]}).json()
-    found = parse_table_rows(viewer.get(build_page_path(acme), asked | {"productId": product}), "mrr-movements")
-    assert [row[-2] for row in found] == [format_number(row["end"]) for row in rows]
-    assert found[-1][-2] == "150.00"
+    query = {"startMonth": "2024-01", "endMonth": "2024-12", "mrrType": "mrr"}
+    rows = api.post("data/monthlyData", query | {"productIds": [product]}).json()
+    table_rows = parse_table_rows(viewer.get(build_page_path(acme), query | {"productId": product}), "mrr-movements")
+    assert [row[-2] for row in table_rows] == [format_number(row["end"]) for row in rows]
+    assert table_rows[-1][-2] == "150.00"
 
 
 def test_recurring_revenue_bridge_counts_each_customer_once(viewer, api, acme, told):
-    asked = {"startMonth": "2024-01", "endMonth": "2024-12", "mrrType": "mrr"}
-    rows = api.post("data/monthlyData", asked).json()
-    found = dict((row[0], row[1:]) for row in parse_table_rows(viewer.get(build_page_path(acme), asked), "mrr-bridge"))  # noqa: C402
-    assert found["Start"] == [format_number(rows[0]["start"]), "3"]
-    assert found["End"] == [format_number(rows[-1]["end"]), "3"]
-    assert found["New"] == ["70.00", "1"], "who came, left and came back is new once"
-    assert found["Churn"][1] == "1"
+    query = {"startMonth": "2024-01", "endMonth": "2024-12", "mrrType": "mrr"}
+    rows = api.post("data/monthlyData", query).json()
+    results = {row[0]: row[1:] for row in parse_table_rows(viewer.get(build_page_path(acme), query), "mrr-bridge")}
+    assert results["Start"] == [format_number(rows[0]["start"]), "3"]
+    assert results["End"] == [format_number(rows[-1]["end"]), "3"]
+    assert results["New"] == ["70.00", "1"], "who came, left and came back is new once"
+    assert results["Churn"][1] == "1"
 
 
 def test_recurring_revenue_summary_explains_difference_to_monthly_rows(viewer, acme, told):
@@ -104,19 +104,19 @@ def test_recurring_revenue_summary_explains_difference_to_monthly_rows(viewer, a
 
 
 def test_recurring_revenue_summary_matches_api(viewer, api, acme, told):
-    found = api.post("data/recurringRevenueSummary", {"month": "2024-12"}).json()
+    body = api.post("data/recurringRevenueSummary", {"month": "2024-12"}).json()
     seen = get_page_text(viewer.get(build_page_path(acme), {"endMonth": "2024-12"}))
     for name in ("mrr", "arr", "arpa"):
-        assert f"{name.upper()} {format_money(str(found[name]), 'EUR')} " in seen
-    assert f"Customers {found['customers']} with active subscriptions" in seen
+        assert f"{name.upper()} {format_money(str(body[name]), 'EUR')} " in seen
+    assert f"Customers {body['customers']} with active subscriptions" in seen
     for name, label in (
         ("netRevenueRetention", "Net revenue retention"),
         ("grossRevenueRetention", "Gross revenue retention"),
         ("customerChurnRate", "Customer churn"),
         ("revenueChurnRate", "Revenue churn"),
     ):
-        assert f"{label} {found[name]:.2f} %" in seen
-    assert f"Quick ratio {found['quickRatio']:.2f} " in seen
+        assert f"{label} {body[name]:.2f} %" in seen
+    assert f"Quick ratio {body['quickRatio']:.2f} " in seen
 
 
 @pytest.mark.parametrize(
@@ -124,18 +124,18 @@ def test_recurring_revenue_summary_matches_api(viewer, api, acme, told):
     [("previousYear", "2023-12", "Dec 2023"), ("previousPeriod", "2024-09", "Sep 2024")],
 )
 def test_recurring_revenue_summary_compares_with_another_month(viewer, api, acme, told, comparison, month, named):
-    asked = {"startMonth": "2024-10", "endMonth": "2024-12", "comparison": comparison}
-    found = api.post("data/recurringRevenueSummary", {"month": month}).json()
-    seen = get_page_text(viewer.get(build_page_path(acme), asked))
-    assert f"at the end of the month, {format_money(str(found['mrr']), 'EUR')} in {named}" in seen
-    assert f"with active subscriptions, {found['customers']} in {named}" in seen
+    query = {"startMonth": "2024-10", "endMonth": "2024-12", "comparison": comparison}
+    body = api.post("data/recurringRevenueSummary", {"month": month}).json()
+    seen = get_page_text(viewer.get(build_page_path(acme), query))
+    assert f"at the end of the month, {format_money(str(body['mrr']), 'EUR')} in {named}" in seen
+    assert f"with active subscriptions, {body['customers']} in {named}" in seen
 
 
 @pytest.mark.parametrize("measure", ["revenue", "customers"])
 def test_cohort_table_matches_api(viewer, api, acme, told, measure):
-    asked = {"startMonth": "2023-12", "endMonth": "2024-12", "measure": measure}
-    found = parse_table_rows(viewer.get(build_page_path(acme), asked | {"unit": "cents"}), "cohorts")
-    for row, cohort in zip(found, api.post("data/cohorts", asked).json(), strict=True):
+    query = {"startMonth": "2023-12", "endMonth": "2024-12", "measure": measure}
+    table_rows = parse_table_rows(viewer.get(build_page_path(acme), query | {"unit": "cents"}), "cohorts")
+    for row, cohort in zip(table_rows, api.post("data/cohorts", query).json(), strict=True):
         start = format_number(cohort["start"]) if measure == "revenue" else str(cohort["start"])
         marks = [] if not cohort["start"] else [
             f"{Decimal(str(mark['percentage'])):,.1f} "
@@ -146,11 +146,11 @@ def test_cohort_table_matches_api(viewer, api, acme, told, measure):
 
 
 def test_cohorts_can_be_downloaded(viewer, api, acme, told):
-    asked = {"startMonth": "2023-12", "endMonth": "2024-12"}
-    answer = viewer.get(build_page_path(acme, "/cohorts.csv"), asked)
+    query = {"startMonth": "2023-12", "endMonth": "2024-12"}
+    answer = viewer.get(build_page_path(acme, "/cohorts.csv"), query)
     head, *rows = csv.reader(io.StringIO(answer.content.decode()))
     assert head[:3] == ["Start month", "EUR", "0"]
-    for row, cohort in zip(rows, api.post("data/cohorts", asked | {"measure": "revenue"}).json(), strict=True):
+    for row, cohort in zip(rows, api.post("data/cohorts", query | {"measure": "revenue"}).json(), strict=True):
         assert row[1] == f"{cohort['start']:.2f}"
         assert len(row) == len(head)
 
@@ -273,9 +273,9 @@ def test_customer_page_months_match_api(viewer, api, globex_api, acme, told):
     """What the page of one customer says is what a company answers that has no other."""
     import_events(globex_api, build_event("c", "300.00", "2023-12-31"), build_event("c", "250.00", "2024-12-31"),
          build_event("c/2", "33.33", "2024-02-01", interval="week"))  # fmt: skip
-    asked = {"startMonth": "2023-11", "endMonth": "2024-12"}
-    rows = globex_api.post("data/monthlyData", asked | {"mrrType": "mrr"}).json()
-    answer = viewer.get(build_page_path(acme, f"/customers/{told['Globex']}"), asked)
+    query = {"startMonth": "2023-11", "endMonth": "2024-12"}
+    rows = globex_api.post("data/monthlyData", query | {"mrrType": "mrr"}).json()
+    answer = viewer.get(build_page_path(acme, f"/customers/{told['Globex']}"), query)
     assert [row[1] for row in parse_table_rows(answer, "mrr")] == [format_number(row["end"]) for row in rows]
     assert "€394.43 per month, customer since December 2023" in get_page_text(answer)
 
@@ -291,10 +291,10 @@ def test_customer_page_shows_subscriptions_and_retracted_events(viewer, api, acm
 
 
 def test_event_list_shows_latest_event_first(viewer, api, acme, told):
-    found = get_page_text(viewer.get(build_page_path(acme, "/events")))
-    assert "1 Nov 2024 Umbrella No product €70.00 per month 1 Jun 2024 Umbrella No product €0.00 per month" in found
-    assert "1 Mar 2023 Initech Team €100.00 per month" in found
-    assert "1 Feb 2024 Globex No product €33.33 per week" in found
+    page_text = get_page_text(viewer.get(build_page_path(acme, "/events")))
+    assert "1 Nov 2024 Umbrella No product €70.00 per month 1 Jun 2024 Umbrella No product €0.00 per month" in page_text
+    assert "1 Mar 2023 Initech Team €100.00 per month" in page_text
+    assert "1 Feb 2024 Globex No product €33.33 per week" in page_text
     api.delete(f"subscription_events/{api.get('subscription_events').json()[0]['id']}")
     assert "Umbrella No product retracted €70.00" in get_page_text(viewer.get(build_page_path(acme, "/events")))
 
@@ -352,8 +352,8 @@ def test_subscription_can_be_created_repriced_ended_and_deleted(owner, api, acme
     assert owner.post(f"{one}/edit", {"productId": "", "externalId": "t"}).status_code == 303
     changed = api.get(f"subscriptions/{made['id']}").json()
     assert (changed["productId"], changed["externalId"]) == (None, "t")
-    said = owner.post(f"{one}/delete", follow=True)
-    assert "The subscription has active events. Retract them first." in get_page_text(said)
+    text = owner.post(f"{one}/delete", follow=True)
+    assert "The subscription has active events. Retract them first." in get_page_text(text)
     for event in api.get("subscription_events").json():
         assert owner.post(build_page_path(acme, f"/events/{event['id']}/retract")).status_code == 303
     assert "Subscription deleted." in get_page_text(owner.post(f"{one}/delete", follow=True))

@@ -25,8 +25,8 @@ def test_upcoming_movements_exclude_expected_payments_on_transit_accounts(api, a
     create_planned_transaction(api, api.post("accounts", body).json()["id"], TOMORROW, "-100.00")
     create_planned_transaction(api, bank, TOMORROW, "-40.00")
     window = {"startDate": str(TOMORROW), "endDate": str(TOMORROW)}
-    asked = {"startDate": str(TODAY), "endDate": str(TOMORROW), "interval": "day"}
-    expected = api.post("data/forecastBalanceTimeSeries", asked).json()
+    query = {"startDate": str(TODAY), "endDate": str(TOMORROW), "interval": "day"}
+    expected = api.post("data/forecastBalanceTimeSeries", query).json()
     assert [each["value"] for each in expected["projected"]] == [-40]
     client = Client()
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
@@ -38,8 +38,8 @@ def test_upcoming_movements_of_tomorrow_include_overdue_and_due_today(api, alice
     for day, amount in ((TODAY - timedelta(days=3), "-5.00"), (TODAY, "-70.00"), (TOMORROW, "-30.00")):
         create_planned_transaction(api, bank, day, amount)
     window = {"startDate": str(TOMORROW), "endDate": str(TOMORROW)}
-    asked = window | {"cutoverDate": str(TODAY), "interval": "day"}
-    expected = api.post("data/forecastCashFlowTimeSeries", asked).json()
+    query = window | {"cutoverDate": str(TODAY), "interval": "day"}
+    expected = api.post("data/forecastCashFlowTimeSeries", query).json()
     assert [each["value"] for each in expected["plannedOutflow"]] == [105]
     client = Client()
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")

@@ -214,8 +214,8 @@ def test_managers_are_notified_if_invitee_joins(owner, invited, browser_of, acme
     types = [each["type"] for each in owner.get("notifications").json()]
     assert "member.joined" not in types
     dora.accept()
-    told = next(each for each in owner.get("notifications").json() if each["type"] == "member.joined")
-    assert told["payload"]["email"] == "dora@acme.example"
+    answer = next(each for each in owner.get("notifications").json() if each["type"] == "member.joined")
+    assert answer["payload"]["email"] == "dora@acme.example"
     hers = browser_of(User.objects.find_by_email("dora@acme.example"), acme)
     assert hers.get("notifications").json() == []
 
@@ -484,8 +484,8 @@ def test_last_owner_cannot_leave_company(owner, alice, acme):
         other.delete()
     refused = owner.delete("members/me")
     assert (refused.status_code, refused.json()["code"]) == (409, "last_owner")
-    told = owner.client.post(f"/app/companies/{acme.id}/settings/leave", follow=True)
-    assert "A company needs at least one owner. Make another member an owner first." in get_text(told)
+    answer = owner.client.post(f"/app/companies/{acme.id}/settings/leave", follow=True)
+    assert "A company needs at least one owner. Make another member an owner first." in get_text(answer)
     assert owner.get("").status_code == 200
 
 

@@ -40,8 +40,8 @@ class WebSite:
 
     def answer(self, path):
         self.asked.append(path)
-        found = self.pages.get(path, (404, {}, b""))
-        return found if isinstance(found, tuple) else (200, {"Content-Type": "text/html"}, found)
+        result = self.pages.get(path, (404, {}, b""))
+        return result if isinstance(result, tuple) else (200, {"Content-Type": "text/html"}, result)
 
 
 @pytest.fixture(autouse=True)
@@ -63,9 +63,9 @@ def site(tmp_path, monkeypatch, settings, acme):
 def refresh_logo(acme, now):
     """Whether there is a new logo now; the company is read anew."""
     acme.refresh_from_db()
-    found = site_logos.refresh_site_logo(company=acme, now=now)
+    result = site_logos.refresh_site_logo(company=acme, now=now)
     acme.refresh_from_db()
-    return found
+    return result
 
 
 def list_logo_files():
@@ -145,9 +145,9 @@ def test_site_icon_is_neither_fetched_nor_shown_if_disabled(site, settings, acme
     assert refresh_logo(acme, now)
     settings.LOGOS_FROM_DOMAINS = False
     assert acme.logo_path is None
-    asked = len(site.asked)
+    query = len(site.asked)
     assert not refresh_logo(acme, now + timedelta(days=60))
-    assert len(site.asked) == asked
+    assert len(site.asked) == query
 
 
 def test_site_logo_is_refreshed_after_thirty_days(site, acme, now):
@@ -199,8 +199,8 @@ def test_failed_site_logo_is_reported_and_other_companies_are_processed(acme, gl
             raise ZeroDivisionError
 
     monkeypatch.setattr(site_logos, "refresh_site_logo", fail)
-    told = io.StringIO()
+    answer = io.StringIO()
     with pytest.raises(CommandError, match="1 companies failed"):
-        call_command("refresh_metrics", stdout=io.StringIO(), stderr=told)
-    assert str(acme.id) in told.getvalue()
+        call_command("refresh_metrics", stdout=io.StringIO(), stderr=answer)
+    assert str(acme.id) in answer.getvalue()
     assert Company.objects.filter(computed_metrics_time=None).count() == 0

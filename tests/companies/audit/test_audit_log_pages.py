@@ -46,10 +46,10 @@ def books(api, owner, acme):
 
 def test_audit_log_page_shows_sentences_without_ids_or_column_names(owner, api, acme, books):
     answer = owner.get(build_page_path(acme))
-    said = list_entry_texts(answer)
-    assert said[0] == "changed the account “Giro”"
-    assert said[1] == "categorized 3 transactions"
-    assert said[2:5] == ["created the transaction “Nimbus”"] * 3
+    entry_texts = list_entry_texts(answer)
+    assert entry_texts[0] == "changed the account “Giro”"
+    assert entry_texts[1] == "categorized 3 transactions"
+    assert entry_texts[2:5] == ["created the transaction “Nimbus”"] * 3
     shown = get_page_text(answer).partition("Change ")[2]
     assert not ID_PATTERN.search(shown)
     words = re.sub(r"…\w+|IBAN", "", shown)  # a key's last letters are any
@@ -121,8 +121,8 @@ def test_audit_log_names_deleted_rows_and_labels_codes(owner, api, acme, books):
 def test_audit_log_describes_moved_group_and_reordered_rules(owner, api, acme):
     made = [api.post("account_groups", {"name": f"Group {number}"}).json()["id"] for number in range(3)]
     assert owner.post(f"/app/companies/{acme.id}/accounts/groups/{made[2]}/move", {"to": "up"}).status_code == 303
-    said = list_entry_texts(owner.get(build_page_path(acme)))
-    assert said[:2] == ["moved the account group “Group 2” to position 2", "created the account group “Group 2”"]
+    entry_texts = list_entry_texts(owner.get(build_page_path(acme)))
+    assert entry_texts[:2] == ["moved the account group “Group 2” to position 2", "created the account group “Group 2”"]
     rule = {"conditions": {"text": {"operator": "contains", "value": "a"}}}
     hosting = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
     rules = [
@@ -131,9 +131,9 @@ def test_audit_log_describes_moved_group_and_reordered_rules(owner, api, acme):
     ]
     for _ in range(2):
         api.put("categorization_rules/order", {"ids": rules[::-1]})
-    said = list_entry_texts(owner.get(build_page_path(acme)))
-    assert said.count("reordered the rules") == 1
-    assert said[0] == "reordered the rules"
+    entry_texts = list_entry_texts(owner.get(build_page_path(acme)))
+    assert entry_texts.count("reordered the rules") == 1
+    assert entry_texts[0] == "reordered the rules"
 
 
 def test_audit_log_describes_undone_changes(owner, api, acme, books):

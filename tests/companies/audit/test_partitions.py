@@ -115,14 +115,14 @@ def test_audit_partitions_cannot_be_altered_or_truncated(acme, now, time, statem
 def test_new_audit_partition_has_same_constraints_indexes_and_triggers(acme, now):
     def like(month):
         part = f"companies_auditentry_{month:%Y_%m}"
-        found = fetch_rows(
+        rows = fetch_rows(
             "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = %s::regclass AND contype <> 'n' "
             "UNION ALL SELECT substring(pg_get_indexdef(indexrelid) FROM 'USING.*') FROM pg_index WHERE indrelid = "
             "%s::regclass UNION ALL SELECT tgname || tgtype FROM pg_trigger WHERE tgrelid = %s::regclass "
             "AND NOT tgisinternal ORDER BY 1",
             *[part] * 3,
         )
-        return [each for (each,) in found]
+        return [each for (each,) in rows]
 
     assert like(partitions.create_partitions_ahead(now=FAR_FUTURE)[0]) == like(partitions.get_month_start(now))
     assert len(like(date(2091, 5, 1))) == 2 + 5 + 3
@@ -147,11 +147,11 @@ def test_event_feed_page_reads_only_partitions_of_its_months(acme, now):
     first, second, *_ = [write_entry(acme, now - timedelta(days=days)) for days in (800, 800, 400)]
     partitions.create_partitions_ahead(now=now)
     number = AuditEntry.objects.get(id=first.id).number
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as query:
         page = AuditEntry.objects.list_page_after(number, company_id=acme.id, limit=1)
     assert [each.id for each in page] == [second.id]
-    assert len(asked) == 2
-    plan = "".join(line for (line,) in fetch_rows(f"EXPLAIN {asked[1]['sql']}"))
+    assert len(query) == 2
+    plan = "".join(line for (line,) in fetch_rows(f"EXPLAIN {query[1]['sql']}"))
     assert f"companies_auditentry_{now - timedelta(days=800):%Y_%m}" in plan
     assert f"companies_auditentry_{now - timedelta(days=400):%Y_%m}" not in plan
 

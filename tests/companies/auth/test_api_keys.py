@@ -122,12 +122,12 @@ def test_api_key_lookup_uses_company_of_url_or_directory(acme, globex, make_api,
     """There by its whole primary key, which one machine of a cluster answers; else the directory knows its company."""
     text = make_api(acme).key
     company_id = {"own": acme.id, "none": None, "another": globex.id}[named]
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         caller = api_keys.authenticate_api_key(text, now=now, company_id=company_id)
     assert caller is not None
     assert caller.granted.company.id == acme.id
-    assert len(asked) == len(looks)
-    assert all(look in query["sql"] for look, query in zip(looks, asked, strict=True))
+    assert len(queries) == len(looks)
+    assert all(look in query["sql"] for look, query in zip(looks, queries, strict=True))
 
 
 def test_api_key_under_another_pepper_is_rejected(api, settings):

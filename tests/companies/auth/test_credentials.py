@@ -41,7 +41,7 @@ def test_usable_database_connection_is_reused_without_check_query(api):
 def test_connection_with_pending_notification_is_checked_and_reused(api):
     """As where its settings are read again: that is no farewell."""
     api.get("/companies")
-    kept = connection.connection
+    remaining = connection.connection
     with connection.cursor() as cursor:
         cursor.execute("LISTEN anything")
     other = connection.copy()
@@ -51,7 +51,7 @@ def test_connection_with_pending_notification_is_checked_and_reused(api):
     close_old_connections()
     assert connection.is_usable()
     assert api.get("/companies").status_code == 200
-    assert connection.connection is kept
+    assert connection.connection is remaining
     with connection.cursor() as cursor:
         cursor.execute("UNLISTEN *")
 
@@ -62,7 +62,7 @@ def test_company_from_raw_row_equals_company_from_orm(acme):
         system_payment_provider={"customerId": "c"}, computed_committed_mrr_eur="12.30", data_start_date="2024-02-29"
     )
     row = fetch_first_row(f"SELECT {COMPANY_COLUMNS} FROM companies_company c WHERE c.id = %s", [acme.id])
-    found, expected = build_company_from_row(row), Company.objects.get(id=acme.id)
+    result, expected = build_company_from_row(row), Company.objects.get(id=acme.id)
     for name in COMPANY_FIELDS:
-        assert getattr(found, name) == getattr(expected, name), name
-        assert type(getattr(found, name)) is type(getattr(expected, name)), name
+        assert getattr(result, name) == getattr(expected, name), name
+        assert type(getattr(result, name)) is type(getattr(expected, name)), name

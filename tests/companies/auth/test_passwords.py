@@ -126,10 +126,10 @@ def argon2(settings):
 
 
 def test_passwords_are_hashed_with_argon2id(argon2):
-    kept = make_password(PASSWORD)
-    assert kept.startswith("argon2$argon2id$")
-    assert check_password(PASSWORD, kept)
-    assert not check_password("wrong", kept)
+    password = make_password(PASSWORD)
+    assert password.startswith("argon2$argon2id$")
+    assert check_password(PASSWORD, password)
+    assert not check_password("wrong", password)
 
 
 @pytest.mark.parametrize("door", SIGN_IN_PATHS)
@@ -147,16 +147,16 @@ def test_password_check_timeout_returns_retry_after(door, argon2, monkeypatch):
 
 
 def test_password_checks_leave_threads_free(argon2, monkeypatch):
-    kept = make_password(PASSWORD)
+    password = make_password(PASSWORD)
     monkeypatch.setattr(passwords, "CHECK_SLOTS", threading.BoundedSemaphore(1))
     monkeypatch.setattr(passwords, "WAITING_SLOTS", threading.Semaphore(0))
     monkeypatch.setattr(passwords, "CHECK_WAIT_SECONDS", 60)
     with passwords.acquire_check_slot():
         began = time.monotonic()
         with pytest.raises(passwords.SignInThrottled):
-            check_password(PASSWORD, kept)
+            check_password(PASSWORD, password)
     assert time.monotonic() - began < passwords.CHECK_WAIT_SECONDS / 2
-    assert check_password(PASSWORD, kept)
+    assert check_password(PASSWORD, password)
 
 
 def test_concurrent_password_checks_are_limited_by_setting(argon2, monkeypatch, settings):
@@ -164,7 +164,7 @@ def test_concurrent_password_checks_are_limited_by_setting(argon2, monkeypatch, 
     monkeypatch.setattr(passwords, "CHECK_SLOTS", threading.BoundedSemaphore(2))
     monkeypatch.setattr(passwords, "WAITING_SLOTS", threading.Semaphore(4))
     monkeypatch.setattr(passwords, "CHECK_WAIT_SECONDS", 30)
-    kept, inside, most, lock = make_password(PASSWORD), [], [], threading.Lock()
+    remaining, inside, most, lock = make_password(PASSWORD), [], [], threading.Lock()
     verify = passwords.Argon2PasswordHasher.verify
 
     def watched(self, password, encoded):
@@ -178,7 +178,7 @@ def test_concurrent_password_checks_are_limited_by_setting(argon2, monkeypatch, 
 
     monkeypatch.setattr(passwords.Argon2PasswordHasher, "verify", watched)
     right = []
-    threads = [threading.Thread(target=lambda: right.append(check_password(PASSWORD, kept))) for _ in range(6)]
+    threads = [threading.Thread(target=lambda: right.append(check_password(PASSWORD, remaining))) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:

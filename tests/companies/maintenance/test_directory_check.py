@@ -27,10 +27,10 @@ def test_directory_lists_founder_and_api_key(owner, alice, acme):
 
 def test_directory_lists_members_during_membership(api, acme, carol, invited, client):
     before = list_companies(carol.id)
-    asked = invited(api, carol.email)
+    query = invited(api, carol.email)
     assert list_companies(carol.id) == before
     client.force_login(carol, backend="django.contrib.auth.backends.ModelBackend")
-    asked.accept(client)
+    query.accept(client)
     assert list_companies(carol.id) == before | {acme.id}
     assert {each["name"] for each in client.get("/companies").json()} == {"Acme", "Globex"}
     assert client.delete(f"/companies/{acme.id}/members/me").status_code == 200
@@ -66,10 +66,10 @@ def test_database_rejects_rows_without_directory_entry(model, column, acme, api,
 
 def test_directory_check_reports_and_removes_leftovers(acme, bob, api):
     Membership.objects.for_company(acme.id).filter(user=bob).delete()
-    said = io.StringIO()
+    text = io.StringIO()
     with pytest.raises(CommandError, match="1 differences"):
-        call_command("rebuild_derived", "--check", stderr=said)
-    assert f"{acme.id} companies_directoryentry: too much {bob.id}" in said.getvalue()
+        call_command("rebuild_derived", "--check", stderr=text)
+    assert f"{acme.id} companies_directoryentry: too much {bob.id}" in text.getvalue()
     call_command("rebuild_derived", stdout=io.StringIO())
     assert list_companies(bob.id) == set()
     call_command("rebuild_derived", "--check", stdout=io.StringIO())

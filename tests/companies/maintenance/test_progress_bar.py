@@ -26,12 +26,12 @@ class PseudoTerminal:
 
     def seen(self):
         self.end.close()
-        found = b""
+        result = b""
         with contextlib.suppress(OSError):  # Linux tells the end of a terminal so
             while part := os.read(self.master, 65536):
-                found += part
+                result += part
         os.close(self.master)
-        return found.decode()
+        return result.decode()
 
 
 @pytest.fixture
@@ -45,32 +45,32 @@ def list_percentages(text):
 
 @pytest.mark.django_db
 def test_demo_command_shows_progress_bar_on_terminal(terminal):
-    told = io.StringIO()
-    call_command("demo", stdout=told, stderr=terminal.end, **DEMO)
+    answer = io.StringIO()
+    call_command("demo", stdout=answer, stderr=terminal.end, **DEMO)
     seen = terminal.seen()
     assert list_percentages(seen) == sorted(list_percentages(seen))
     assert len(set(list_percentages(seen))) >= 5
     assert "Importing transactions" in seen
     assert seen.endswith(progress_bar.CLEAR_LINE)  # nothing of it stays
     assert "\n" not in seen
-    assert "█" not in told.getvalue()
-    assert "apiKey" in told.getvalue()
+    assert "█" not in answer.getvalue()
+    assert "apiKey" in answer.getvalue()
 
 
 @pytest.mark.django_db
 def test_json_output_has_no_progress_bar(terminal):
-    told = io.StringIO()
-    call_command("demo", json=True, stdout=told, stderr=terminal.end, **DEMO)
+    answer = io.StringIO()
+    call_command("demo", json=True, stdout=answer, stderr=terminal.end, **DEMO)
     assert terminal.seen() == ""
-    assert set(json.loads(told.getvalue())) == {"companyId", "email", "password", "apiKey"}
+    assert set(json.loads(answer.getvalue())) == {"companyId", "email", "password", "apiKey"}
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("command", ["demo", "rebuild_derived", "refresh_metrics", "update_rates"])
 def test_commands_show_no_progress_bar_without_terminal(command, acme):
-    said = io.StringIO()
-    call_command(command, stdout=io.StringIO(), stderr=said, **(DEMO if command == "demo" else {}))
-    assert said.getvalue() == ""
+    text = io.StringIO()
+    call_command(command, stdout=io.StringIO(), stderr=text, **(DEMO if command == "demo" else {}))
+    assert text.getvalue() == ""
 
 
 @pytest.mark.django_db

@@ -80,8 +80,8 @@ def test_amount_forms_accept_localized_amounts_and_reject_ambiguous_ones(browser
         client.post(f"{base}/plan/fill", rule | {"growth": "fixed", "duration": "", "percent": ""}).status_code == 303
     )
     assert api.get("plan_items").json()[0]["amount"]["amount"]["value"] == 2500.5
-    found = client.get(f"{base}/transactions?maxAmount=-1%27234%2C00").content.decode()
-    assert f"/transactions/{made['id']}" in found
+    page_text = client.get(f"{base}/transactions?maxAmount=-1%27234%2C00").content.decode()
+    assert f"/transactions/{made['id']}" in page_text
     assert "could mean 1234 or 1.234" in client.get(f"{base}/transactions?minAmount=1,234").content.decode()
 
 
@@ -120,7 +120,7 @@ def test_amount_forms_accept_own_currency_sign_and_reject_others(browser_of, ali
         refused = client.post(f"{base}/{place}", body | {field: "$ 12"}, headers={"accept-language": language})
         assert refused.status_code == 400, place
         assert told in html.unescape(refused.content.decode()), place
-    found = {each["amountValue"] for each in api.get("transactions").json()}
-    assert found == {"12.50"}
+    results = {each["amountValue"] for each in api.get("transactions").json()}
+    assert results == {"12.50"}
     minus = client.post(f"{base}/planned/new", planned | {"amountValue": "€ -5"})
     assert "Enter the amount without a minus sign." in minus.content.decode()

@@ -110,10 +110,10 @@ def test_email_address_changes_after_confirmation_by_link(post, desk, alice, mai
     assert post(CHANGE, email=NEW_ADDRESS).status_code == 303
     alice.refresh_from_db()
     assert alice.email == old, "until then nothing changes"
-    (letter,), (told,) = list_mails_to(mailoutbox, NEW_ADDRESS), list_mails_to(mailoutbox, old)
-    assert NEW_ADDRESS in told.body
+    (letter,), (answer,) = list_mails_to(mailoutbox, NEW_ADDRESS), list_mails_to(mailoutbox, old)
+    assert NEW_ADDRESS in answer.body
     link = find_link(letter)
-    assert link not in told.body
+    assert link not in answer.body
     assert NEW_ADDRESS in desk.get(link).content.decode()
     alice.refresh_from_db()
     assert alice.email == old, "programs that read mails open links"
@@ -121,8 +121,8 @@ def test_email_address_changes_after_confirmation_by_link(post, desk, alice, mai
     assert post(link).headers["Location"] == PAGE
     alice.refresh_from_db()
     assert (alice.email, alice.canonical_email) == (NEW_ADDRESS, NEW_ADDRESS)
-    (told,) = mailoutbox
-    assert (told.to, NEW_ADDRESS in told.body) == ([old], True)
+    (answer,) = mailoutbox
+    assert (answer.to, NEW_ADDRESS in answer.body) == ([old], True)
     entry = PersonalEntry.objects.for_user(alice).latest("time", "id")
     assert (entry.event, entry.detail) == ("emailChanged", f"{old} changed to {NEW_ADDRESS}")
     assert f"{old} changed to {NEW_ADDRESS}" in desk.get("/app/security").content.decode()

@@ -62,8 +62,10 @@ def get_text(answer):
 
 def parse_offered_form(page):
     """(the address, the fields) of the form that is offered."""
-    found = re.search(r'<form method="post" action="([^"]+)" class="card panel stack">.*?</form>', get_text(page), re.S)
-    return found[1], dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', found[0]))
+    result = re.search(
+        r'<form method="post" action="([^"]+)" class="card panel stack">.*?</form>', get_text(page), re.S
+    )
+    return result[1], dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', result[0]))
 
 
 def list_invited(acme):

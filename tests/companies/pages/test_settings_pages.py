@@ -207,14 +207,14 @@ def test_custom_permissions_are_replaced_only_by_another_role(owner, acme):
         "Changing the role resets custom permissions."
         in owner.get(build_page_path(acme, "settings/members")).content.decode()
     )
-    for role, permissions, told in (
+    for role, permissions, answers in (
         ("viewer", ["accounts:read"], "dan@acme.example is now viewer."),
         ("editor", None, "dan@acme.example is now editor with all permissions of that role."),
     ):
         answer = owner.post(build_page_path(acme, f"settings/members/{member.id}"), {"role": role}, follow=True)
         member.refresh_from_db()
         assert (member.role, member.permissions) == (role, permissions)
-        assert told in answer.content.decode()
+        assert answers in answer.content.decode()
 
 
 def test_member_of_another_company_returns_404(owner, acme, globex, carol):

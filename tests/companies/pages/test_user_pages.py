@@ -128,9 +128,9 @@ def test_form_after_session_end_leads_to_sign_in_and_back(visitor, alice, acme):
     stood = f"/app/companies/{acme.id}/settings/members"
     form = {"csrfmiddlewaretoken": get_csrf_token(visitor.get(SIGN_IN_PATH))}
     sent = visitor.post(f"{stood}/{acme.id}/remove", form, headers={"Referer": f"http://testserver{stood}"})
-    told = visitor.get(sent["Location"])
-    assert "Your session expired and nothing was saved." in told.content.decode()
-    assert f'name="next" value="{stood}"' in told.content.decode()
+    answer = visitor.get(sent["Location"])
+    assert "Your session expired and nothing was saved." in answer.content.decode()
+    assert f'name="next" value="{stood}"' in answer.content.decode()
 
 
 @pytest.mark.parametrize("stood", ["https://elsewhere.example/app/", "http://testserver/companies", ""])

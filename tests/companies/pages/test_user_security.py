@@ -135,9 +135,9 @@ def test_expired_session_is_not_listed(desk, phone, alice, monkeypatch):
 def test_session_last_seen_is_updated_at_most_every_ten_minutes(desk, alice, monkeypatch):
     (before,) = Session.objects.for_user(alice)
     move_clock_ahead(monkeypatch, minutes=5)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as query:
         desk.get("/app/password")
-    assert not [each for each in asked if each["sql"].startswith("UPDATE")]
+    assert not [each for each in query if each["sql"].startswith("UPDATE")]
     move_clock_ahead(monkeypatch, minutes=11)
     desk.get("/app/password", REMOTE_ADDR="192.0.2.99")
     (after,) = Session.objects.for_user(alice)
@@ -196,10 +196,10 @@ def test_failed_sign_in_is_recorded_in_log_of_that_user(desk, alice, bob):
 def try_failed_sign_in(email):
     """(status, page, statements) of a try to sign in that fails."""
     visitor = open_browser(place="203.0.113.6")
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as query:
         answer = visitor.post("/app/sign-in", {"username": email, "password": "wrong"})
     text = re.sub(r'value="[^"]*"', "", answer.content.decode())
-    return answer.status_code, text, [re.sub(r"'[^']*'|\d+", "?", each["sql"]) for each in asked]
+    return answer.status_code, text, [re.sub(r"'[^']*'|\d+", "?", each["sql"]) for each in query]
 
 
 def test_failed_sign_in_of_unknown_address_runs_same_queries(alice):
@@ -335,8 +335,8 @@ def test_password_change_is_mailed_and_ends_other_sessions(told, desk, phone, al
 
 
 def test_password_reset_is_mailed_and_ends_all_sessions(told, desk, alice):
-    (asked,) = told(submit_form, Client(), "/app/password-reset", {"email": alice.email})
-    link = re.search(r"/app(/password-reset/\S+)", asked.body)[0]
+    (query,) = told(submit_form, Client(), "/app/password-reset", {"email": alice.email})
+    link = re.search(r"/app(/password-reset/\S+)", query.body)[0]
     visitor = open_browser(SAFARI, "192.0.2.8")
     moved = visitor.get(link)["Location"]
     (mail,) = told(submit_form, visitor, moved, {"new_password1": OTHER, "new_password2": OTHER})
@@ -347,8 +347,8 @@ def test_password_reset_is_mailed_and_ends_all_sessions(told, desk, alice):
 
 
 def test_password_reset_link_works_in_signed_in_browser(told, desk, alice):
-    (asked,) = told(submit_form, Client(), "/app/password-reset", {"email": alice.email})
-    moved = desk.get(re.search(r"/app(/password-reset/\S+)", asked.body)[0])["Location"]
+    (query,) = told(submit_form, Client(), "/app/password-reset", {"email": alice.email})
+    moved = desk.get(re.search(r"/app(/password-reset/\S+)", query.body)[0])["Location"]
     assert submit_form(desk, moved, {"new_password1": OTHER, "new_password2": OTHER}).status_code == 303
     assert desk.get("/app/").status_code == 302
     assert sign_in(desk, alice, password=OTHER).status_code == 303
@@ -463,8 +463,8 @@ def test_password_of_commonly_guessed_words_is_rejected(password, taken, alice, 
 
 def test_documented_forbidden_password_words_match_validator():
     page = " ".join((ROOT / "docs" / "signing-in.md").read_text().split())
-    told = re.search(r"once these words are taken out of it: ([a-z, ]+), the words of", page)[1]
-    assert tuple(told.split(", ")) == password_validators.PRODUCT_WORDS
+    answer = re.search(r"once these words are taken out of it: ([a-z, ]+), the words of", page)[1]
+    assert tuple(answer.split(", ")) == password_validators.PRODUCT_WORDS
 
 
 def test_session_is_recently_authenticated_after_sign_in(desk, rf):

@@ -46,8 +46,8 @@ def test_account_has_every_field_and_listed_account_its_integration(api, bank):
 )
 def test_bank_and_cash_accounts_count_as_cash_by_default(api, kind, cash):
     assert api.post("accounts", {"type": kind, "name": "x"}).json()["includeInCashBalance"] is cash
-    told = api.post("accounts", {"type": kind, "name": "x", "includeInCashBalance": not cash}).json()
-    assert told["includeInCashBalance"] is not cash
+    body = api.post("accounts", {"type": kind, "name": "x", "includeInCashBalance": not cash}).json()
+    assert body["includeInCashBalance"] is not cash
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,12 @@ def test_account_group_has_every_field_and_can_be_changed(api, bank, group):
 
 def test_archived_account_groups_are_listed_only_on_request(api, group):
     old = api.post("account_groups", {"name": "Old", "archived": True}).json()
-    told = {
+    answer = {
         wanted: {g["name"] for g in api.get("account_groups", {"archived": wanted} if wanted else {}).json()}
         for wanted in ("", "true", "false", "all")
     }
     mine, theirs = {group["name"]}, {old["name"]}
-    assert told == {"": mine, "true": theirs, "false": mine, "all": mine | theirs}
+    assert answer == {"": mine, "true": theirs, "false": mine, "all": mine | theirs}
     refused = api.get("account_groups", {"archived": "maybe"})
     assert [e["code"] for e in refused.json()["errors"]] == ["invalid_filter"]
     assert api.get(f"account_groups/{old['id']}").json() == old

@@ -65,8 +65,8 @@ def test_account_list_separates_letter_currency_code_from_amount(viewer, books, 
 def test_account_list_balances_match_api(viewer, api, books, bank, acme):
     books.book(bank, "12.34", str(TODAY))
     window = {"startDate": str(TODAY), "endDate": str(TODAY)}
-    told = api.post("data/accountBalanceByAccount", window).json()[bank]["value"]
-    assert f"€{told}" in get_page_text(viewer.get(build_page_path(acme)))
+    value = api.post("data/accountBalanceByAccount", window).json()[bank]["value"]
+    assert f"€{value}" in get_page_text(viewer.get(build_page_path(acme)))
 
 
 def test_account_pages_hide_balances_without_permission(browser_of, acme, books, bank):
@@ -167,13 +167,13 @@ def test_invalid_account_form_shows_field_errors(owner, acme, field, value, told
 
 @pytest.mark.parametrize(("type_", "cash"), [("bank", True), ("cash", True), ("loan", False), ("creditCard", False)])
 def test_new_account_cash_flag_follows_type_unless_set(owner, acme, type_, cash):
-    for said, counts in (("", cash), ("true", True), ("false", False)):
+    for text, counts in (("", cash), ("true", True), ("false", False)):
         owner.post(
             build_page_path(acme, "/new"),
-            build_account_form(name=f"said {said or 'nothing'}", type=type_, includeInCashBalance=said),
+            build_account_form(name=f"said {text or 'nothing'}", type=type_, includeInCashBalance=text),
         )
         assert (
-            Account.objects.for_company(acme.id).get(name=f"said {said or 'nothing'}").include_in_cash_balance is counts
+            Account.objects.for_company(acme.id).get(name=f"said {text or 'nothing'}").include_in_cash_balance is counts
         )
 
 
@@ -204,9 +204,9 @@ def test_account_form_keeps_fields_that_are_not_shown(owner, api, acme, bank):
     api.put(f"accounts/{bank}", {"importSettings": {"csv": {"flipSign": True}}, "order": 3})
     sent = build_account_form(name="Renamed", type="other", includeInCashBalance="false")
     assert owner.post(build_page_path(acme, f"/{bank}/edit"), sent).status_code == 303
-    told = api.get(f"accounts/{bank}").json()
-    assert (told["name"], told["type"], told["includeInCashBalance"]) == ("Renamed", "other", False)
-    assert (told["order"], told["importSettings"]) == (3, {"csv": {"flipSign": True}})
+    body = api.get(f"accounts/{bank}").json()
+    assert (body["name"], body["type"], body["includeInCashBalance"]) == ("Renamed", "other", False)
+    assert (body["order"], body["importSettings"]) == (3, {"csv": {"flipSign": True}})
 
 
 def test_archived_account_group_is_neither_shown_nor_offered(owner, api, acme, bank):
@@ -226,8 +226,8 @@ def test_account_keeps_archived_group_unless_another_is_chosen(owner, api, acme,
     api.put(f"accounts/{bank}/change_group", {"accountGroupId": group})
     api.put(f"account_groups/{group}", {"archived": True})
     assert owner.post(build_page_path(acme, f"/{bank}/edit"), build_account_form(name="Renamed")).status_code == 303
-    told = api.get(f"accounts/{bank}").json()
-    assert (told["name"], told["accountGroupId"]) == ("Renamed", group)
+    body = api.get(f"accounts/{bank}").json()
+    assert (body["name"], body["accountGroupId"]) == ("Renamed", group)
     owner.post(build_page_path(acme, f"/{bank}/edit"), build_account_form(accountGroupId=other))
     assert api.get(f"accounts/{bank}").json()["accountGroupId"] == other
     owner.post(build_page_path(acme, f"/{bank}/edit"), build_account_form())

@@ -61,15 +61,15 @@ def test_booking_with_other_amount_keeps_categories(api, take, books, pending, a
     file = attach_file(api, pending)
     api.put(f"transactions/{pending['id']}", {"notes": "ask Bob", "excludeFromAutoCategorization": True})
     before = books.read(pending["id"])
-    told = take(build_camt(build_statement(build_booked_entry(amount))))
-    assert (told["count"], told["duplicates"]) == (0, 1)
+    answer = take(build_camt(build_statement(build_booked_entry(amount))))
+    assert (answer["count"], answer["duplicates"]) == (0, 1)
     (row,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
     assert (row["id"], row["pending"], row["amountValue"]) == (pending["id"], False, amount)
     assert list_split_values(row) == sorted(after)
     assert {part["categoryId"] for part in row["categorizations"].values()} == {category}
     assert (row["notes"], row["excludeFromAutoCategorization"]) == ("ask Bob", True)
     assert api.get("files", {"transactionId": row["id"]}).json()[0]["id"] == file
-    api.delete(f"imports/{told['importId']}")
+    api.delete(f"imports/{answer['importId']}")
     again = books.read(pending["id"])
     assert {**again, "lastUpdatedTime": 0} == {**before, "lastUpdatedTime": 0}, "and undoing gives what was before"
 
@@ -82,8 +82,8 @@ def test_booking_matches_equal_amount_first_for_shared_reference(api, take, main
             build_statement(build_booked_entry("-4.10"), build_booked_entry("-3.50"), build_booked_entry("9.00"))
         )
     )
-    found = api.get("transactions").json()
-    after = {row["id"]: row["amountValue"] for row in found if row["source"] == "bank"}
+    body = api.get("transactions").json()
+    after = {row["id"]: row["amountValue"] for row in body if row["source"] == "bank"}
     assert (after[before["-3.50"]], after[before["-4.00"]]) == ("-3.50", "-4.10")
     assert len(after) == 3
 
@@ -105,16 +105,16 @@ def test_edited_pending_row_without_reference_is_booked_and_keeps_edits(api, tak
     edited = {"fromTo": "Bistro", "description": "Team dinner", "date": "2026-01-10", "amountValue": "-41.00"}
     api.put(f"transactions/{row['id']}", edited)
     take(build_camt(build_statement(build_booked_entry("-40.00", ref=None), opening="100", closing="60")))
-    (kept,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
-    assert (kept["id"], kept["pending"], kept["amountValue"]) == (row["id"], False, "-40.00")
-    assert (kept["fromTo"], kept["description"], kept["date"]) == ("Bistro", "Team dinner", "2026-01-16")
+    (remaining,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
+    assert (remaining["id"], remaining["pending"], remaining["amountValue"]) == (row["id"], False, "-40.00")
+    assert (remaining["fromTo"], remaining["description"], remaining["date"]) == ("Bistro", "Team dinner", "2026-01-16")
 
 
 def test_lapsed_transaction_returns_with_its_files(api, take, books, pending):
     file = attach_file(api, pending)
-    told = take(build_simple_camt("1.00"))
+    answer = take(build_simple_camt("1.00"))
     assert api.get(f"transactions/{pending['id']}").status_code == 404
-    api.delete(f"imports/{told['importId']}")
+    api.delete(f"imports/{answer['importId']}")
     assert books.read(pending["id"])["pending"] is True
     assert [each["id"] for each in api.get("files", {"transactionId": pending["id"]}).json()] == [file]
 
@@ -122,31 +122,31 @@ def test_lapsed_transaction_returns_with_its_files(api, take, books, pending):
 def test_booking_undo_removes_categories_assigned_by_rule(api, take, books, pending):
     rule = {"name": "All", "conditions": {"direction": "out"}, "action": {"categoryId": books.category("hosting")}}
     assert api.post("categorization_rules", rule).status_code == 201
-    told = take(build_camt(build_statement(build_booked_entry("-40.00"))))
+    answer = take(build_camt(build_statement(build_booked_entry("-40.00"))))
     assert len(books.parts(pending["id"])) == 1
-    api.delete(f"imports/{told['importId']}")
+    api.delete(f"imports/{answer['importId']}")
     again = books.read(pending["id"])
     assert (again["pending"], again["categorizations"], again["categorizationsAutoAssigned"]) == (True, {}, False)
 
 
 def test_booking_undo_keeps_edits_made_after_booking(api, take, books, pending):
-    told = take(build_camt(build_statement(build_booked_entry("-44.00"))))
+    answer = take(build_camt(build_statement(build_booked_entry("-44.00"))))
     books.split(pending["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -44}})
     api.put(f"transactions/{pending['id']}", {"description": "Team dinner"})
-    api.delete(f"imports/{told['importId']}")
+    api.delete(f"imports/{answer['importId']}")
     again = books.read(pending["id"])
     assert (again["pending"], again["amountValue"], list_split_values(again)) == (True, "-40.00", [-40])
     assert again["description"] == "Team dinner"
 
 
 def test_import_undo_counts_user_changes_but_not_bank_changes(api, take, books, pending):
-    told = take(build_camt(build_statement(build_booked_entry("-44.00"), build_booked_entry("-1.00", ref="R2"))))
+    answer = take(build_camt(build_statement(build_booked_entry("-44.00"), build_booked_entry("-1.00", ref="R2"))))
     first = pending["importId"]
-    assert api.delete(f"imports/{told['importId']}").json()["changedCount"] == 0
+    assert api.delete(f"imports/{answer['importId']}").json()["changedCount"] == 0
     assert api.delete(f"imports/{first}").json() == {"success": True, "deletedCount": 1, "changedCount": 0}
     first = take(build_report(build_pending_entry()))
     (row,) = [each for each in api.get("transactions").json() if each["pending"]]
     api.put(f"transactions/{row['id']}", {"notes": "mine"})
-    told = take(build_camt(build_statement(build_booked_entry("-44.00"))))
-    api.delete(f"imports/{told['importId']}")
+    answer = take(build_camt(build_statement(build_booked_entry("-44.00"))))
+    api.delete(f"imports/{answer['importId']}")
     assert api.delete(f"imports/{first['importId']}").json()["changedCount"] == 1

@@ -17,8 +17,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
 
 def get_initial_balance(api, account):
-    found = api.get(f"accounts/{account}/initial_balance").json()["transaction"]
-    return found and (found["date"], found["amountValue"])
+    transaction = api.get(f"accounts/{account}/initial_balance").json()["transaction"]
+    return transaction and (transaction["date"], transaction["amountValue"])
 
 
 def test_first_statement_sets_initial_balance_on_day_before(api, take, main):
@@ -40,10 +40,10 @@ def test_earlier_statement_moves_initial_balance_back(api, take, main):
     february = build_simple_camt("-10.00", start="2026-02-01", end="2026-02-28", day="2026-02-10", opening="60.00")
     take(february)
     assert get_initial_balance(api, main) == ("2026-01-31", "60.00")
-    told = take(build_simple_camt("-40.00"))
+    answer = take(build_simple_camt("-40.00"))
     assert get_initial_balance(api, main) == ("2025-12-31", "100.00")
-    assert told["statements"][0]["ledgerDifference"] == "0.00"
-    api.delete(f"imports/{told['importId']}")
+    assert answer["statements"][0]["ledgerDifference"] == "0.00"
+    api.delete(f"imports/{answer['importId']}")
     assert get_initial_balance(api, main) == ("2026-01-31", "60.00")
 
 
@@ -93,23 +93,23 @@ EARLIER = build_camt(
 )
 def test_statement_sets_initial_balance_despite_earlier_notifications(api, take, main, files):
     for content in files:
-        told = take(content)
+        answer = take(content)
     assert get_initial_balance(api, main) == ("2025-12-19", "107.00")
     balances = {row["difference"] for row in api.get(f"accounts/{main}/reconciliation").json()}
     assert (balances, get_bank_connection(api, main)["balanceMismatchSince"]) == ({"0.00"}, None)
-    assert told["importId"]
+    assert answer["importId"]
 
 
 def test_statement_undo_keeps_edited_initial_balance(api, take, main):
-    told = take(build_simple_camt("-40.00"))
+    answer = take(build_simple_camt("-40.00"))
     api.put(f"accounts/{main}/initial_balance", {"date": "2025-12-31", "amountValue": "90.00"})
-    api.delete(f"imports/{told['importId']}")
+    api.delete(f"imports/{answer['importId']}")
     assert get_initial_balance(api, main) == ("2025-12-31", "90.00")
 
 
 def test_statement_undo_restores_previous_ledger(api, take, acme, main):
-    told = take(build_simple_camt("-40.00", "25.50"))
-    undone = api.delete(f"imports/{told['importId']}").json()
+    answer = take(build_simple_camt("-40.00", "25.50"))
+    undone = api.delete(f"imports/{answer['importId']}").json()
     assert undone["deletedCount"] == 2
     assert (
         list_stored_rows(acme),
@@ -125,35 +125,38 @@ def get_bank_connection(api, account):
 
 def test_statement_import_sets_bank_connection_of_account(api, take, main):
     take(build_simple_camt("-40.00"))
-    found = get_bank_connection(api, main)
-    assert (found["type"], found["status"]) == ("statementFile", "active")
-    assert found["lastSyncTime"].endswith("Z")
-    rest = set(found) - {"type", "status", "lastSyncTime"}
-    assert {name: found[name] for name in rest} == dict.fromkeys(rest)
+    bank_connection = get_bank_connection(api, main)
+    assert (bank_connection["type"], bank_connection["status"]) == ("statementFile", "active")
+    assert bank_connection["lastSyncTime"].endswith("Z")
+    rest = set(bank_connection) - {"type", "status", "lastSyncTime"}
+    assert {name: bank_connection[name] for name in rest} == dict.fromkeys(rest)
     assert "balanceMismatchSince" in rest
 
 
 def test_difference_notifies_owners_and_admins_once_until_resolved(api, take, main, alice, bob):
     take(build_simple_camt("-40.00"))
-    told = take(build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55")))
-    assert told["statements"][0]["difference"] == "-4.45"
-    assert told["statements"][0]["ledgerDifference"] == "-4.45"
-    found = get_bank_connection(api, main)
-    assert (found["balanceMismatchReportedBalances"], found["balanceMismatchCalculatedBalance"]) == ([55.55], 60)
-    since = found["balanceMismatchSince"]
-    told = Notification.objects.filter(type="balance.mismatch")
-    assert set(told.values_list("recipient_id", flat=True)) >= {alice.id}
-    assert not told.filter(recipient_id=bob.id).exists()
-    before = told.count()
+    answer = take(build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55")))
+    assert answer["statements"][0]["difference"] == "-4.45"
+    assert answer["statements"][0]["ledgerDifference"] == "-4.45"
+    bank_connection = get_bank_connection(api, main)
+    assert (
+        bank_connection["balanceMismatchReportedBalances"],
+        bank_connection["balanceMismatchCalculatedBalance"],
+    ) == ([55.55], 60)
+    since = bank_connection["balanceMismatchSince"]
+    answer = Notification.objects.filter(type="balance.mismatch")
+    assert set(answer.values_list("recipient_id", flat=True)) >= {alice.id}
+    assert not answer.filter(recipient_id=bob.id).exists()
+    before = answer.count()
     take(build_camt(build_statement(start="2026-03-01", end="2026-03-31", opening="55.55", closing="50")))
-    assert told.count() == before
+    assert answer.count() == before
     assert get_bank_connection(api, main)["balanceMismatchSince"] == since
     take(build_camt(build_statement(start="2026-04-01", end="2026-04-30", opening="60", closing="60")))
     assert get_bank_connection(api, main)["balanceMismatchSince"] is None
     take(build_camt(build_statement(start="2026-05-01", end="2026-05-31", opening="60", closing="61")))
     assert get_bank_connection(api, main)["balanceMismatchSince"] is not None
-    assert told.count() == 2 * before  # another one, though nobody has read the first
-    payload = told.filter(recipient_id=alice.id).latest("created_time", "id").payload
+    assert answer.count() == 2 * before  # another one, though nobody has read the first
+    payload = answer.filter(recipient_id=alice.id).latest("created_time", "id").payload
     assert (payload["date"], payload["reported"], payload["calculated"]) == ("2026-05-31", "61.00", "60.00")
 
 
@@ -197,27 +200,35 @@ def test_reconciliation_requires_balances_permission(make_api, acme, main):
 
 
 def test_inconsistent_statement_is_reported_but_not_corrected(take, acme, main):
-    told = take(build_simple_camt("-40.00", closing="70.00"))["statements"][0]
-    assert (told["difference"], told["ledgerBalance"], told["ledgerDifference"]) == ("10.00", "60.00", "10.00")
+    statement = take(build_simple_camt("-40.00", closing="70.00"))["statements"][0]
+    assert (statement["difference"], statement["ledgerBalance"], statement["ledgerDifference"]) == (
+        "10.00",
+        "60.00",
+        "10.00",
+    )
 
 
 def test_foreign_entry_counts_at_its_amount_in_statement_currency(api, take, main):
     own = bank_file_builders.build_tag(
         "AmtDtls", bank_file_builders.build_tag("TxAmt", bank_file_builders.build_amount("-92.00"))
     )
-    told = take(
+    statement = take(
         build_camt(build_statement(build_entry("-100.00", currency="USD", more=own), opening="100", closing="8"))
     )["statements"][0]
-    assert (told["bookedSum"], told["difference"], told["ledgerDifference"]) == ("-92.00", "0.00", "0.00")
+    assert (statement["bookedSum"], statement["difference"], statement["ledgerDifference"]) == (
+        "-92.00",
+        "0.00",
+        "0.00",
+    )
     (row,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
     assert (row["amountValue"], row["amountCurrency"], row["notes"]) == ("-92.00", "EUR", "Amount USD -100")
 
 
 def test_foreign_entry_without_statement_amount_leaves_booked_sum_null(api, take, main):
-    told = take(build_camt(build_statement(build_entry("-100.00", currency="USD"), opening="100", closing="8")))[
+    statement = take(build_camt(build_statement(build_entry("-100.00", currency="USD"), opening="100", closing="8")))[
         "statements"
     ][0]
-    assert (told["bookedSum"], told["difference"], told["ledgerDifference"]) == (None, None, None)
+    assert (statement["bookedSum"], statement["difference"], statement["ledgerDifference"]) == (None, None, None)
     (row,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
     assert (row["amountValue"], row["amountCurrency"]) == ("-100.00", "USD")
 
@@ -226,9 +237,11 @@ def test_balances_are_compared_in_same_currency_only(api, take, main):
     other = bank_file_builders.build_balance("OPBD", "100", "2026-01-01", "USD") + bank_file_builders.build_balance(
         "CLBD", "60", "2026-01-31", "USD"
     )
-    told = take(build_camt(build_statement(other, build_entry("-40.00"))))["statements"][0]
-    assert (told["currency"], told["bookedSum"]) == ("EUR", "-40.00")
-    assert {told[name] for name in ("openingBalance", "closingBalance", "difference", "ledgerDifference")} == {None}
+    statement = take(build_camt(build_statement(other, build_entry("-40.00"))))["statements"][0]
+    assert (statement["currency"], statement["bookedSum"]) == ("EUR", "-40.00")
+    assert {statement[name] for name in ("openingBalance", "closingBalance", "difference", "ledgerDifference")} == {
+        None
+    }
     assert get_initial_balance(api, main) is None
     both = other + bank_file_builders.build_balance("CLBD", "7", "2026-01-31")
     assert take(build_camt(build_statement(both)))["statements"][0]["closingBalance"] == "7.00"
@@ -255,9 +268,11 @@ def test_statement_with_mixed_balance_currencies_is_rejected(api, main):
 
 def get_mismatch(api, account):
     """What the account says of its mismatch: (the bank's balance, ours)."""
-    found = get_bank_connection(api, account)
-    assert (found["balanceMismatchSince"] is None) is (found["balanceMismatchReportedBalances"] is None)
-    return found["balanceMismatchReportedBalances"], found["balanceMismatchCalculatedBalance"]
+    bank_connection = get_bank_connection(api, account)
+    assert (bank_connection["balanceMismatchSince"] is None) is (
+        bank_connection["balanceMismatchReportedBalances"] is None
+    )
+    return bank_connection["balanceMismatchReportedBalances"], bank_connection["balanceMismatchCalculatedBalance"]
 
 
 NO_MISMATCH = (None, None)
@@ -334,14 +349,14 @@ def test_statement_undo_sends_no_mismatch_notification(api, take, main):
 
 
 def test_reconciled_transaction_form_shows_warning(api, pages, main, reconciled):
-    said = "This transaction is reconciled with the bank statement up to 31 Jan 2026."
+    text = "This transaction is reconciled with the bank statement up to 31 Jan 2026."
     address = f"/{reconciled['id']}/edit"
-    assert said in get_page_text(pages.get(address))
+    assert text in get_page_text(pages.get(address))
     assert "It is reconciled with the bank statement up to 31 Jan 2026." in get_page_text(
         pages.get(f"/{reconciled['id']}")
     )
     api.put(f"transactions/{reconciled['id']}", {"amountValue": "-5721.00"})
-    assert said not in get_page_text(pages.get(address)), "it is out of balance already"
+    assert text not in get_page_text(pages.get(address)), "it is out of balance already"
     overview = get_page_text(pages.client.get(pages.base.removesuffix("/transactions")))
     assert "Main is out of balance" in overview
 

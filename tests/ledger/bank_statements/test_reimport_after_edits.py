@@ -35,9 +35,9 @@ edits = st.lists(
 @given(made=edits)
 def test_reimport_after_edits_adds_nothing(api, take, acme, main, made):
     first = take(build_camt(build_statement(*FILE)))
-    found = sorted(row["id"] for row in api.get("transactions").json() if row["source"] == "bank")
+    results = sorted(row["id"] for row in api.get("transactions").json() if row["source"] == "bank")
     for place, values in made:
-        assert api.put(f"transactions/{found[place]}", values).status_code == 200
+        assert api.put(f"transactions/{results[place]}", values).status_code == 200
     again = take(build_camt(build_statement(*FILE)))
     assert (again["count"], again["duplicates"]) == (0, len(FILE))
     for each in (again, first):

@@ -53,15 +53,15 @@ def test_overlapping_files_add_only_new_entries(take, acme, main):
     one = [build_entry("-1.00", "2026-01-10"), build_entry("-2.00", "2026-01-20")]
     two = [build_entry("-2.00", "2026-01-20"), build_entry("-3.00", "2026-02-10")]
     take(build_camt(build_statement(*one)))
-    told = take(build_camt(build_statement(*two, start="2026-01-15", end="2026-02-15")))
-    assert (told["count"], told["duplicates"]) == (1, 1)
+    answer = take(build_camt(build_statement(*two, start="2026-01-15", end="2026-02-15")))
+    assert (answer["count"], answer["duplicates"]) == (1, 1)
 
 
 def test_intraday_report_and_statement_do_not_duplicate_entries(take, acme, main):
     booked = build_entry("-40.00", ref="R1")
     take(build_camt(build_statement(booked, kind="052"), kind="052"))
-    told = take(build_camt(build_statement(booked, opening="100", closing="60")))
-    assert (told["format"], told["count"], told["duplicates"]) == ("camt.053", 0, 1)
+    answer = take(build_camt(build_statement(booked, opening="100", closing="60")))
+    assert (answer["format"], answer["count"], answer["duplicates"]) == ("camt.053", 0, 1)
 
 
 def test_mt940_and_camt_of_same_day_do_not_duplicate_entries(take, acme, main):
@@ -76,8 +76,8 @@ def test_mt940_and_camt_of_same_day_do_not_duplicate_entries(take, acme, main):
         build_entry("25.50", name="Globex GmbH", text="Danke", ref="Z-10"),
         build_entry("25.50", name="GLOBEX", text=""),
     ]
-    told = take(build_camt(build_statement(*entries, build_entry("1.00"), opening="100", closing="112")))
-    assert (told["count"], told["duplicates"]) == (1, 3)
+    answer = take(build_camt(build_statement(*entries, build_entry("1.00"), opening="100", closing="112")))
+    assert (answer["count"], answer["duplicates"]) == (1, 3)
 
 
 def test_batch_stored_whole_is_not_repeated_as_payments(take, acme, main):
@@ -157,10 +157,12 @@ def test_booking_replaces_pending_row_and_keeps_categories(api, take, books, acm
     assert waiting["pending"] is True
     category = books.category("marketing")
     books.split(waiting["id"], {"categoryId": category, "plSplit": {"cac": -40}})
-    told = take(build_camt(build_statement(build_entry("-40.00", "2026-01-16", ref="R1"), opening="100", closing="60")))
-    assert (told["count"], told["duplicates"], told["statements"][0]["ledgerDifference"]) == (0, 1, "0.00")
+    answer = take(
+        build_camt(build_statement(build_entry("-40.00", "2026-01-16", ref="R1"), opening="100", closing="60"))
+    )
+    assert (answer["count"], answer["duplicates"], answer["statements"][0]["ledgerDifference"]) == (0, 1, "0.00")
     booked = books.read(waiting["id"])
-    assert (booked["pending"], booked["date"], booked["importId"]) == (False, "2026-01-16", told["importId"])
+    assert (booked["pending"], booked["date"], booked["importId"]) == (False, "2026-01-16", answer["importId"])
     assert [part["categoryId"] for part in booked["categorizations"].values()] == [category]
 
 
@@ -189,8 +191,8 @@ def test_late_report_adds_no_booked_or_lapsed_rows(take, acme, main):
         build_entry("-40.00", "2026-01-14", ref="R1", status="PDNG"),
         build_entry("-9.00", "2026-01-14", status="PDNG"),
     ]
-    told = take(build_camt(build_statement(*waiting, kind="052"), kind="052"))
-    assert (told["count"], told["duplicates"]) == (0, 2)
+    answer = take(build_camt(build_statement(*waiting, kind="052"), kind="052"))
+    assert (answer["count"], answer["duplicates"]) == (0, 2)
 
 
 def test_pending_entry_days_after_equal_booking_is_new(take, acme, main):
@@ -198,22 +200,22 @@ def test_pending_entry_days_after_equal_booking_is_new(take, acme, main):
     january, coffee = {"start": "2026-01-06", "end": "2026-01-06"}, {"name": "Bar", "text": "Coffee"}
     take(build_camt(build_statement(build_entry("-3.50", "2026-01-06", **coffee), kind="052", **january), kind="052"))
     announced = build_entry("-3.50", "2026-01-10", status="PDNG", **coffee)
-    told = take(build_camt(build_statement(announced, kind="052", start="2026-01-10", end="2026-01-10"), kind="052"))
-    assert (told["count"], told["duplicates"]) == (1, 0)
+    answer = take(build_camt(build_statement(announced, kind="052", start="2026-01-10", end="2026-01-10"), kind="052"))
+    assert (answer["count"], answer["duplicates"]) == (1, 0)
     booked = build_entry("-3.50", "2026-01-12", **coffee)
-    told = take(build_camt(build_statement(booked, kind="052", start="2026-01-12", end="2026-01-12"), kind="052"))
-    assert (told["count"], told["booked"]) == (0, 1)
+    answer = take(build_camt(build_statement(booked, kind="052", start="2026-01-12", end="2026-01-12"), kind="052"))
+    assert (answer["count"], answer["booked"]) == (0, 1)
     assert [row[0] for row in list_stored_rows(acme)] == ["2026-01-06", "2026-01-12"]
 
 
 def test_report_without_entries_creates_empty_import(take, main):
-    told = take(bank_file_builders.build_mt942())
-    assert (told["format"], told["count"], told["statements"][0]["accountId"]) == ("mt942", 0, main)
+    answer = take(bank_file_builders.build_mt942())
+    assert (answer["format"], answer["count"], answer["statements"][0]["accountId"]) == ("mt942", 0, main)
 
 
 def test_all_lines_of_mt942_are_pending(api, take, main):
-    told = take(bank_file_builders.build_mt942(("2601150115D40,00NTRFNONREF//BANK-1", "Rent")))
-    assert (told["format"], told["count"], told["statements"][0]["pending"]) == ("mt942", 1, 1)
+    answer = take(bank_file_builders.build_mt942(("2601150115D40,00NTRFNONREF//BANK-1", "Rent")))
+    assert (answer["format"], answer["count"], answer["statements"][0]["pending"]) == ("mt942", 1, 1)
     assert [row["pending"] for row in api.get("transactions").json()] == [True]
 
 
@@ -226,8 +228,10 @@ def test_booking_undo_makes_row_pending_again(api, take, books, acme, main):
     )
     (waiting,) = api.get("transactions").json()
     books.split(waiting["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -40}})
-    told = take(build_camt(build_statement(build_entry("-40.00", "2026-01-16", ref="R1"), opening="100", closing="60")))
-    undone = api.delete(f"imports/{told['importId']}").json()
+    answer = take(
+        build_camt(build_statement(build_entry("-40.00", "2026-01-16", ref="R1"), opening="100", closing="60"))
+    )
+    undone = api.delete(f"imports/{answer['importId']}").json()
     assert (undone["success"], undone["deletedCount"]) == (True, 0)
     again = books.read(waiting["id"])
     assert (again["pending"], again["date"], again["description"]) == (True, "2026-01-14", "Soon")
@@ -240,9 +244,9 @@ def test_import_undo_restores_lapsed_row_with_categories(api, take, books, acme,
     take(build_camt(build_statement(build_entry("-9.00", "2026-01-14", status="PDNG"), kind="052"), kind="052"))
     (waiting,) = api.get("transactions").json()
     books.split(waiting["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -9}})
-    told = take(build_simple_camt("1.00"))
+    answer = take(build_simple_camt("1.00"))
     assert [row[1] for row in list_stored_rows(acme)] == ["1.00"]
-    api.delete(f"imports/{told['importId']}")
+    api.delete(f"imports/{answer['importId']}")
     back = books.read(waiting["id"])
     assert (back["pending"], back["amountValue"], len(back["categorizations"])) == (True, "-9.00", 1)
 
@@ -256,10 +260,10 @@ def test_import_undo_does_not_restore_rows_of_undone_import(api, take, acme, mai
             kind="052",
         )
     )
-    told = take(build_camt(build_statement(build_entry("-40.00", ref="R1"), opening="100", closing="60")))
+    answer = take(build_camt(build_statement(build_entry("-40.00", ref="R1"), opening="100", closing="60")))
     api.delete(f"imports/{first['importId']}")
     assert [row[1] for row in list_stored_rows(acme)] == ["-40.00"]
-    assert api.delete(f"imports/{told['importId']}").json()["deletedCount"] == 1
+    assert api.delete(f"imports/{answer['importId']}").json()["deletedCount"] == 1
     assert list_stored_rows(acme) == []
 
 
@@ -283,9 +287,9 @@ def test_files_in_any_order_leave_the_same_ledger(api, take, acme, main, order):
     report = build_camt(build_statement(*waiting, kind="052", start="2026-02-09", end="2026-02-09"), kind="052")
     for place in order:
         take([january, february, both, report][place])
-    found = sorted((row[0], row[1]) for row in list_stored_rows(acme))
+    results = sorted((row[0], row[1]) for row in list_stored_rows(acme))
     wanted = [("01-15", "-40.00"), ("01-15", "25.50"), ("02-10", "-9.00"), ("02-11", "3.00")]
-    assert found == [(f"2026-{day}", amount) for day, amount in wanted]
+    assert results == [(f"2026-{day}", amount) for day, amount in wanted]
     assert not any(row["pending"] for row in api.get("transactions").json())
 
 
@@ -305,9 +309,9 @@ def test_undo_of_last_file_restores_previous_ledger(api, take, acme, main, last)
     for content in files[:last]:
         take(content)
     before = get_ledger_state(api, acme, main)
-    told = take(files[last])
+    answer = take(files[last])
     assert get_ledger_state(api, acme, main) != before
-    api.delete(f"imports/{told['importId']}")
+    api.delete(f"imports/{answer['importId']}")
     assert get_ledger_state(api, acme, main) == before
 
 

@@ -33,9 +33,9 @@ QIF_OF_TWO = (SAMPLES / "qif_two_accounts.qif").read_bytes()
 def test_multi_account_file_is_routed_by_account_number(api, acme, take, books, content):
     assert get_status_and_code(upload_statement(api, content)) == (400, "account_unknown")
     one, two = books.account(accountNumber=FIRST), books.account(accountNumber=SECOND)
-    told = take(content)
-    assert [(each["accountId"], each["count"]) for each in told["statements"]] == [(one, 1), (two, 1)]
-    assert told["otherAccountNumbers"] == []
+    answer = take(content)
+    assert [(each["accountId"], each["count"]) for each in answer["statements"]] == [(one, 1), (two, 1)]
+    assert answer["otherAccountNumbers"] == []
 
 
 @pytest.mark.parametrize("content", TWO_ACCOUNTS.values(), ids=TWO_ACCOUNTS)
@@ -47,9 +47,9 @@ def test_import_into_one_account_takes_only_its_statements(api, acme, take, book
         assert FIRST in answer.json()["detail"]
         assert SECOND in answer.json()["detail"]
     assert list_stored_rows(acme) == []
-    told = take(content, accountId=one)
-    assert [(each["accountId"], each["count"]) for each in told["statements"]] == [(one, 1)]
-    assert told["otherAccountNumbers"] == [SECOND]
+    answers = take(content, accountId=one)
+    assert [(each["accountId"], each["count"]) for each in answers["statements"]] == [(one, 1)]
+    assert answers["otherAccountNumbers"] == [SECOND]
     assert [row[1] for row in list_stored_rows(acme)] == ["-10.00"]
     assert api.get(f"accounts/{fresh}").json()["accountNumber"] is None
 
@@ -60,10 +60,10 @@ def test_multi_account_qif_file_is_routed_by_account_name(api, acme, take, books
     assert "One, Two" in answer.json()["detail"]
     assert get_status_and_code(upload_statement(api, QIF_OF_TWO)) == (400, "account_unknown")
     one, two = books.account(name="One"), books.account(accountNumber="two")
-    told = take(QIF_OF_TWO, accountId=two)
-    assert ([each["count"] for each in told["statements"]], told["otherAccountNumbers"]) == ([1], ["One"])
-    told = take(QIF_OF_TWO)
-    assert [(each["accountId"], each["count"]) for each in told["statements"]] == [(one, 1), (two, 0)]
+    answers = take(QIF_OF_TWO, accountId=two)
+    assert ([each["count"] for each in answers["statements"]], answers["otherAccountNumbers"]) == ([1], ["One"])
+    answers = take(QIF_OF_TWO)
+    assert [(each["accountId"], each["count"]) for each in answers["statements"]] == [(one, 1), (two, 0)]
 
 
 def test_statement_in_other_currency_than_account_is_rejected(api, acme, take, books, bank):
@@ -84,8 +84,8 @@ def test_named_account_takes_only_statement_in_its_currency(api, acme, take, boo
         build_statement(build_entry("1.00")), build_statement(build_entry("2.00", currency="USD"), currency="USD")
     )
     assert get_status_and_code(upload_statement(api, both)) == (400, "currency_differs")
-    told = take(both, accountId=main)
-    assert [(each["currency"], each["count"]) for each in told["statements"]] == [("EUR", 1)]
+    answer = take(both, accountId=main)
+    assert [(each["currency"], each["count"]) for each in answer["statements"]] == [("EUR", 1)]
     assert [row[1] for row in list_stored_rows(acme)] == ["1.00"]
 
 
@@ -98,8 +98,8 @@ def test_ofx_without_currency_uses_account_currency(api, acme, take, books, name
         {"DTPOSTED": "20260115", "TRNAMT": "-7.01", "FITID": "2"} | foreign,
         account=FIRST, currency="", balance="10.00",
     )  # fmt: skip
-    told = take(content, **({"accountId": dollars} if named else {}))["statements"][0]
-    assert (told["currency"], told["bookedSum"], told["openingBalance"]) == ("USD", "-7.51", "17.51")
+    statement = take(content, **({"accountId": dollars} if named else {}))["statements"][0]
+    assert (statement["currency"], statement["bookedSum"], statement["openingBalance"]) == ("USD", "-7.51", "17.51")
 
 
 @pytest.mark.parametrize("amount", ["12.3.4", "1,2.3", "123 45", "1e3", "5-5"])

@@ -13,9 +13,9 @@ def test_concurrent_file_with_other_account_number_is_rejected(api, acme, bank, 
     read = statement_files.read_statements
 
     def read_while_the_other_is_stored(*args, **named):
-        found = read(*args, **named)
+        result = read(*args, **named)
         api.put(f"accounts/{bank}", {"accountNumber": IBAN})
-        return found
+        return result
 
     monkeypatch.setattr(statement_files, "read_statements", read_while_the_other_is_stored)
     answer = upload_statement(api, build_simple_camt("-1.00", iban="DE02120300000000202051"), accountId=bank)

@@ -50,8 +50,8 @@ def open_check_page(client, company, *files, **more):
 
 def confirm_import(client, address, answer):
     form = re.search(r'class="confirm-row">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
-    found = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)
-    return client.post(urlsplit(address).path, group_values(found), follow=True)
+    result = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)
+    return client.post(urlsplit(address).path, group_values(result), follow=True)
 
 
 def group_values(pairs):
@@ -161,11 +161,11 @@ def test_account_chosen_for_all_files_can_be_overridden_per_file(editor, acme, b
     address, answer = open_check_page(editor, acme, *files, account=bank)
     answer = choose_accounts(editor, address, answer, bank, savings)
     confirm_import(editor, address, answer)
-    found = {
+    result = {
         str(row.account_id): row.amount_value
         for row in Transaction.objects.for_company(acme.id).without_initial_balances()
     }
-    assert found == {bank: -1, savings: -2}
+    assert result == {bank: -1, savings: -2}
 
 
 def test_statement_account_number_overrides_chosen_account(editor, acme, books, main):
@@ -234,31 +234,31 @@ def test_statement_without_period_uses_period_of_its_entries(editor, acme, main)
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_truncated_file_error_is_localized(editor, acme, main, language):
     editor.defaults["HTTP_ACCEPT_LANGUAGE"] = language
-    said = {
+    text = {
         "en": "Line 2: The file is incomplete and ends here. Export or download it again.",
         "de": "Zeile 2: Die Datei ist unvollständig und endet hier. Exportieren oder laden Sie sie erneut.",
     }
     for cut in (30, 33, 200):
         _, answer = open_check_page(editor, acme, ("truncated.xml", build_simple_camt("-40.00")[:-cut]))
-        assert said[language] in get_page_text(answer), cut
+        assert text[language] in get_page_text(answer), cut
 
 
 def test_broken_xml_error_is_shown_in_german(editor, acme, main):
     editor.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
     broken = build_simple_camt("-40.00").replace(b"</Ntry>", b"</Other>")
     _, answer = open_check_page(editor, acme, ("broken.xml", broken))
-    said = get_page_text(answer)
-    assert "Zeile 2: Das XML ist hier nicht wohlgeformt." in said
-    assert "XML" in said
-    assert "mismatched" not in said
+    page_text = get_page_text(answer)
+    assert "Zeile 2: Das XML ist hier nicht wohlgeformt." in page_text
+    assert "XML" in page_text
+    assert "mismatched" not in page_text
 
 
 def test_empty_file_is_reported_as_empty(editor, acme, main):
-    said = "“empty.xml” is empty. Export it again."
+    text = "“empty.xml” is empty. Export it again."
     alone = upload_files(editor, acme, ("empty.xml", b""))
-    assert (alone.status_code, said in get_page_text(alone)) == (400, True)
+    assert (alone.status_code, text in get_page_text(alone)) == (400, True)
     answer = upload_files(editor, acme, ("empty.xml", b""), ("1.xml", build_simple_camt("-40.00")))
-    assert said in get_page_text(editor.get(answer["Location"]))
+    assert text in get_page_text(editor.get(answer["Location"]))
 
 
 def test_upload_without_any_statement_is_rejected(editor, acme, main):

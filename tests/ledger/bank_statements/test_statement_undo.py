@@ -48,10 +48,10 @@ def test_undo_keeps_rows_of_other_files(api, take, books, acme, one, other):
 
 
 def get_ledger_state(api, account):
-    found = api.get("transactions", {"accountId": account}).json()
-    told = sorted((row["date"], row["amountValue"], row["pending"]) for row in found)
+    body = api.get("transactions", {"accountId": account}).json()
+    answers = sorted((row["date"], row["amountValue"], row["pending"]) for row in body)
     row = api.get(f"accounts/{account}").json()
-    return told, row["accountNumber"], bool((row["bankConnection"] or {}).get("balanceMismatchSince"))
+    return answers, row["accountNumber"], bool((row["bankConnection"] or {}).get("balanceMismatchSince"))
 
 
 @pytest.mark.parametrize("names", [*combinations(FILES, 3)], ids="-".join)
@@ -82,10 +82,10 @@ def test_undo_of_last_file_removes_account_number_unless_edited(api, take, bank)
 def test_undo_counts_reassigned_rows_with_their_current_import(api, take, main):
     one, two = take(build_simple_camt("-1.00", "-2.00")), take(build_simple_camt("-1.00", "-2.00"))
     assert api.delete(f"imports/{one['importId']}").json()["deletedCount"] == 0
-    found = [row for row in api.get("transactions").json() if row["source"] == "bank"]
-    assert {row["importId"] for row in found} == {two["importId"]}
-    told = api.delete(f"imports/{two['importId']}").json()
-    assert told == {"success": True, "deletedCount": 2, "changedCount": 0}
+    results = [row for row in api.get("transactions").json() if row["source"] == "bank"]
+    assert {row["importId"] for row in results} == {two["importId"]}
+    body = api.delete(f"imports/{two['importId']}").json()
+    assert body == {"success": True, "deletedCount": 2, "changedCount": 0}
 
 
 # ---------------------------------------------------------------------------------- tables beside statements
@@ -137,8 +137,8 @@ def test_undo_of_overlapping_import_keeps_rows_of_the_other(api, acme, books, do
     for undone, left in ((0, OTHER_LINES), (1, OWN_LINES)):
         account = books.account(importSettings=READING)
         sent = [door(api, account, OWN_LINES), other(api, account, OTHER_LINES)]
-        told = api.delete(f"imports/{sent[undone]}").json()
-        assert told["deletedCount"] == 1
+        body = api.delete(f"imports/{sent[undone]}").json()
+        assert body["deletedCount"] == 1
         assert sorted(row[:2] for row in list_stored_rows(acme)) == left
         api.delete(f"imports/{sent[1 - undone]}")
         assert list_stored_rows(acme) == []

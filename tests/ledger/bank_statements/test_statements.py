@@ -25,16 +25,16 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
 
 def test_statement_import_stores_rows_and_returns_summary(take, acme, main):
-    told = take(build_simple_camt("-40.00", "25.50"))
-    assert {name: told[name] for name in ("format", "count", "duplicates", "skippedBeforeDataStart", "errors")} == {
+    answer = take(build_simple_camt("-40.00", "25.50"))
+    assert {name: answer[name] for name in ("format", "count", "duplicates", "skippedBeforeDataStart", "errors")} == {
         "format": "camt.053",
         "count": 2,
         "duplicates": 0,
         "skippedBeforeDataStart": 0,
         "errors": [],
     }
-    assert told["dryRun"] is False
-    assert told["statements"] == [
+    assert answer["dryRun"] is False
+    assert answer["statements"] == [
         {
             "accountId": main,
             "accountNumber": IBAN,
@@ -60,9 +60,9 @@ def test_statement_import_stores_rows_and_returns_summary(take, acme, main):
 
 
 def test_statement_rows_have_bank_source_and_import_id(api, take, main):
-    told = take(build_simple_camt("-40.00"))
-    (row,) = api.get("transactions", {"importId": told["importId"]}).json()
-    assert (row["source"], row["pending"], row["importId"]) == ("bank", False, told["importId"])
+    answer = take(build_simple_camt("-40.00"))
+    (row,) = api.get("transactions", {"importId": answer["importId"]}).json()
+    assert (row["source"], row["pending"], row["importId"]) == ("bank", False, answer["importId"])
 
 
 def test_dry_run_returns_result_and_stores_nothing(api, take, acme, main):
@@ -82,10 +82,10 @@ def test_dry_run_returns_result_and_stores_nothing(api, take, acme, main):
 
 
 def test_import_list_shows_file_format_and_accounts(api, take, main):
-    told = take(build_simple_camt("-40.00"), name="Kontoauszug Mai.xml")
+    answer = take(build_simple_camt("-40.00"), name="Kontoauszug Mai.xml")
     (listed,) = api.get("imports").json()
     assert (listed["id"], listed["filename"], listed["format"]) == (
-        told["importId"],
+        answer["importId"],
         "Kontoauszug Mai.xml",
         "camt.053",
     )
@@ -102,9 +102,9 @@ def test_item_import_lists_accounts_and_no_file(api, bank):
 def test_entries_before_data_start_count_in_initial_balance_only(api, take, acme, main):
     api.put("", {"dataStartDate": "2026-01-10"})
     parts = [build_entry("-40.00", "2026-01-05"), build_entry("25.00", "2026-01-15")]
-    told = take(build_camt(build_statement(*parts, opening="100.00", closing="85.00")))
-    assert (told["count"], told["skippedBeforeDataStart"]) == (1, 1)
-    assert told["statements"][0]["ledgerDifference"] == "0.00"
+    answer = take(build_camt(build_statement(*parts, opening="100.00", closing="85.00")))
+    assert (answer["count"], answer["skippedBeforeDataStart"]) == (1, 1)
+    assert answer["statements"][0]["ledgerDifference"] == "0.00"
     initial = api.get(f"accounts/{main}/initial_balance").json()["transaction"]
     assert (initial["date"], initial["amountValue"]) == ("2026-01-09", "60.00")
 
@@ -249,8 +249,8 @@ def test_csv_uses_column_settings_of_account(api, take, acme, bank):
     columns = {"date": "Datum", "from_to": "Wer", "description": "Text", "amount": "Betrag"}
     reading = {"headings": 1, "columns": columns, "dateOrder": "dayFirst", "decimalSign": "comma", "flipSign": False}
     api.put(f"accounts/{bank}", {"importSettings": {"csv": reading}})
-    told = take(content, accountId=bank)
-    assert (told["format"], told["count"], told["statements"][0]["closingBalance"]) == ("csv", 1, None)
+    answer = take(content, accountId=bank)
+    assert (answer["format"], answer["count"], answer["statements"][0]["closingBalance"]) == ("csv", 1, None)
     assert list_stored_rows(acme) == [("2026-01-31", "-1234.50", "Initech", "Rechnung")]
     assert take(content, accountId=bank)["count"] == 0
     take(
@@ -298,22 +298,22 @@ def test_qif_date_order_comes_from_dates_saved_setting_or_request(api, take, acm
 
 
 def test_statement_import_is_audited_and_notified(api, take, acme, alice, main):
-    told = take(build_simple_camt("-40.00"))
+    answer = take(build_simple_camt("-40.00"))
     (logged,) = AuditEntry.objects.for_company(acme.id).filter(action="import.finished")
-    assert (logged.entity_id, logged.after["count"]) == (told["importId"], 1)
+    assert (logged.entity_id, logged.after["count"]) == (answer["importId"], 1)
     assert Notification.objects.filter(type="import.finished", recipient_id=alice.id).count() == 1
 
 
 def test_statement_import_hides_counts_without_read_permission(make_api, acme, main):
     writer = make_api(acme, "transactions:write")
-    told = upload_statement(writer, build_simple_camt("-40.00")).json()
-    assert told["importId"]
-    assert (told["count"], told["statements"]) == (None, None)
+    body = upload_statement(writer, build_simple_camt("-40.00")).json()
+    assert body["importId"]
+    assert (body["count"], body["statements"]) == (None, None)
     assert upload_statement(make_api(acme, "transactions:read"), build_simple_camt("-40.00")).status_code == 403
 
 
 def test_import_undo_removes_statements_and_bank_connection(api, take, acme, main):
-    told = take(build_simple_camt("-40.00"))
-    api.delete(f"imports/{told['importId']}")
+    answer = take(build_simple_camt("-40.00"))
+    api.delete(f"imports/{answer['importId']}")
     assert Statement.objects.for_company(acme.id).count() == 0
     assert Account.objects.get(id=main).bank_connection is None

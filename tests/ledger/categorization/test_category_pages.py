@@ -114,8 +114,8 @@ def test_system_category_page_cannot_change_line_or_delete(owner, api, acme):
     assert "Delete" not in get_page_text(shown)
     form = {"name": "Servers", "emoji": "", "order": str(row["order"]), "plTypes": ["ga"]}
     assert owner.post(build_page_path(acme, f"settings/categories/{row['id']}"), form).status_code == 303
-    kept = api.get(f"categories/{row['id']}").json()
-    assert (kept["name"], kept["plTypes"]) == ("Servers", ["cogs"])
+    body = api.get(f"categories/{row['id']}").json()
+    assert (body["name"], body["plTypes"]) == ("Servers", ["cogs"])
     assert owner.get(build_page_path(acme, f"settings/categories/{row['id']}/delete")).status_code == 200
     answer = owner.post(build_page_path(acme, f"settings/categories/{row['id']}/delete"), {})
     assert (answer.status_code, "System categories cannot be deleted" in get_page_text(answer)) == (400, True)
@@ -239,8 +239,8 @@ def test_merging_customers_combines_their_subscription_metrics(owner, api, acme,
         subscription = api.post("subscriptions", {"customerId": customer}).json()["id"]
         event = {"subscriptionId": subscription, "effectiveDate": "2026-01-10", "amountValue": amount}
         assert api.post("subscription_events", event | {"amountCurrency": "EUR"}).status_code == 201
-    asked = {"mrrType": "mrr", "startMonth": "2026-01", "endMonth": "2026-01"}
-    (month,) = api.post("data/monthlyData", asked).json()
+    query = {"mrrType": "mrr", "startMonth": "2026-01", "endMonth": "2026-01"}
+    (month,) = api.post("data/monthlyData", query).json()
     assert (month["new"], month["newCount"]) == (120, 2)
     vendor = build_page_path(acme, f"settings/counterparties/{other}/merge")
     refused = owner.post(vendor, {"into": "Amazon"})
@@ -249,7 +249,7 @@ def test_merging_customers_combines_their_subscription_metrics(owner, api, acme,
         "The counterparty has subscriptions. Merge it into a customer." in get_page_text(refused),
     ) == (400, True)
     assert owner.post(vendor, {"into": "Hooli"}).status_code == 303
-    (month,) = api.post("data/monthlyData", asked).json()
+    (month,) = api.post("data/monthlyData", query).json()
     assert (month["new"], month["newCount"], month["end"]) == (120, 1, 120)
 
 

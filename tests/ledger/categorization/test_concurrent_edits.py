@@ -174,8 +174,8 @@ def test_transfer_pair_conflict_names_editor_of_changed_leg(books, bank, savings
     other = books.book(savings, "200.00", day, fromTo="from giro")["id"]
     form = {"act": "link", "source": out, "target": other, "version": list_versions(site.get("inbox"))}
     assert api.put(f"transactions/{out}", {"amountValue": "-150.00"}).status_code == 200
-    told = get_page_text(site.post("inbox", **form))
-    assert "has changed “to savings” in the meantime. Your change was not saved." in told
-    assert "force" not in told
+    page_text = get_page_text(site.post("inbox", **form))
+    assert "has changed “to savings” in the meantime. Your change was not saved." in page_text
+    assert "force" not in page_text
     assert api.put(f"transactions/{out}", {"amountValue": "-200.00"}).status_code == 200
     assert site.post("inbox", **form | {"version": list_versions(site.get("inbox"))}).status_code == 303

@@ -120,9 +120,9 @@ def test_owners_and_admins_are_told_of_reopening(api, march, close, reopen, alic
     close()
     reopen(reason="Late invoice")
     for person in (alice, admin):
-        told = browser_of(person, acme).get("notifications").json()[0]
-        assert told["type"] == "closing.reopened"
-        assert "Late invoice" in told["payload"]["body"]
+        body = browser_of(person, acme).get("notifications").json()[0]
+        assert body["type"] == "closing.reopened"
+        assert "Late invoice" in body["payload"]["body"]
 
 
 @pytest.mark.parametrize("month", ["2026-03", "2026-04", "1900-01"])

@@ -28,8 +28,8 @@ def test_a_change_of_a_reopened_month_is_explained(api, books, bank, costs, marc
     books.split(late, {"categoryId": costs, "plSplit": {"ga": -8}})
     [created] = api.get("events", {"type": "transaction.created", "limit": 100}).json()[-1:]
     [split] = api.get("events", {"type": "transaction.split"}).json()[-1:]
-    found = {(each["figure"]): each for each in differences()}
-    assert found == {
+    result = {(each["figure"]): each for each in differences()}
+    assert result == {
         "balance": {
             "figure": "balance",
             "accountId": bank,
@@ -109,14 +109,14 @@ def test_recurring_revenue_is_explained(api, march, close, reopen, differences):
     }
     api.post("subscription_events", body)
     [created] = api.get("events", {"type": "subscriptionEvent.created"}).json()
-    found = {(each["mrrType"], each["movement"]): each for each in differences()}
-    assert {key: each["is"] for key, each in found.items()} == {
+    result = {(each["mrrType"], each["movement"]): each for each in differences()}
+    assert {key: each["is"] for key, each in result.items()} == {
         ("mrr", "new"): 10,
         ("mrr", "end"): 10,
         ("cmrr", "start"): 10,
         ("cmrr", "end"): 10,
     }
-    assert {tuple(each["because"]) for each in found.values()} == {(created["id"],)}
+    assert {tuple(each["because"]) for each in result.values()} == {(created["id"],)}
 
 
 @pytest.fixture
@@ -137,9 +137,9 @@ def test_late_rates_are_stored_and_figures_stay_as_reported(api, dollars, close,
     close()
     before = api.get("closings/2026-03").json()["figures"]
     load("Date,USD\n2026-03-13,2\n2026-03-31,4\n")
-    found = {each["figure"]: each for each in differences()}
-    assert (found["balance"]["is"], found["outflow"]["is"], found["profitAndLoss"]["is"]) == (-25, 50, 50)
-    assert {(tuple(each["because"]), each["rates"]) for each in found.values()} == {((), True)}
+    result = {each["figure"]: each for each in differences()}
+    assert (result["balance"]["is"], result["outflow"]["is"], result["profitAndLoss"]["is"]) == (-25, 50, 50)
+    assert {(tuple(each["because"]), each["rates"]) for each in result.values()} == {((), True)}
     assert api.get("closings/2026-03").json()["figures"] == before
     months = {"startMonth": "2026-03", "endMonth": "2026-04"}
     [now] = api.post("data/profitAndLoss", months).json()

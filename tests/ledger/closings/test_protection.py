@@ -116,8 +116,8 @@ def test_a_service_period_that_begins_in_a_closed_month_names_the_first_open_one
     [stored] = books.parts(row)
     assert (stored["computedStartDate"], stored["computedEndDate"]) == ("2026-03-01", "2026-06-30")
     rows = api.post("data/profitAndLoss", {"startMonth": "2026-03", "endMonth": "2026-06"}).json()
-    found = {each["month"]: each["actual"] for each in rows}
-    assert found == {"2026-03": 100, "2026-04": 60.0, "2026-05": 30.49, "2026-06": 29.51}
+    result = {each["month"]: each["actual"] for each in rows}
+    assert result == {"2026-03": 100, "2026-04": 60.0, "2026-05": 30.49, "2026-06": 29.51}
     for each in rows:
         total = api.get(each["transactionsUrl"]).headers["X-Total-Amount"]
         assert abs(float(total)) == each["actual"]

@@ -82,13 +82,13 @@ class Driver:
 
 def compute_naive_figures(company, month):
     """The figures of a month, added up from the facts one by one; all in the base currency."""
-    found = defaultdict(Decimal)
+    result = defaultdict(Decimal)
     for row in Transaction.objects.for_company(company.id):
         if row.date.isoformat()[:7] <= month:
-            found["balance", str(row.account_id)] += row.amount_value
+            result["balance", str(row.account_id)] += row.amount_value
         if row.date.isoformat()[:7] == month:
             flow = row.amount_value - row.transferred_value
-            found["inflow" if row.amount_value > 0 else "outflow", str(row.account_id)] += abs(flow)
+            result["inflow" if row.amount_value > 0 else "outflow", str(row.account_id)] += abs(flow)
     for part in Categorization.objects.for_company(company.id).filter(counter=None):
         start, end = part.computed_start_date, part.computed_end_date
         days = (end - start).days + 1
@@ -98,9 +98,9 @@ def compute_naive_figures(company, month):
             share = (abs(whole) * number / days).quantize(Decimal("0.01"), "ROUND_HALF_UP").copy_sign(whole)
             day = start.fromordinal(start.toordinal() + number - 1)
             if day.isoformat()[:7] == month:
-                found["profitAndLoss", str(part.category_id)] -= share - before
+                result["profitAndLoss", str(part.category_id)] -= share - before
             before = share
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in result.items() if value}
 
 
 def build_key(figure):

@@ -62,11 +62,11 @@ def test_no_tool_changes_a_closed_figure(api, acme, arguments):
     tools = assistant.result("tools/list")["tools"]
     assert {tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]} == arguments.keys()
     before = read_closed_figures(acme)
-    for name, asked in arguments.items():
+    for name, query in arguments.items():
         with transaction.atomic():
-            answer = assistant.result("tools/call", {"name": name, "arguments": asked})
+            answer = assistant.result("tools/call", {"name": name, "arguments": query})
             if not answer["isError"]:
-                confirmed = asked | {"confirm": answer["structuredContent"]["digest"]}
+                confirmed = query | {"confirm": answer["structuredContent"]["digest"]}
                 answer = assistant.result("tools/call", {"name": name, "arguments": confirmed})
             if answer["isError"]:
                 assert '"period_closed"' in answer["content"][0]["text"], (name, answer)

@@ -168,11 +168,11 @@ def test_table_export_hides_names_the_caller_may_not_see(acme, make_api, three, 
 @pytest.mark.parametrize("name", TABLES + JOURNALS)
 def test_export_excludes_transactions_of_other_companies(api, globex_api, books, three, name):
     plain = globex_api.get(f"exports/{name}")
-    said = read_stream(plain)
+    stream = read_stream(plain)
     if name.endswith("xlsx"):
         assert read_xlsx_export(globex_api) == []
     else:
-        assert not [each for each in (*three.values(), "Nimbus", "Initech") if each.encode() in said]
+        assert not [each for each in (*three.values(), "Nimbus", "Initech") if each.encode() in stream]
     assert api.get(f"/companies/{globex_api.company.id}/exports/{name}").status_code == 404
 
 

@@ -39,8 +39,8 @@ def build_entries(*rows):
 
 
 def list_postings(*rows):
-    (found,) = build_entries(*rows)
-    return [" ".join(posting) for posting in found.postings]
+    (entry,) = build_entries(*rows)
+    return [" ".join(posting) for posting in entry.postings]
 
 
 # ---------------------------------------------------------------------------------------------- names
@@ -72,25 +72,25 @@ def test_account_name_starts_with_capital_or_digit_and_drops_other_signs(text, n
 @given(st.lists(st.sampled_from(["A", "A-2", "A-2-2", "B"]), max_size=12))
 def test_account_names_are_made_unique(names):
     taken = set()
-    found = [make_name_unique(name, taken) for name in names]
-    assert len(set(found)) == len(names)
-    assert taken == set(found)
+    results = [make_name_unique(name, taken) for name in names]
+    assert len(set(results)) == len(names)
+    assert taken == set(results)
 
 
 def test_hidden_names_are_exported_as_id_suffixes():
     secret = "0198-aaaa-12345678"
-    found = build_chart_of_accounts(accounts=[(secret, "bank", "")], categories=[(secret, "")])
-    assert found.accounts == {secret: "Assets:Bank:Account-12345678"}
-    assert found.categories[secret][0] == "Income:Revenue:Category-12345678"
+    chart = build_chart_of_accounts(accounts=[(secret, "bank", "")], categories=[(secret, "")])
+    assert chart.accounts == {secret: "Assets:Bank:Account-12345678"}
+    assert chart.categories[secret][0] == "Income:Revenue:Category-12345678"
 
 
 def test_chart_has_unique_account_per_type_and_category_on_each_line():
-    found = build_chart_of_accounts(
+    chart = build_chart_of_accounts(
         accounts=[(kind, kind, "Main") for kind in PREFIX_BY_ACCOUNT_TYPE], categories=[("1", "Main"), ("2", "main")]
     )
-    assert len(set(found.accounts.values())) == len(PREFIX_BY_ACCOUNT_TYPE)
-    assert found.categories["1"] == [f"{line}:Main" for line in PREFIX_BY_LINE.values()]
-    assert found.categories["2"] == [f"{line}:Main-2" for line in PREFIX_BY_LINE.values()]
+    assert len(set(chart.accounts.values())) == len(PREFIX_BY_ACCOUNT_TYPE)
+    assert chart.categories["1"] == [f"{line}:Main" for line in PREFIX_BY_LINE.values()]
+    assert chart.categories["2"] == [f"{line}:Main-2" for line in PREFIX_BY_LINE.values()]
 
 
 # ---------------------------------------------------------------------------------------------- entries
@@ -149,8 +149,8 @@ def draw_transaction(draw, number):
 @given(st.integers(1, 3).flatmap(lambda many: st.tuples(*map(draw_transaction, range(many)))))
 @settings(max_examples=60)
 def test_journal_entries_balance_to_zero_and_sum_to_account_movements(drawn):
-    found = build_entries(*[each for rows in drawn for each in rows])
-    for entry in found:
+    entries = build_entries(*[each for rows in drawn for each in rows])
+    for entry in entries:
         sums = defaultdict(Decimal)
         for _, amount, currency in entry.postings:
             sums[currency] += Decimal(amount)
@@ -162,8 +162,8 @@ def test_journal_entries_balance_to_zero_and_sum_to_account_movements(drawn):
         for part in rows
         if part.other_value and not part.leg_value.startswith("-")
     )
-    told = sum(Decimal(amount) for entry in found for name, amount, _ in entry.postings if name == BANK)
-    assert told == moved - came
+    answer = sum(Decimal(amount) for entry in entries for name, amount, _ in entry.postings if name == BANK)
+    assert answer == moved - came
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_journal_entries_balance_to_zero_and_sum_to_account_movements(drawn):
     [("10.00", "Income:Uncategorized -10.00 EUR"), ("-10.00", "Expenses:Uncategorized 10.00 EUR")],
 )
 def test_uncategorized_amount_is_posted_to_uncategorized_account(amount, against):
-    (found,) = build_entries(build_row(amount, uncategorized=amount))
-    assert found == JournalEntry("2026-03-15", True, "1", "Initech", "Invoice 7", found.postings)
+    (entry,) = build_entries(build_row(amount, uncategorized=amount))
+    assert entry == JournalEntry("2026-03-15", True, "1", "Initech", "Invoice 7", entry.postings)
     assert list_postings(build_row(amount, uncategorized=amount)) == [f"{BANK} {amount} EUR", against]
 
 
@@ -227,8 +227,8 @@ def test_transfer_is_one_entry_described_by_its_source(other, currency, between)
         build_leg(other, "-10.00", id="2", account="till", currency=currency),
     )
     assert list_postings(away, there) == [f"{BANK} -10.00 EUR", f"{TILL} {other} {currency}", *between]
-    (found,) = build_entries(away, there)
-    assert found == JournalEntry("2026-03-15", False, "1", "Initech", "Invoice 7", found.postings)
+    (entry,) = build_entries(away, there)
+    assert entry == JournalEntry("2026-03-15", False, "1", "Initech", "Invoice 7", entry.postings)
 
 
 def test_transfer_in_transit_is_posted_to_transfers_account():
@@ -268,9 +268,9 @@ def test_hledger_entry_has_id_payee_text_and_postings():
 @given(st.text(max_size=20))
 @settings(max_examples=60)
 def test_beancount_text_round_trips_except_control_characters(text):
-    (found,), errors, _ = parser.parse_string(f"2026-03-15 * {beancount.quote_text(text)}\n")
+    (result,), errors, _ = parser.parse_string(f"2026-03-15 * {beancount.quote_text(text)}\n")
     assert not errors
-    assert found.narration == "".join(
+    assert result.narration == "".join(
         each if each in "\n\t" or not (each < " " or each == "\x7f") else " " for each in text
     )
 

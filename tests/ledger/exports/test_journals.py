@@ -124,8 +124,8 @@ NO_AMOUNTS = re.compile(r"^(?:commodity|P |option|\d{4}-\d\d-\d\d price).*$", re
 def list_amount_places(text):
     """Where the amounts of postings and of assertions stand."""
     skipped = [range(*each.span()) for each in NO_AMOUNTS.finditer(text)]
-    found = [each.span(1) if each[1] else each.span(3) for each in AMOUNT.finditer(text)]
-    return [each for each in found if not any(each[0] in span for span in skipped)]
+    results = [each.span(1) if each[1] else each.span(3) for each in AMOUNT.finditer(text)]
+    return [each for each in results if not any(each[0] in span for span in skipped)]
 
 
 def change_amount(text, place):
@@ -143,8 +143,8 @@ def change_amount(text, place):
 @checked_settings
 def test_journal_of_any_company_passes_checks(any_company, name, check, drawn, seed):
     api = any_company(drawn, seed)
-    for asked in ({}, WINDOW, {"startDate": "2024-02-15"}, {"endDate": "2024-02-15"}):
-        assert not check(download_journal(api, name, **asked)), asked
+    for query in ({}, WINDOW, {"startDate": "2024-02-15"}, {"endDate": "2024-02-15"}):
+        assert not check(download_journal(api, name, **query)), query
 
 
 @CHECKS
@@ -167,8 +167,8 @@ def test_journal_checks_cover_every_amount(api, books, bank, name, check):
     assert books.link(out, into, force=True).status_code == 200
     books.book(bank, "0.00", "2024-03-06")
     api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-05", "amountValue": "1000.00"})
-    for asked in (WINDOW, {}):
-        text = download_journal(api, name, **asked)
+    for query in (WINDOW, {}):
+        text = download_journal(api, name, **query)
         assert not check(text)
         assert len(list_amount_places(text)) > 20
         missed = [text[a - 60 : b + 4] for a, b in list_amount_places(text) if not check(change_amount(text, (a, b)))]
@@ -215,9 +215,9 @@ def test_journal_balances_equal_reported_balances(api, books, bank):
     ):
         books.book(bank, amount, day)
     entries, _, _ = loader.load_string(download_journal(api, "beancount", **WINDOW))
-    told = {each.date - timedelta(days=1): each.amount.number for each in entries if isinstance(each, data.Balance)}
-    assert sorted(told) == [date(2024, 1, 31), date(2024, 2, 29), date(2024, 3, 31)]
-    for day, number in told.items():
+    answers = {each.date - timedelta(days=1): each.amount.number for each in entries if isinstance(each, data.Balance)}
+    assert sorted(answers) == [date(2024, 1, 31), date(2024, 2, 29), date(2024, 3, 31)]
+    for day, number in answers.items():
         assert get_last_day_of_month(day) == day
         answer = api.post("data/accountBalanceByAccount", {"startDate": str(day), "endDate": str(day)}).json()
         assert Decimal(str(answer[bank]["value"])) == number
@@ -302,9 +302,9 @@ def test_journal_leaves_out_pending_and_opens_with_earlier_balances(api, books, 
 def test_journal_prices_foreign_currency_on_its_day_and_at_month_ends(api, books, bank):
     books.book(bank, "10.00", "2024-02-07", amountCurrency="USD")
     entries, _, _ = loader.load_string(download_journal(api, "beancount", **WINDOW))
-    told = {each.date: each.amount.number for each in entries if isinstance(each, data.Price)}
-    assert list(told) == [date(2024, 2, 7), date(2024, 2, 29), date(2024, 3, 31)]
-    for day, number in told.items():
+    answer = {each.date: each.amount.number for each in entries if isinstance(each, data.Price)}
+    assert list(answer) == [date(2024, 2, 7), date(2024, 2, 29), date(2024, 3, 31)]
+    for day, number in answer.items():
         assert round(1 / number, 4) == get_rate_table().get_rate("USD", day)
 
 

@@ -55,10 +55,10 @@ def test_several_documents_can_be_uploaded_at_once(owner, viewer, acme):
     assert "Receipt.png" in seen
     assert "none yet" in seen
     assert "Upload files" not in seen
-    told = owner.post(
+    answer = owner.post(
         build_page_path(acme, "documents"), {"file": build_pdf("c.pdf")}, headers={"Accept": "application/json"}
     )
-    assert told.json() == {"location": build_page_path(acme, "documents")}
+    assert answer.json() == {"location": build_page_path(acme, "documents")}
 
 
 def test_one_invalid_document_rejects_the_whole_upload(owner, acme):
@@ -123,8 +123,8 @@ def test_document_can_be_uploaded_and_attached_on_transaction_page(owner, api, a
     address = build_page_path(acme, f"transactions/{transaction}/documents")
     assert owner.post(address, {"file": [build_png()]}).status_code == 303
     assert owner.post(address, {"document": invoice}).status_code == 303
-    found = api.get(f"files?transactionId={transaction}").json()
-    assert {each["filename"] for each in found} == {"Receipt.png", "Invoice 7.pdf"}
+    body = api.get(f"files?transactionId={transaction}").json()
+    assert {each["filename"] for each in body} == {"Receipt.png", "Invoice 7.pdf"}
     for wrong in ({"document": "nothing"}, {"document": UNKNOWN_ID}):
         assert owner.post(address, wrong).status_code == 404
     nothing = owner.post(address, {}, follow=True)

@@ -102,9 +102,9 @@ def test_ambiguous_text_is_not_an_amount(text, sign):
     ["-" + "9" * 28, "1" * 40 + "-", f"({'9' * 16}.50)", "-1,000,000,000,000,000.00", f"$-{'1' * 56}"],
 )
 def test_amount_over_fifteen_digits_is_rejected_as_too_large(text):
-    with pytest.raises(UnreadableValueError) as told:
+    with pytest.raises(UnreadableValueError) as answer:
         parse_bank_amount(text, POINT)
-    assert str(told.value) == f"“{text[:40]}” is too large. Amounts have at most 15 digits before the decimal mark."
+    assert str(answer.value) == f"“{text[:40]}” is too large. Amounts have at most 15 digits before the decimal mark."
 
 
 def test_amount_of_fifteen_digits_keeps_all_digits():

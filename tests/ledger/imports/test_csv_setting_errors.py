@@ -95,9 +95,9 @@ def test_documented_and_legacy_settings_are_accepted(given):
 
 
 def test_settings_saved_by_page_can_be_sent_back(api, editor_of_bank):
-    kept = api.get(f"accounts/{editor_of_bank}").json()["importSettings"]
-    assert kept["csv"]["columns"]
-    assert api.put(f"accounts/{editor_of_bank}", {"importSettings": kept}).status_code == 200
+    import_settings = api.get(f"accounts/{editor_of_bank}").json()["importSettings"]
+    assert import_settings["csv"]["columns"]
+    assert api.put(f"accounts/{editor_of_bank}", {"importSettings": import_settings}).status_code == 200
 
 
 @pytest.fixture

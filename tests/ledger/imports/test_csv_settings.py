@@ -69,8 +69,8 @@ def test_settings_map_every_column_and_included_values(api, take, acme, bank):
         "04.02.2026;;40,00;plus;;EUR;Bank;;Interest;;R4;ok;Other;\n"
         "Total;;;;;;;;;;;;;\n"
     )
-    told = take(text.encode("cp1250"), accountId=bank)
-    assert (told["count"], told["leftOut"]) == (2, 2)
+    answer = take(text.encode("cp1250"), accountId=bank)
+    assert (answer["count"], answer["leftOut"]) == (2, 2)
     assert list_stored(acme) == [("2026-02-01", "-10.50", "USD"), ("2026-02-02", "20.00", "EUR", "pending")]
     row = Transaction.objects.for_company(acme.id).get(date="2026-02-01")
     assert (row.from_to, row.description, row.bank_reference) == ("Żabka", "Milk Bread", "R1")
@@ -78,14 +78,14 @@ def test_settings_map_every_column_and_included_values(api, take, acme, bank):
 
 
 def test_legacy_settings_are_normalized():
-    kept = {
+    remaining = {
         "headings": 3,
         "columns": {"date": "Datum", "from_to": "Name", "external_id": "Id", "amount": "Betrag"},
         "dateOrder": "dayFirst",
         "decimalSign": "comma",
         "flipSign": True,
     }
-    assert normalize_csv_settings(kept) == {
+    assert normalize_csv_settings(remaining) == {
         "columns": {"date": "Datum", "counterparty": "Name", "reference": "Id", "amount": "Betrag"},
         "dateOrder": "dayFirst",
         "decimalMark": "comma",
@@ -179,8 +179,8 @@ def test_import_waits_until_open_question_is_answered(editor, acme, bank):
 
 
 def get_initial_balance(api, account):
-    found = api.get(f"accounts/{account}/initial_balance").json()["transaction"]
-    return found and (found["date"], found["amountValue"])
+    transaction = api.get(f"accounts/{account}/initial_balance").json()["transaction"]
+    return transaction and (transaction["date"], transaction["amountValue"])
 
 
 def test_import_page_offers_opening_balance_on_first_import(editor, api, acme, bank):
@@ -200,8 +200,12 @@ def test_opening_balance_is_not_set_unless_chosen(editor, api, acme, bank):
 
 
 def test_first_csv_import_by_api_sets_opening_balance(api, take, bank):
-    (told,) = take(read_file("11_padded_preamble"), accountId=bank)["statements"]
-    assert (told["openingBalance"], told["closingBalance"], told["ledgerDifference"]) == ("2000.00", "1619.50", "0.00")
+    (statements,) = take(read_file("11_padded_preamble"), accountId=bank)["statements"]
+    assert (statements["openingBalance"], statements["closingBalance"], statements["ledgerDifference"]) == (
+        "2000.00",
+        "1619.50",
+        "0.00",
+    )
     assert get_initial_balance(api, bank) == ("2024-03-23", "2000.00")
 
 
@@ -224,8 +228,8 @@ def test_camt_then_csv_page_import_does_not_duplicate_entry(editor, acme, books,
     upload_statement(api, (SAMPLES_FOLDER / "35_page_then_camt.xml").read_bytes(), accountId=account)
     _, answer = open_check_page(editor, acme, account, read_file("35_page_then_camt"))
     assert b"disabled>Import 0 transactions" in answer.content
-    told = upload_statement(api, read_file("35_page_then_camt"), accountId=account, dryRun="true").json()
-    assert (told["count"], told["duplicates"], told["possibleDuplicates"]) == (0, 1, 0)
+    body = upload_statement(api, read_file("35_page_then_camt"), accountId=account, dryRun="true").json()
+    assert (body["count"], body["duplicates"], body["possibleDuplicates"]) == (0, 1, 0)
 
 
 def test_api_import_then_page_import_does_not_duplicate_file(editor, take, acme, bank):

@@ -46,8 +46,8 @@ from ledger.imports.calc.heading_units import find_heading_unit
     ],
 )
 def test_heading_determines_currency_and_unit(heading, currencies, unit):
-    told = find_heading_currencies(heading)
-    assert (find_heading_unit(heading), unit == "thousands" or list(told) == currencies) == (unit, True)
+    heading_currencies = find_heading_currencies(heading)
+    assert (find_heading_unit(heading), unit == "thousands" or list(heading_currencies) == currencies) == (unit, True)
 
 
 @pytest.mark.parametrize(
@@ -93,15 +93,17 @@ def test_preamble_determines_currency_and_unit_of_all_amounts(above, code):
 @pytest.mark.parametrize("marks", ["-4,50 1.25", "-4,50 -3,20 1.25"])
 def test_mixed_decimal_marks_are_never_read_together(marks):
     rows = "".join(f"24.03.2024;a;{amount}\n" for amount in marks.split())
-    found = detect_mapping(
+    mapping = detect_mapping(
         read_delimited_lines(io.StringIO(f"Datum;Text;Betrag\n{rows}", newline=""), max_lines=100),
         own=AccountFacts("EUR"),
     )
-    assert not found.questions
-    assert (found.refused is not None) == (len(marks.split()) == 2)  # else the odd row is named when rows are read
+    assert not mapping.questions
+    assert (mapping.refused is not None) == (len(marks.split()) == 2)  # else the odd row is named when rows are read
 
 
 def test_debits_and_credits_in_two_currencies_are_rejected():
     text = "Date,Text,Debit (USD),Credit (EUR)\n2024-03-24,a,5.00,\n2024-03-25,b,,7.00\n"
-    found = detect_mapping(read_delimited_lines(io.StringIO(text, newline=""), max_lines=100), own=AccountFacts("EUR"))
-    assert found.refused.code == "currency_differs"
+    mapping = detect_mapping(
+        read_delimited_lines(io.StringIO(text, newline=""), max_lines=100), own=AccountFacts("EUR")
+    )
+    assert mapping.refused.code == "currency_differs"

@@ -61,8 +61,8 @@ def list_sums(answer):
 def parse_choices(answer):
     """What the page's own form of confirmation would send."""
     form = re.search(r'class="confirm-row">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
-    found = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form)
-    return {unescape(name): unescape(value) for name, value in found if name != "csrfmiddlewaretoken"}
+    result = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form)
+    return {unescape(name): unescape(value) for name, value in result if name != "csrfmiddlewaretoken"}
 
 
 def confirm_import(client, address, **more):
@@ -244,11 +244,11 @@ def test_upload_belongs_to_its_user_and_company(editor, browser_of, acme, globex
 def test_unimported_file_is_pruned_after_a_day(editor, acme, bank, capsys):
     old, _ = open_check_page(editor, acme, bank, GOOD)
     new, _ = open_check_page(editor, acme, bank, GOOD)
-    (kept,) = [
+    (remaining,) = [
         n for n in default_storage.listdir(uploads.UPLOAD_FOLDER)[1] if urlsplit(old).path.rpartition("/")[2] in n
     ]
     yesterday = (datetime.now(tz=UTC) - timedelta(hours=25)).timestamp()
-    os.utime(default_storage.path(f"{uploads.UPLOAD_FOLDER}/{kept}"), (yesterday, yesterday))
+    os.utime(default_storage.path(f"{uploads.UPLOAD_FOLDER}/{remaining}"), (yesterday, yesterday))
     call_command("prune")
     assert capsys.readouterr().out.startswith("1 expired")
     assert (editor.get(old).status_code, editor.get(new).status_code) == (302, 200)
@@ -355,9 +355,9 @@ def test_concurrent_confirmations_import_file_once(editor, acme, bank, monkeypat
         waits(company)
 
     monkeypatch.setattr(companies_change, "lock_company", meanwhile)
-    told = get_page_text(editor.post(urlsplit(address).path, sent, follow=True))
-    assert "Check the list of imports: you may have imported it already." in told
-    assert "transactions imported" not in told
+    page_text = get_page_text(editor.post(urlsplit(address).path, sent, follow=True))
+    assert "Check the list of imports: you may have imported it already." in page_text
+    assert "transactions imported" not in page_text
 
 
 def test_failed_import_does_not_mark_company_as_updated(editor, acme, bank):

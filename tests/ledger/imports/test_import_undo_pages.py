@@ -36,9 +36,9 @@ def test_undo_preview_counts_match_deleted_and_changed_rows(editor, api, acme, t
     api.delete(f"imports/{first['importId']}")
     row = Transaction.objects.for_company(acme.id).get(bank_reference="R1")
     api.put(f"transactions/{row.id}", {"notes": "mine"})
-    asked = get_page_text(editor.get(build_undo_path(acme, last)))
-    assert "This deletes 3 transactions." in asked
-    assert "1 of them has been changed since. These changes are lost." in asked
+    page_text = get_page_text(editor.get(build_undo_path(acme, last)))
+    assert "This deletes 3 transactions." in page_text
+    assert "1 of them has been changed since. These changes are lost." in page_text
     assert len(list_stored_rows(acme)) == 3
     assert "3 transactions deleted. 1 of them had been edited." in get_page_text(
         editor.post(build_undo_path(acme, last), follow=True)
@@ -49,8 +49,10 @@ def test_undo_preview_counts_match_deleted_and_changed_rows(editor, api, acme, t
 def test_undo_preview_lists_rows_that_become_pending(editor, acme, take, main):
     take(ANNOUNCED)
     last = take(BOOKED)
-    asked = get_page_text(editor.get(build_undo_path(acme, last)))
-    assert "This deletes 1 transaction. It has not been changed since. 2 transactions become pending again." in asked
+    page_text = get_page_text(editor.get(build_undo_path(acme, last)))
+    assert (
+        "This deletes 1 transaction. It has not been changed since. 2 transactions become pending again." in page_text
+    )
     done = get_page_text(editor.post(build_undo_path(acme, last), follow=True))
     assert "1 transaction deleted. 2 transactions are pending again." in done
     assert Transaction.objects.for_company(acme.id).filter(pending=True).count() == 2
@@ -59,15 +61,15 @@ def test_undo_preview_lists_rows_that_become_pending(editor, acme, take, main):
 def test_undo_preview_leaves_out_rows_of_other_imports(editor, acme, take, main):
     first = take(build_simple_camt("-40.00", "25.50"))
     take(build_simple_camt("-40.00", "25.50", "-3.00"))
-    asked = get_page_text(editor.get(build_undo_path(acme, first)))
-    assert "No transactions are deleted. Other imports contain them, or they are already deleted." in asked
+    page_text = get_page_text(editor.get(build_undo_path(acme, first)))
+    assert "No transactions are deleted. Other imports contain them, or they are already deleted." in page_text
     assert len(list_stored_rows(acme)) == 3
 
 
 def test_undo_preview_changes_nothing_and_is_unavailable_after_undo(editor, api, acme, take, main):
-    told = take(BOOKED)
-    editor.get(build_undo_path(acme, told))
+    answer = take(BOOKED)
+    editor.get(build_undo_path(acme, answer))
     assert ImportBatch.objects.for_company(acme.id).get().undone_time is None
     assert len(api.get("events", {"type": "import.undone"}).json()) == 0
-    api.delete(f"imports/{told['importId']}")
-    assert "The import was already undone." in get_page_text(editor.get(build_undo_path(acme, told), follow=True))
+    api.delete(f"imports/{answer['importId']}")
+    assert "The import was already undone." in get_page_text(editor.get(build_undo_path(acme, answer), follow=True))

@@ -238,6 +238,8 @@ def test_invalid_item_category_is_pointed_at(api, bank, hosting, audit_context, 
 
 def test_import_by_api_key_notifies_owners(api, bank, alice, browser_of):
     body = import_items(api, build_item(bank)).json()
-    (told,) = [n for n in browser_of(alice, api.company).get("notifications").json() if n["type"] == "import.finished"]
-    assert told["payload"]["entityId"] == body["importId"]
-    assert told["payload"]["count"] == 1
+    (answer,) = [
+        n for n in browser_of(alice, api.company).get("notifications").json() if n["type"] == "import.finished"
+    ]
+    assert answer["payload"]["entityId"] == body["importId"]
+    assert answer["payload"]["count"] == 1

@@ -47,10 +47,10 @@ def list_amounts(company, account):
 
 
 def test_rows_and_balances_are_routed_by_account_number_column(take, acme, ours, other):
-    told = take(COLUMN.encode())
-    assert (told["count"], told["leftOut"]) == (4, 0)
+    answer = take(COLUMN.encode())
+    assert (answer["count"], answer["leftOut"]) == (4, 0)
     names = ("accountId", "count", "openingBalance", "ledgerDifference")
-    assert [tuple(row[name] for name in names) for row in told["statements"]] == [
+    assert [tuple(row[name] for name in names) for row in answer["statements"]] == [
         (ours, 2, "100.00", "0.00"),
         (other, 2, "500.00", "0.00"),
     ]
@@ -65,8 +65,8 @@ def test_sections_are_routed_by_account_number_in_their_title(take, acme, ours, 
 
 
 def test_import_into_named_account_stores_only_its_rows(take, acme, ours, other):
-    told = take(COLUMN.encode(), accountId=other)
-    assert (told["count"], told["leftOut"], told["statements"][0]["openingBalance"]) == (2, 2, "500.00")
+    answer = take(COLUMN.encode(), accountId=other)
+    assert (answer["count"], answer["leftOut"], answer["statements"][0]["openingBalance"]) == (2, 2, "500.00")
     assert take(SECTIONS.encode(), accountId=ours)["count"] == 2
     assert list_amounts(acme, other) == ["2.00", "-4.00"]
     assert list_amounts(acme, ours) == ["-500.00", "-50.00"]
@@ -112,8 +112,8 @@ def test_question_for_a_multi_account_file_is_asked_once(api, take, acme, ours, 
 
 
 def test_account_values_setting_limits_imported_accounts(take, acme, ours, other):
-    told = take(COLUMN.encode(), importSettings=json.dumps({"csv": {"accountValues": [OTHER]}}))
-    assert (told["count"], told["leftOut"]) == (2, 2)
+    answer = take(COLUMN.encode(), importSettings=json.dumps({"csv": {"accountValues": [OTHER]}}))
+    assert (answer["count"], answer["leftOut"]) == (2, 2)
     assert list_amounts(acme, ours) == []
 
 
@@ -121,6 +121,6 @@ def test_import_scales_to_many_accounts(take, acme, books):
     numbers = [f"DE{number:020}" for number in range(40)]
     accounts = [books.account(name=number, accountNumber=number) for number in numbers]
     rows = [f"{numbers[n % 40]},2026-01-{1 + n % 28:02},Text {n},-{n}.50\n" for n in range(4000)]
-    told = take(("Account,Date,Text,Amount\n" + "".join(rows)).encode())
-    assert (told["count"], len(told["statements"])) == (4000, 40)
+    answer = take(("Account,Date,Text,Amount\n" + "".join(rows)).encode())
+    assert (answer["count"], len(answer["statements"])) == (4000, 40)
     assert len(list_amounts(acme, accounts[0])) == 100

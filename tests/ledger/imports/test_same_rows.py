@@ -31,8 +31,8 @@ def koruna_account(books):
 )
 def test_rows_that_differ_in_their_notes_are_two(take, acme, koruna_account, first, second):
     take(FIO.format(*first).encode(), accountId=koruna_account)
-    told = take(FIO.format(*second).encode(), accountId=koruna_account)
-    assert (told["count"], told["duplicates"], told["possibleDuplicates"]) == (1, 1, 1)
+    answer = take(FIO.format(*second).encode(), accountId=koruna_account)
+    assert (answer["count"], answer["duplicates"], answer["possibleDuplicates"]) == (1, 1, 1)
     assert len(list_stored(acme)) == 3
     assert take(FIO.format(*second).encode(), accountId=koruna_account)["count"] == 0
 
@@ -45,8 +45,8 @@ def test_row_with_one_text_in_its_notes_differs_from_another(take, acme, bank):
 
 def test_row_with_a_known_id_is_the_same_on_another_day(take, acme, bank):
     take(WITH_ID.format("01").encode(), accountId=bank)
-    told = take(WITH_ID.format("02").encode(), accountId=bank)
-    assert (told["count"], told["duplicates"]) == (0, 1)
+    answer = take(WITH_ID.format("02").encode(), accountId=bank)
+    assert (answer["count"], answer["duplicates"]) == (0, 1)
     assert list_stored(acme) == [("2025-03-01", "-5.00", "EUR")]
 
 
@@ -70,6 +70,6 @@ def test_id_of_a_row_with_another_amount_does_not_make_them_one(take, bank):
 def test_ofx_entry_with_a_known_id_is_the_same_on_another_day(take, acme, bank):
     for day in ("20260115", "20260116"):
         movement = {"TRNTYPE": "DEBIT", "DTPOSTED": day, "TRNAMT": "-5.00", "FITID": "F-1", "NAME": "Shop"}
-        told = take(build_ofx(movement), name="a.ofx", accountId=bank)
-    assert (told["count"], told["duplicates"]) == (0, 1)
+        answer = take(build_ofx(movement), name="a.ofx", accountId=bank)
+    assert (answer["count"], answer["duplicates"]) == (0, 1)
     assert len(list_stored(acme)) == 1

@@ -102,12 +102,12 @@ def build_docs_table():
             QUESTIONS_OF_FILE.get(name, ({}, None)) if name in QUESTIONS_OF_FILE else ({}, ROWS_OF_FILE[name])
         )
         own = AccountFacts(ACCOUNT_CURRENCIES.get(name, "EUR"), is_card_account=ACCOUNT_TYPES.get(name) == "creditCard")
-        found = detect_mapping(read_uploaded_table(read_file(name)), own=own)
-        asked = ", ".join(f"`{question.field}`" for question in found.questions)
-        proven = "proven by the balance" if "amount" in found.proven else "one reading"
+        mapping = detect_mapping(read_uploaded_table(read_file(name)), own=own)
+        query = ", ".join(f"`{question.field}`" for question in mapping.questions)
+        proven = "proven by the balance" if "amount" in mapping.proven else "one reading"
         amounts = ", ".join(" ".join((row[1], row[2], *row[3:])) for row in rows)
-        assert bool(asked) == bool(answers)
-        lines.append(f"| `{name}` | {f'asked: {asked}' if asked else proven} | {amounts} |\n")
+        assert bool(query) == bool(answers)
+        lines.append(f"| `{name}` | {f'asked: {query}' if query else proven} | {amounts} |\n")
     return "".join(lines)
 
 

@@ -36,16 +36,16 @@ def test_sign_of_unproven_row_is_asked_for_each_file(editor, api, acme, bank):
     assert "One amount has no clear sign. Is it money in or money out?" in get_page_text(answer)
     confirm_import(editor, f"{address}&answer:unprovenSign=%22out%22")
     assert [row[1] for row in list_stored(acme)] == ["-500.00", "120.50"]
-    kept = settings_of(api, bank)
-    assert (kept["signFromBalance"], "unprovenSign" in kept) == (True, False)
+    remaining = settings_of(api, bank)
+    assert (remaining["signFromBalance"], "unprovenSign" in remaining) == (True, False)
     answer = upload_statement(api, read_file("84_unsigned_balance").replace(b"-03-", b"-04-"), accountId=bank)
     assert get_status_and_code(answer) == (400, "mapping_ambiguous")
     assert [choice["field"] for choice in answer.json()["choices"]] == ["unprovenSign"]
 
 
 def test_balances_listed_before_rows_determine_opening_balance(api, take, bank):
-    (told,) = take(read_file("77_balance_before"), accountId=bank)["statements"]
-    assert (told["openingBalance"], told["closingBalance"]) == ("2000.00", "1619.50")
+    (statements,) = take(read_file("77_balance_before"), accountId=bank)["statements"]
+    assert (statements["openingBalance"], statements["closingBalance"]) == ("2000.00", "1619.50")
 
 
 def test_amount_column_set_without_sign_still_asks_for_sign(api, bank):

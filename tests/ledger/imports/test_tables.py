@@ -195,9 +195,9 @@ def test_every_upload_is_read_or_rejected(content):
         lines = read_delimited_lines(text, max_lines=100)
     except MalformedTable:
         return
-    found = detect_mapping(lines)
+    mapping = detect_mapping(lines)
     width = max((len(line.cells) for line in lines), default=0)
-    assert all(place < width for place in found.mapping.columns.values())
+    assert all(place < width for place in mapping.mapping.columns.values())
 
 
 def test_overlong_line_is_rejected():

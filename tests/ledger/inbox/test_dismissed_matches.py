@@ -14,8 +14,8 @@ WINDOW = {"startDate": DAY, "endDate": DAY}
 
 
 def list_transfer_proposals(api):
-    told = api.post("transactions/transfer_proposals", WINDOW).json()
-    return [(each["sourceTransactionId"], each["targetTransactionId"]) for each in told]
+    body = api.post("transactions/transfer_proposals", WINDOW).json()
+    return [(each["sourceTransactionId"], each["targetTransactionId"]) for each in body]
 
 
 def list_planned_matches(api):

@@ -53,13 +53,13 @@ def test_undo_reopens_only_accepted_rest_of_split_transaction(books, bank, site)
     row = books.book(bank, "-12.00", fromTo="Nimbus Ltd")["id"]
     hosting = books.category("hosting")
     assert books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -5}}).status_code == 200
-    kept = books.parts(row)
+    remaining = books.parts(row)
     done = site.client.post(
         f"{site.base}/inbox", {"act": "accept", "id": row, "category": f"{hosting}:cogs"}, follow=True
     )
     assert len(books.parts(row)) == 2
     submit_form(site, find_undo_form(done))
-    assert books.parts(row) == kept
+    assert books.parts(row) == remaining
 
 
 def test_undo_restores_a_transfer_proposal(books, bank, savings, site):  # noqa: F811

@@ -83,28 +83,28 @@ def test_import_applies_rules_in_one_pass(api, bank, rule, django_assert_max_num
     made = rule()
     items = [build_item(bank, f"Nimbus {n}", externalId=str(n)) for n in range(60)]
     with django_assert_max_num_queries(40):
-        found = import_items(api, *items, build_item(bank, "Somebody"))
-    assert [get_assignment(found[f"Nimbus {n}"]) for n in range(60)] == [(True, [f"rule:{made}"])] * 60
-    assert get_assignment(found["Somebody"]) == (False, [])
+        result = import_items(api, *items, build_item(bank, "Somebody"))
+    assert [get_assignment(result[f"Nimbus {n}"]) for n in range(60)] == [(True, [f"rule:{made}"])] * 60
+    assert get_assignment(result["Somebody"]) == (False, [])
     assert list_rules(api)[0]["matchedCount"] == 60
 
 
 def test_rules_skip_pending_categorized_and_zero_transactions(api, books, bank, rule, hosting):
     rule(conditions={"direction": "out"})
     support = books.category("support")
-    found = import_items(
+    items = import_items(
         api,
         build_item(bank, "pending", pending=True),
         build_item(bank, "decided", categoryId=support),
         build_item(bank, "nothing", amount="0.00"),
         build_item(bank, "for rules"),
     )
-    assert [get_assignment(found[name]) for name in ("pending", "decided", "nothing")] == [
+    assert [get_assignment(items[name]) for name in ("pending", "decided", "nothing")] == [
         (False, []),
         (False, [None]),
         (False, []),
     ]
-    assert get_assignment(found["for rules"])[0]
+    assert get_assignment(items["for rules"])[0]
     excluded = books.book(bank, "-5.00", fromTo="excluded", excludeFromAutoCategorization=True)
     assert get_assignment(excluded) == (False, [])
     api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "-50.00"})
@@ -161,10 +161,10 @@ def test_account_default_applies_after_rules(api, books, rule, hosting):
     support = books.category("support")
     bank = books.account(defaultCategoryId=support)
     made = rule()
-    found = import_items(api, build_item(bank), build_item(bank, "Somebody"))
-    assert get_assignment(found["Nimbus Ltd"]) == (True, [f"rule:{made}"])
-    assert get_assignment(found["Somebody"]) == (True, ["account"])
-    (part,) = found["Somebody"]["categorizations"].values()
+    items = import_items(api, build_item(bank), build_item(bank, "Somebody"))
+    assert get_assignment(items["Nimbus Ltd"]) == (True, [f"rule:{made}"])
+    assert get_assignment(items["Somebody"]) == (True, ["account"])
+    (part,) = items["Somebody"]["categorizations"].values()
     assert part["categoryId"] == support
 
 
@@ -172,10 +172,10 @@ def test_uncategorizable_transactions_stay_open(api, books, bank, acme, rule, ra
     """A rate is missing, or a period lies before the calendar: nobody asked for it, so nothing is refused."""
     rates(USD="1.25")
     rule(usingDateRule={"type": "previousMonth"})
-    found = import_items(
+    items = import_items(
         api, build_item(bank, "nimbus a", amountCurrency="GBP"), build_item(bank, "nimbus b", date="0001-01-01")
     )
-    assert [get_assignment(each) for each in found.values()] == [(False, [])] * 2
+    assert [get_assignment(each) for each in items.values()] == [(False, [])] * 2
 
 
 def test_import_undo_removes_rule_assignments(api, books, bank, acme, rule):
@@ -204,16 +204,16 @@ def test_transaction_pages_show_and_filter_by_assignment_source(api, books, rule
     api.delete(f"categorization_rules/{gone}")
     client, base = browser_of(alice, acme).client, f"/app/companies/{acme.id}"
     pages = [client.get(f"{base}/transactions/{each}") for each in (by_rule, by_none, by_account)]
-    told = ("Rule “Hosting”", "Deleted rule", "Default category of the account")
-    for page, words in zip(pages, told, strict=True):
+    answer = ("Rule “Hosting”", "Deleted rule", "Default category of the account")
+    for page, words in zip(pages, answer, strict=True):
         assert f"Categorized by: {words}" in get_page_text(page)
         assert "rule:" not in get_page_text(page)
     listed = client.get(f"{base}/transactions", {"assignedBy": f"rule:{made}"})
     assert "Categorized by: Rule “Hosting”" in get_page_text(listed)
     assert f'<option value="rule:{made}" selected>Rule “Hosting”' in listed.content.decode()
-    found = client.get(f"{base}/transactions", {"assignedBy": "account"})
-    assert ("somebody" in get_page_text(found), "nimbus" in get_page_text(found)) == (True, False)
-    assert '<option value="account" selected>' in found.content.decode()
+    response = client.get(f"{base}/transactions", {"assignedBy": "account"})
+    assert ("somebody" in get_page_text(response), "nimbus" in get_page_text(response)) == (True, False)
+    assert '<option value="account" selected>' in response.content.decode()
 
 
 # ---------------------------------------------------------------------------------------------- trying and applying
@@ -239,8 +239,8 @@ def test_rule_preview_reports_matches_and_stores_nothing(api, books, bank, hosti
     ids = [books.book(bank, fromTo=name)["id"] for name in ("Nimbus", "Nimbus B", "Other")]
     api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [ids[0]]}, "categoryId": support})
     rule = {"conditions": {"fromTo": {"operator": "startsWith", "value": "nimbus"}}, "action": {"categoryId": hosting}}
-    found = preview_rule(api, rule=rule)
-    assert found == {
+    result = preview_rule(api, rule=rule)
+    assert result == {
         "matched": 2,
         "changed": 1,
         "byRule": [{"ruleId": None, "count": 2}],
@@ -327,8 +327,8 @@ def test_rule_can_match_by_counterparty(api, books, bank, hosting):
         known, {"categoryId": hosting, "plSplit": {"cogs": -10}, "counterparty": {"type": "vendor", "id": vendor}}
     )
     books.book(bank, fromTo="Somebody")
-    found = preview_rule(api, rule={"conditions": {"counterpartyId": vendor}, "action": {"categoryId": hosting}})
-    assert (found["matched"], [each["transactionId"] for each in found["sample"]]) == (2, [named])
+    result = preview_rule(api, rule={"conditions": {"counterpartyId": vendor}, "action": {"categoryId": hosting}})
+    assert (result["matched"], [each["transactionId"] for each in result["sample"]]) == (2, [named])
 
 
 def test_applying_rules_to_all_needs_confirmation(api, rule):

@@ -35,16 +35,16 @@ USES = st.builds(build_use, st.integers(1, 5), st.sampled_from([None, 1, 2]), st
 
 @given(st.lists(st.tuples(USES, st.integers(1, 4)), max_size=10))
 def test_most_frequent_categories_are_proposed(counts):
-    found = rank_proposals(COUNTERPARTY, counts)
+    results = rank_proposals(COUNTERPARTY, counts)
     made = Counter()
     for each, count in counts:
         made[each.category_id, each.pl_type] += count
-    assert [each.agreed for each in found] == [count for _, count in made.most_common(3)]
-    assert [(each.categorization.category_id, each.categorization.pl_type) for each in found] == [
+    assert [each.agreed for each in results] == [count for _, count in made.most_common(3)]
+    assert [(each.categorization.category_id, each.categorization.pl_type) for each in results] == [
         choice for choice, _ in made.most_common(3)
     ]
-    assert {each.seen for each in found} <= {sum(made.values())}
-    assert {each.kind for each in found} <= {COUNTERPARTY}
+    assert {each.seen for each in results} <= {sum(made.values())}
+    assert {each.kind for each in results} <= {COUNTERPARTY}
 
 
 def test_proposed_category_carries_its_most_used_counterparty():
@@ -78,8 +78,8 @@ def test_same_category_on_other_line_is_a_separate_proposal():
     ],
 )
 def test_few_uses_lower_confidence_and_only_counterparty_can_be_certain(kind, seen, agreed, confidence, certain):
-    found = CategoryProposal(RENT, kind, seen, agreed)
-    assert (found.confidence, found.is_certain) == (Decimal(confidence), certain)
+    result = CategoryProposal(RENT, kind, seen, agreed)
+    assert (result.confidence, result.is_certain) == (Decimal(confidence), certain)
 
 
 # ---------------------------------------------------------------------------------------------- by text

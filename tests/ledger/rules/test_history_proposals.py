@@ -40,16 +40,16 @@ def test_counterparty_is_proposed_its_earlier_categories(api, books, bank, done,
     done(hosting, times=3)
     done(support)
     open_one = books.book(bank, fromTo="NIMBUS LTD")["id"]
-    found = list_proposals(api, open_one)[open_one]
-    assert [(each["categoryId"], each["plType"], each["counterparty"]) for each in found] == [
+    proposal = list_proposals(api, open_one)[open_one]
+    assert [(each["categoryId"], each["plType"], each["counterparty"]) for each in proposal] == [
         (hosting, "cogs", None),
         (support, "cogs", None),
     ]
-    assert [each["basis"] for each in found] == [
+    assert [each["basis"] for each in proposal] == [
         {"kind": "counterparty", "seen": 4, "agreed": 3},
         {"kind": "counterparty", "seen": 4, "agreed": 1},
     ]
-    assert 1 > found[0]["confidence"] > found[1]["confidence"] > 0
+    assert 1 > proposal[0]["confidence"] > proposal[1]["confidence"] > 0
 
 
 def test_chosen_counterparty_is_proposed_and_matched_by_its_name(api, books, bank, hosting):
@@ -58,9 +58,9 @@ def test_chosen_counterparty_is_proposed_and_matched_by_its_name(api, books, ban
     part = {"categoryId": hosting, "plSplit": {"cogs": -10}, "counterparty": {"type": "vendor", "id": vendor}}
     books.split(known, part)
     by_text, by_name = books.book(bank, fromTo="nmb 4711")["id"], books.book(bank, fromTo="NIMBUS")["id"]
-    found = list_proposals(api, by_text, by_name)
-    assert list(found) == [by_text, by_name]
-    for each in found.values():
+    proposals = list_proposals(api, by_text, by_name)
+    assert list(proposals) == [by_text, by_name]
+    for each in proposals.values():
         assert each[0]["counterparty"] == {"type": "vendor", "id": vendor}
         assert each[0]["basis"] == {"kind": "counterparty", "seen": 1, "agreed": 1}
 
@@ -72,9 +72,9 @@ def test_text_does_not_propose_category_for_opposite_direction(api, books, bank,
     assert api.post("transactions/categorize", {"selection": selection, "categoryId": revenue}).status_code == 200
     paid = books.book(savings, "-90.00", fromTo="New", description="Invoice 7041")["id"]
     other = books.book(savings, "90.00", fromTo="Newer", description="Invoice 1043")["id"]
-    found = list_proposals(api, paid, other)
-    assert found[paid] == []
-    assert found[other][0]["categoryId"] == revenue
+    proposals = list_proposals(api, paid, other)
+    assert proposals[paid] == []
+    assert proposals[other][0]["categoryId"] == revenue
 
 
 def test_new_counterparty_is_proposed_by_text_then_account(api, books, bank, savings, done, hosting):
@@ -85,21 +85,21 @@ def test_new_counterparty_is_proposed_by_text_then_account(api, books, bank, sav
     by_text = books.book(bank, fromTo="New", description="Rent for servers April 2026")["id"]
     by_account = books.book(savings, fromTo="New", description="Hello")["id"]
     nothing = books.book(savings, "5.00", fromTo="New")["id"]
-    found = list_proposals(api, by_text, by_account, nothing)
-    assert found[by_text][0]["categoryId"] == hosting
-    assert found[by_text][0]["basis"] == {"kind": "text", "seen": 1, "agreed": 1}
-    assert (found[by_account][0]["categoryId"], found[by_account][0]["basis"]["kind"]) == (other, "account")
-    assert found[nothing] == []
+    proposals = list_proposals(api, by_text, by_account, nothing)
+    assert proposals[by_text][0]["categoryId"] == hosting
+    assert proposals[by_text][0]["basis"] == {"kind": "text", "seen": 1, "agreed": 1}
+    assert (proposals[by_account][0]["categoryId"], proposals[by_account][0]["basis"]["kind"]) == (other, "account")
+    assert proposals[nothing] == []
 
 
 def test_history_follows_transaction_changes(api, books, bank, done, hosting):
     support = books.category("support")
 
     def known(name):
-        found = list_proposals(api, books.book(bank, fromTo=name)["id"])
+        result = list_proposals(api, books.book(bank, fromTo=name)["id"])
         return [
             (each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"])
-            for proposals in found.values()
+            for proposals in result.values()
             for each in proposals
             if each["basis"]["kind"] == "counterparty"
         ]
@@ -125,8 +125,8 @@ def test_only_latest_twenty_uses_of_a_name_count(api, books, bank, done, hosting
     done(support, times=15, date="2026-02-05")
     done(hosting, name="Other", date="2026-03-05")
     row = books.book(bank, fromTo="Nimbus Ltd")["id"]
-    found = list_proposals(api, row)[row]
-    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in found] == [
+    proposal = list_proposals(api, row)[row]
+    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in proposal] == [
         (support, 15, 20),
         (hosting, 5, 20),
     ]
@@ -140,16 +140,16 @@ def test_same_amount_outweighs_most_frequent_category_of_name(api, books, bank, 
         books.book(bank, "-20.00", fromTo="Nimbus Ltd")["id"],
         books.book(bank, "-750.00", fromTo="Nimbus Ltd")["id"],
     )
-    found = list_proposals(api, small, large)
-    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in found[small]] == [
+    proposals = list_proposals(api, small, large)
+    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in proposals[small]] == [
         (hosting, 3, 5),
         (support, 2, 5),
     ]
-    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in found[large]] == [
+    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in proposals[large]] == [
         (support, 2, 5),
         (hosting, 3, 5),
     ]
-    for choices in found.values():
+    for choices in proposals.values():
         assert choices[0]["confidence"] > 0.5 > choices[1]["confidence"]
 
 
@@ -173,9 +173,9 @@ def test_most_similar_transaction_decides_the_proposal(
     done(support, times=4, **known_by(like_support))
     done(hosting, times=2, **known_by(like_hosting))
     done(support, times=2, **known_by(like_support))
-    asked = {"amount": "-20.00", "description": "Servers in Berlin, June", "account": "savings"}
-    asked = known_by({name: asked[name] for name in like_hosting})
-    row = books.book(asked.pop("account", bank), asked.pop("amount", "-100.00"), fromTo="Nimbus Ltd", **asked)["id"]
+    query = {"amount": "-20.00", "description": "Servers in Berlin, June", "account": "savings"}
+    query = known_by({name: query[name] for name in like_hosting})
+    row = books.book(query.pop("account", bank), query.pop("amount", "-100.00"), fromTo="Nimbus Ltd", **query)["id"]
     assert list_proposals(api, row)[row][0]["categoryId"] == hosting
 
 
@@ -185,13 +185,13 @@ def test_new_name_is_proposed_categories_of_names_sharing_a_rare_word(api, books
     done(hosting, times=2, name="Northern Railways Ltd")
     done(support, name="Northern Phones")
     both, ltd = books.book(bank, fromTo="NORTHERN Railways (Leeds)")["id"], books.book(bank, fromTo="Ltd 24")["id"]
-    found = list_proposals(api, both, ltd)
-    assert [(each["categoryId"], each["basis"]) for each in found[both]] == [
+    proposals = list_proposals(api, both, ltd)
+    assert [(each["categoryId"], each["basis"]) for each in proposals[both]] == [
         (hosting, {"kind": "text", "seen": 3, "agreed": 2}),
         (support, {"kind": "text", "seen": 3, "agreed": 1}),
     ]
-    assert found[both][0]["confidence"] < 0.5
-    assert {each["basis"]["kind"] for each in found[ltd]} == {"account"}
+    assert proposals[both][0]["confidence"] < 0.5
+    assert {each["basis"]["kind"] for each in proposals[ltd]} == {"account"}
 
 
 def test_recent_uses_weigh_more(api, books, bank, done, hosting):
@@ -216,9 +216,9 @@ def test_account_alone_has_at_most_even_odds(api, books, bank, done, hosting):
     for number in range(20):
         done(hosting, name=f"Vendor {number}")
     row = books.book(bank, fromTo="New")["id"]
-    (found,) = list_proposals(api, row)[row]
-    assert found["basis"] == {"kind": "account", "seen": 20, "agreed": 20}
-    assert found["confidence"] == 0.5
+    (proposal,) = list_proposals(api, row)[row]
+    assert proposal["basis"] == {"kind": "account", "seen": 20, "agreed": 20}
+    assert proposal["confidence"] == 0.5
 
 
 def test_account_alone_needs_three_transactions_of_a_category(api, books, bank, done, hosting):
@@ -228,16 +228,16 @@ def test_account_alone_needs_three_transactions_of_a_category(api, books, bank, 
     done(books.category("support"), times=2, name="C")
     assert list_proposals(api, row)[row] == []
     done(hosting, name="D")
-    (found,) = list_proposals(api, row)[row]
-    assert (found["categoryId"], found["basis"]) == (hosting, {"kind": "account", "seen": 5, "agreed": 3})
+    (proposal,) = list_proposals(api, row)[row]
+    assert (proposal["categoryId"], proposal["basis"]) == (hosting, {"kind": "account", "seen": 5, "agreed": 3})
 
 
 def test_account_alone_never_proposes_revenue_for_money_out(api, books, bank, done):
     done(books.category("revenueUsage"), times=4, name="Refunded customer", amount="-20.00")
     row, refund = books.book(bank, fromTo="Payout")["id"], books.book(bank, fromTo="Refunded customer")["id"]
-    found = list_proposals(api, row, refund)
-    assert found[row] == []
-    assert found[refund][0]["categoryId"] == books.category("revenueUsage"), "its own refunds are known by name"
+    proposals = list_proposals(api, row, refund)
+    assert proposals[row] == []
+    assert proposals[refund][0]["categoryId"] == books.category("revenueUsage"), "its own refunds are known by name"
 
 
 # ---------------------------------------------------------------------------------------------- own transfers
@@ -273,10 +273,10 @@ def test_account_holder_counts_as_own_company(api, books, bank, acme):
     by_name = books.book(bank, fromTo="ACME HOLDING")["id"]
     by_number = books.book(bank, fromTo="DE02 1203 0000 0000 2020 51")["id"]
     other = books.book(bank, fromTo="Acme Hosting")["id"]
-    found = list_proposals(api, by_name, by_number, other)
-    assert link_as_transfer(books, found[by_name])
-    assert link_as_transfer(books, found[by_number])
-    assert found[other] == []
+    proposals = list_proposals(api, by_name, by_number, other)
+    assert link_as_transfer(books, proposals[by_name])
+    assert link_as_transfer(books, proposals[by_number])
+    assert proposals[other] == []
 
 
 def test_history_never_assigns_a_category_to_an_own_transfer(api, books, bank, done, hosting):
@@ -302,14 +302,14 @@ def test_own_transfer_is_never_proposed_a_category(api, books, bank, numbered, h
     items = [item(*each, categoryId=hosting) for each in known] + [item(*each) for each in waiting]
     sent = api.post("transactions/import", {"transactions": items}).json()
     ids = {each["id"]: each for each in api.get("transactions", {"open": "true", "limit": "100"}).json()}
-    found = list_proposals(api, *ids)
+    proposals = list_proposals(api, *ids)
     for row_id, row in ids.items():
         name, text = row["fromTo"] or "", row["description"] or ""
         is_own = name in ("Acme", "ACME GmbH", "US001234567")
         if is_own or (name in ("", "Umbuchung") and text in ("US-001234567", "Acme")):
-            assert link_as_transfer(books, found[row_id]), (name, text)
+            assert link_as_transfer(books, proposals[row_id]), (name, text)
         else:
-            assert all(each["basis"]["kind"] != "own" for each in found[row_id]), (name, text)
+            assert all(each["basis"]["kind"] != "own" for each in proposals[row_id]), (name, text)
     assert api.delete(f"imports/{sent['importId']}").status_code == 200
 
 
@@ -350,11 +350,11 @@ def test_proposal_queries_do_not_grow_with_transactions(api, books, bank, done, 
     api.post("transactions/import", {"transactions": items})
     ids = [each["id"] for each in api.get("transactions", {"open": "true", "limit": "1000"}).json()]
     counts = []
-    for asked in (ids[:1], ids):
+    for query in (ids[:1], ids):
         with CaptureQueriesContext(
             connection,
         ) as captured:
-            list_proposals(api, *asked)
+            list_proposals(api, *query)
         counts.append(len(captured))
     assert counts[0] == counts[1]
     answer = api.post("transactions/proposals", {"transactionIds": [*ids, ids[0], ids[0]]})

@@ -28,11 +28,11 @@ def fold_naively(text):
     """Letter by letter."""
     strokes = dict(zip("øØłŁđĐħĦŧŦı", "oOlLdDhHtTi", strict=True))
     for _ in range(3):  # until nothing changes any more
-        found = ""
+        result = ""
         for char in text:
             for part in unicodedata.normalize("NFKD", strokes.get(char, char)):
-                found += "" if unicodedata.combining(part) else part
-        text = found.casefold()
+                result += "" if unicodedata.combining(part) else part
+        text = result.casefold()
     return re.sub(r"[\s\x1c-\x1f]+", " ", text).strip()
 
 
@@ -90,14 +90,14 @@ bounds = st.one_of(st.none(), st.decimals(min_value=0, max_value=50, places=2))
 
 @given(amounts, bounds, bounds, st.sampled_from([None, "in", "out"]), st.sampled_from([None, "EUR", "USD"]))
 def test_other_conditions_equal_naive_implementation(amount, least, most, direction, currency):
-    asked = RuleConditions(min_amount=least, max_amount=most, direction=direction, currency=currency)
+    queries = RuleConditions(min_amount=least, max_amount=most, direction=direction, currency=currency)
     expected = (
         (least is None or abs(amount) >= least)
         and (most is None or abs(amount) <= most)
         and (direction is None or ((amount > 0) == (direction == "in") and amount != 0))
         and currency in (None, "EUR")
     )
-    assert matches_conditions(asked, build_movement(amount=str(amount))) == expected
+    assert matches_conditions(queries, build_movement(amount=str(amount))) == expected
 
 
 def test_first_matching_rule_wins():
@@ -136,18 +136,18 @@ def test_unknown_operator_is_rejected():
 
 
 def test_counterparty_condition_matches_by_id_or_name():
-    asked = RuleConditions(counterparty_id=7, counterparty_name="Café Nimbus")
-    assert matches_conditions(asked, build_movement(people=[7]))
-    assert matches_conditions(asked, build_movement("CAFE  NIMBUS"))
-    assert not matches_conditions(asked, build_movement("Cafe Nimbus GmbH"))
+    queries = RuleConditions(counterparty_id=7, counterparty_name="Café Nimbus")
+    assert matches_conditions(queries, build_movement(people=[7]))
+    assert matches_conditions(queries, build_movement("CAFE  NIMBUS"))
+    assert not matches_conditions(queries, build_movement("Cafe Nimbus GmbH"))
     assert not matches_conditions(RuleConditions(counterparty_id=7, counterparty_name=" "), build_movement(""))
 
 
 def test_whole_word_condition_may_contain_punctuation():
     assert mark_word_edges("a-b 1").split("\x1f") == ["", "a", "-", "b", " ", "1", ""]
-    asked = RuleConditions(text=TextCondition("wholeWord", "no. 7"))
-    assert matches_conditions(asked, build_movement("Invoice No. 7/2026"))
-    assert not matches_conditions(asked, build_movement("Invoice No. 77"))
+    queries = RuleConditions(text=TextCondition("wholeWord", "no. 7"))
+    assert matches_conditions(queries, build_movement("Invoice No. 7/2026"))
+    assert not matches_conditions(queries, build_movement("Invoice No. 77"))
 
 
 def test_repetitive_text_is_matched_quickly():
@@ -180,13 +180,13 @@ def test_rules_with_unmatched_texts_cost_no_extra_calls():
     facts = {"direction": "out", "currency": "EUR", "account_ids": frozenset([1]), "max_amount": Decimal(50)}
     calls = []
     for number in (2, 500):
-        asked = [
+        queries = [
             RuleConditions(
                 from_to=TextCondition("contains", "Initech"), text=TextCondition(OPERATORS[n % 4], f"No {n}"), **facts
             )
             for n in range(number)
         ]
-        matcher = RuleMatcher(enumerate(asked))
+        matcher = RuleMatcher(enumerate(queries))
         calls.append(count_calls(lambda matcher=matcher: matcher.find_first(build_movement("Initech", "Invoice 1042"))))
     assert calls[0] == calls[1]
 

@@ -66,14 +66,14 @@ def test_rule_splits_new_transactions(api, books, bank, acme, hosting, office, r
         splits=[{"categoryId": office, "percent": 50}, {"categoryId": sales, "amountValue": "10.00"}],
         passThroughTaxPercent=25,
     )
-    found = import_items(api, build_item(bank, amount="-100.01"), build_item(bank, "nimbus small", amount="-19.99"))
-    assert get_assignment(found["Nimbus Ltd"]) == (True, [f"rule:{made['id']}"] * 3)
-    assert list_parts(found["Nimbus Ltd"]) == [
+    items = import_items(api, build_item(bank, amount="-100.01"), build_item(bank, "nimbus small", amount="-19.99"))
+    assert get_assignment(items["Nimbus Ltd"]) == (True, [f"rule:{made['id']}"] * 3)
+    assert list_parts(items["Nimbus Ltd"]) == [
         (hosting, {"cogs": -32}, -8),
         (office, {"ga": -40.01}, -10),
         (sales, {"cac": -8}, -2),
     ]
-    assert get_assignment(found["nimbus small"]) == (False, [])
+    assert get_assignment(items["nimbus small"]) == (False, [])
     assert api.get("categorization_rules").json()[0]["matchedCount"] == 1
     months = {("2026-03", "cogs"): -32, ("2026-03", "ga"): Decimal("-40.01"), ("2026-03", "cac"): -8}
     assert list_month_results(acme) == months
@@ -131,14 +131,14 @@ def test_transaction_too_small_for_its_split_is_uncategorized(api, books, bank, 
 def test_service_period_is_counted_from_each_transaction(api, books, bank, acme, rule):
     made = rule(servicePeriod={"months": 3, "start": "payment"})
     assert made["action"]["servicePeriod"] == {"months": 3, "start": "payment"}
-    found = import_items(api, build_item(bank, amount="-92.00", date="2026-01-01"))["Nimbus Ltd"]
-    (part,) = found["categorizations"].values()
+    nimbus_ltd = import_items(api, build_item(bank, amount="-92.00", date="2026-01-01"))["Nimbus Ltd"]
+    (part,) = nimbus_ltd["categorizations"].values()
     days = {"startDate": "2026-01-01", "endDate": "2026-03-31"}
     assert part["usingDateRule"] == {"type": "servicePeriod", "invoiceDate": None, "recognizeFrom": None, **days}
     assert (part["computedStartDate"], part["computedEndDate"]) == (days["startDate"], days["endDate"])
     assert list(list_month_results(acme)) == [("2026-01", "cogs"), ("2026-02", "cogs"), ("2026-03", "cogs")]
     assert apply_rules(api)["affected"] == 0
-    moved = api.put(f"transactions/{found['id']}", {"date": "2026-02-15"}).json()
+    moved = api.put(f"transactions/{nimbus_ltd['id']}", {"date": "2026-02-15"}).json()
     (part,) = moved["categorizations"].values()
     assert (part["computedStartDate"], part["computedEndDate"]) == ("2026-02-15", "2026-05-14")
     assert moved["categorizationsAutoAssigned"]
@@ -159,8 +159,8 @@ def test_rule_takes_counterparty_from_transaction(api, books, bank, rule):
         build_item(bank, "nimbus ltd", amount="-8.00"),
         build_item(bank, "", description="nimbus"),
     ]
-    found = import_items(api, *items)
-    parts = {(name or "").strip(): next(iter(each["categorizations"].values())) for name, each in found.items()}
+    result = import_items(api, *items)
+    parts = {(name or "").strip(): next(iter(each["categorizations"].values())) for name, each in result.items()}
     listed = {each["id"]: (each["name"], each["type"]) for each in api.get("counterparties").json()}
     assert listed == {
         known: ("Café Nimbus", "other"),
@@ -228,8 +228,8 @@ def test_invalid_action_is_rejected(api, hosting, action, expected):
         (api.post("categorization_rules", body), "#/action/"),
         (api.post("categorization_rules/preview", {"rule": body}), "#/rule/action/"),
     ]:
-        found = get_error_codes(answer)
-        assert (answer.status_code, found) == (400, {start + pointer: code for pointer, code in expected.items()})
+        error_codes = get_error_codes(answer)
+        assert (answer.status_code, error_codes) == (400, {start + pointer: code for pointer, code in expected.items()})
 
 
 def test_amount_of_a_split_has_the_currency_of_the_conditions(api, hosting):

@@ -41,9 +41,9 @@ def find_pairs_naively(rows, refused):
     amount, on a later day first."""
     waiting = [each for each in rows if each.amount > 0]
     sources = sorted((each for each in rows if each.amount < 0), key=lambda each: (each.day, each.id))
-    found = []
+    results = []
     for signed, days, equal in product((True, False), range(6), (True, False)):
-        for source in [each for each in sources if each not in [pair[0] for pair in found]]:
+        for source in [each for each in sources if each not in [pair[0] for pair in results]]:
             open_to_it = [each for each in waiting if (source.id, each.id) not in refused]
             if signed:
                 open_to_it = [each for each in open_to_it if source.from_to == each.from_to == OWN_NAME]
@@ -51,8 +51,8 @@ def find_pairs_naively(rows, refused):
             if choices:
                 _, off, target = choices[0]
                 waiting.remove(target)
-                found.append((source, target, days, off))
-    return sorted(found, key=lambda each: each[2])
+                results.append((source, target, days, off))
+    return sorted(results, key=lambda each: each[2])
 
 
 def get_allowed_difference(source, target):
@@ -104,8 +104,8 @@ def test_transfer_pairs_equal_naive_implementation_in_any_order(out, into, no, c
     rows += [build_leg(10 + n, *each, currency, name) for n, (each, currency, name) in enumerate(into)]
     chance.shuffle(rows)
     refused = {(UUID(int=source), UUID(int=target)) for source, target in no}
-    found = find_transfer_pairs(rows, convert_amount=convert_amount, identity=ACME, dismissed=refused)
-    assert [(each.source, each.target, each.days, each.difference) for each in found] == find_pairs_naively(
+    transfer_pairs = find_transfer_pairs(rows, convert_amount=convert_amount, identity=ACME, dismissed=refused)
+    assert [(each.source, each.target, each.days, each.difference) for each in transfer_pairs] == find_pairs_naively(
         rows, refused
     )
 

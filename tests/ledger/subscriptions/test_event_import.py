@@ -124,8 +124,8 @@ def test_invalid_event_rejects_import_or_is_skipped(api, subscription):
     refused = import_events(api, *rows)
     assert refused.status_code == 400
     assert refused.json()["code"] == "validation_failed"
-    told = [(error["pointer"], error["code"]) for error in refused.json()["errors"]]
-    assert told == [
+    answers = [(error["pointer"], error["code"]) for error in refused.json()["errors"]]
+    assert answers == [
         ("#/events/1/amountValue", "invalid_decimal"),
         ("#/events/2/interval", "invalid_choice"),
         ("#/events/3/customerExternalId", "required"),
@@ -138,7 +138,7 @@ def test_invalid_event_rejects_import_or_is_skipped(api, subscription):
     assert count_stored() == before
     answer = import_events(api, *rows, onError="skip").json()
     assert answer["count"] == 1
-    assert [(error["pointer"], error["code"]) for error in answer["errors"]] == told
+    assert [(error["pointer"], error["code"]) for error in answer["errors"]] == answers
     assert count_stored() == (before[0] + 1, *before[1:])
 
 

@@ -174,8 +174,8 @@ def test_events_and_subscriptions_are_paged_and_filtered(api, acme, send, subscr
     following = urlsplit(first["Link"].partition(">")[0][1:])
     second = api.get(f"{following.path}?{following.query}")
     assert [each["id"] for each in first.json() + second.json()] == sent[::-1]
-    found = api.get(f"subscription_events?startDate={TODAY - timedelta(days=1)}&subscriptionId={subscription['id']}")
-    assert [each["id"] for each in found.json()] == sent[1::-1]
+    response = api.get(f"subscription_events?startDate={TODAY - timedelta(days=1)}&subscriptionId={subscription['id']}")
+    assert [each["id"] for each in response.json()] == sent[1::-1]
     assert [each["id"] for each in api.get("subscriptions?externalId=sub_1").json()] == [subscription["id"]]
     assert [each["id"] for each in api.get("subscriptions").json()] == [other["id"], subscription["id"]]
     assert api.get("subscriptions?status=active").status_code == 400
@@ -271,15 +271,15 @@ def test_subscription_can_change_product_and_external_id(api, subscription, send
 
 
 def test_subscription_can_move_to_other_customer_with_its_history(api, acme, subscription, send):
-    asked = {"mrrType": "mrr", "startMonth": f"{TODAY:%Y-%m}"}
+    query = {"mrrType": "mrr", "startMonth": f"{TODAY:%Y-%m}"}
     path = f"subscriptions/{subscription['id']}"
     other = factories.make_customer(acme, "Hooli")
     send("10.00")
     own = api.post("subscriptions", {"customerId": str(other.id)}).json()["id"]
     send("5.00", subscriptionId=own)
-    assert api.post("data/monthlyData", asked).json()[0]["newCount"] == 2
+    assert api.post("data/monthlyData", query).json()[0]["newCount"] == 2
     assert api.put(path, {"customerId": str(other.id)}).json()["customerId"] == str(other.id)
-    row = api.post("data/monthlyData", asked).json()[0]
+    row = api.post("data/monthlyData", query).json()[0]
     assert (row["new"], row["newCount"]) == (15, 1)
     vendor = api.post("counterparties", {"type": "vendor", "name": "Vend"}).json()["id"]
     assert api.put(path, {"customerId": vendor}).json()["errors"][0]["code"] == "not_a_customer"

@@ -53,12 +53,12 @@ def test_list_totals_show_pending_apart(pages, books, bank, savings):
 
 def test_bulk_action_beyond_one_page_is_counted_and_confirmed(pages, books, bills, hosting, acme):
     act = {"act": "categorize", "whole": "on", "category": hosting, "rule": "month"}
-    asked = pages.post("?q=nimbus", **act)
-    assert asked.status_code == 200
-    assert re.search(r"Categorize 60 transactions as \S* ?Hosting\?", get_page_text(asked))
-    assert "60 transactions · −€1,800.00" in get_page_text(asked)
+    query = pages.post("?q=nimbus", **act)
+    assert query.status_code == 200
+    assert re.search(r"Categorize 60 transactions as \S* ?Hosting\?", get_page_text(query))
+    assert "60 transactions · −€1,800.00" in get_page_text(query)
     assert Transaction.objects.for_company(acme.id).exclude(categorized_value=0).count() == 0
-    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', asked.content.decode()))
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', query.content.decode()))
     assert fields.items() >= {"act": "categorize", "whole": "on", "category": hosting, "rule": "month"}.items()
     done = pages.post("?q=nimbus", **fields)
     assert done.status_code == 303
@@ -68,8 +68,8 @@ def test_bulk_action_beyond_one_page_is_counted_and_confirmed(pages, books, bill
 
 
 def test_bulk_action_asks_again_after_new_rows(pages, books, bank, bills, acme):
-    asked = pages.post(act="delete", whole="on")
-    word = re.search(r'name="confirmed" value="([^"]+)"', asked.content.decode())[1]
+    query = pages.post(act="delete", whole="on")
+    word = re.search(r'name="confirmed" value="([^"]+)"', query.content.decode())[1]
     books.book(bank, "-1.00")
     again = pages.post(act="delete", whole="on", confirmed=word)
     assert again.status_code == 200
@@ -79,8 +79,8 @@ def test_bulk_action_asks_again_after_new_rows(pages, books, bank, bills, acme):
 
 def test_bulk_action_on_later_page_applies_to_all_pages(pages, books, bank, bills):
     link = next(part for part in pages.get().content.decode().split('"') if part.startswith("?") and "cursor=" in part)
-    asked = pages.post(link.replace("&amp;", "&"), act="uncategorize", whole="on")
-    assert "Uncategorize 60 transactions?" in get_page_text(asked)
+    query = pages.post(link.replace("&amp;", "&"), act="uncategorize", whole="on")
+    assert "Uncategorize 60 transactions?" in get_page_text(query)
 
 
 def test_bulk_action_on_one_page_needs_no_confirmation(pages, books, bank, hosting):
@@ -107,8 +107,10 @@ def test_undo_restores_categorizations_with_ids_and_authors(pages, books, bank, 
     before = {each: books.read(each) for each in (split, auto, bare)}
     assert before[auto]["categorizationsAutoAssigned"]
     answer = pages.post("?direction=out", act="categorize", id=[split, auto, bare], category=hosting)
-    told = pages.client.get(answer["Location"]).content.decode()
-    assert re.findall(r'role="status">(.*?)<', told) == ["3 transactions categorized."], "one notice, with Undo in it"
+    page_text = pages.client.get(answer["Location"]).content.decode()
+    assert re.findall(r'role="status">(.*?)<', page_text) == ["3 transactions categorized."], (
+        "one notice, with Undo in it"
+    )
     assert "3 transactions changed just now" in get_page_text(pages.client.get(answer["Location"]))
     after = press_undo(pages, answer)
     assert "3 transactions restored." in get_page_text(after)

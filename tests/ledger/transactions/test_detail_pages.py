@@ -473,6 +473,6 @@ def test_transaction_actions_return_to_its_page_and_filtered_list(pages, books, 
     category = f"{books.category('hosting')}:cogs"
     for path, typed in {"edit": {"fromTo": "Nimbus"}, "split": {"category-0": category, "amount-0": "-119.00"}}.items():
         answer = pages.post(f"/{bought}/{path}{then}", **typed)
-        said = f"&said={bought}" if path == "split" else ""
-        assert (answer.status_code, answer["Location"]) == (303, f"{own}{said}")
+        text = f"&said={bought}" if path == "split" else ""
+        assert (answer.status_code, answer["Location"]) == (303, f"{own}{text}")
     assert pages.post(f"/{bought}/edit", fromTo="Nimbus Cloud")["Location"] == f"{pages.base}/{bought}"

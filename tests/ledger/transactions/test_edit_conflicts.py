@@ -23,9 +23,9 @@ def test_transaction_edit_conflict_names_editor_and_current_values(api, books, b
     assert api.put(f"transactions/{row}", {"fromTo": "Cumulus", "amountValue": "-13.00"}).status_code == 200
     form = {"seen": seen, "accountId": bank, "date": "2026-03-15", "amountValue": "-12.00", "amountCurrency": "EUR"}
     page = site.post(f"transactions/{row}/edit", **form, fromTo="Stratus", description="", notes="")
-    told = get_page_text(page)
-    assert "API key “test” has changed “Cumulus” in the meantime. Your change was not saved." in told
-    assert "Current values: amount −€13.00 and from / to Cumulus." in told
+    page_text = get_page_text(page)
+    assert "API key “test” has changed “Cumulus” in the meantime. Your change was not saved." in page_text
+    assert "Current values: amount −€13.00 and from / to Cumulus." in page_text
     assert books.read(row)["fromTo"] == "Cumulus"
 
 
@@ -36,9 +36,11 @@ def test_rule_edit_conflict_names_editor_and_current_rule(api, site, hosting):
     other = {"conditions": {"text": {"operator": "contains", "value": "cumulus"}}, "action": {"categoryId": hosting}}
     assert api.put(f"categorization_rules/{rule}", {"name": "Cumulus"} | other).status_code == 200
     form = {"seen": seen, "name": "Stratus", "textOperator": "contains", "textValue": "stratus", "enabled": "on"}
-    told = get_page_text(site.post(f"rules/{rule}", **form, category=f"{hosting}:cogs", dateRule="transactionDate"))
-    assert "API key “test” has changed the rule in the meantime: “Cumulus”, " in told
-    assert "“cumulus” → " in told
+    page_text = get_page_text(
+        site.post(f"rules/{rule}", **form, category=f"{hosting}:cogs", dateRule="transactionDate")
+    )
+    assert "API key “test” has changed the rule in the meantime: “Cumulus”, " in page_text
+    assert "“cumulus” → " in page_text
 
 
 def test_inbox_conflict_links_to_changed_transaction(books, bank, site, hosting):

@@ -18,9 +18,9 @@ def chip(pages):
     """What the chip of a filter says."""
 
     def chip(pages=pages, **asked):
-        found = get_page_text(pages.get(**asked)).split("Active filters")[-1]
-        assert not any(value in found.split("Clear all filters")[0] for value in asked.values() if len(value) == 36)
-        return found
+        result = get_page_text(pages.get(**asked)).split("Active filters")[-1]
+        assert not any(value in result.split("Clear all filters")[0] for value in asked.values() if len(value) == 36)
+        return result
 
     return chip
 

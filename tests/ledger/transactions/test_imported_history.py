@@ -43,10 +43,10 @@ def test_history_names_file_of_pending_row_and_file_of_booking(api, main, pages,
 def test_history_names_rule_and_category(api, main, pages, books):
     assert upload_statement(api, FINAL, "final.xml").status_code == 200
     (row,) = [each for each in api.get("transactions").json() if each["amountValue"] == "-40.00"]
-    told = "categorized it as Hosting: Rule “Initech”."
-    check_order(get_page_text(pages.get(f"/{row['id']}")), told, "imported it with final.xml.")
+    answer = "categorized it as Hosting: Rule “Initech”."
+    check_order(get_page_text(pages.get(f"/{row['id']}")), answer, "imported it with final.xml.")
     books.split(row["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
-    assert told not in get_page_text(pages.get(f"/{row['id']}")), "by then a person has said it"
+    assert answer not in get_page_text(pages.get(f"/{row['id']}")), "by then a person has said it"
 
 
 def test_history_names_other_leg_of_transfer(books, bank, savings, pages):

@@ -87,8 +87,8 @@ def test_transactions_are_filtered_by_recognition_days(api, books, bank, first, 
     books.split(row, {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -120}, "usingDateRule": rule})
     days = {name: day for name, day in (("recognizedFrom", first), ("recognizedTo", last)) if day}
     assert list_transaction_ids(api, **days) == ({row} if share else set())
-    found = get_totals(api.get("transactions", days | {"total": "true", "plType": "ga"}))
-    assert found == ((1, Decimal(share)) if share else (0, 0))
+    totals = get_totals(api.get("transactions", days | {"total": "true", "plType": "ga"}))
+    assert totals == ((1, Decimal(share)) if share else (0, 0))
 
 
 @pytest.mark.parametrize("currency", ["EUR", "JPY", "USD"])
@@ -184,18 +184,18 @@ def test_monthly_totals_of_a_line_sum_to_its_total(api, books, bank, parts):
         part = {"categoryId": category, "plSplit": {line: value}, "usingDateRule": rule}
         assert books.split(made, part).status_code == 200
     rates = get_rate_table()
-    for asked, sign in (("ga", -1), ("no", 1)):
+    for queries, sign in (("ga", -1), ("no", 1)):
         worth = sum(
             sign
             * convert_currency(
                 Decimal(units if incoming else -units), source=currency, target="EUR", day=start, rates=rates
             )
             for currency, units, start, _, line, incoming in parts
-            if line == asked
+            if line == queries
         )
-        query = {"recognizedFrom": "2024-01", "recognizedTo": "2025-12", "plType": asked, "categoryId": category}
+        query = {"recognizedFrom": "2024-01", "recognizedTo": "2025-12", "plType": queries, "categoryId": category}
         count, amount = get_totals(api.get("transactions", query | {"total": "true"}))
-        assert count == sum(line == asked for *_, line, _ in parts)
+        assert count == sum(line == queries for *_, line, _ in parts)
         assert abs(amount - Decimal(worth)) <= 24 * Decimal("0.005"), "each month is rounded"
 
 
@@ -211,9 +211,9 @@ def test_counted_amounts_of_listed_rows_sum_to_the_figure(api, books, bank, page
     for query in ({"plType": "ga"}, {"plType": "ga", "recognizedFrom": "2024-02"}, {"categoryId": rent}, {}):
         cell = {"recognizedFrom": "2024-01", "recognizedTo": "2024-03", "total": "true"} | query
         count, amount = get_totals(api.get("transactions", cell))
-        told = list_counted_amounts(pages.get(**cell))
-        assert (len(told), sum(told)) == (count, amount)
-        assert len(set(told)) > 1
+        counted_amounts = list_counted_amounts(pages.get(**cell))
+        assert (len(counted_amounts), sum(counted_amounts)) == (count, amount)
+        assert len(set(counted_amounts)) > 1
     assert list_counted_amounts(pages.get(recognizedFrom="2024-01", recognizedTo="2024-03")) == [], (
         "only beside their total"
     )
@@ -221,8 +221,8 @@ def test_counted_amounts_of_listed_rows_sum_to_the_figure(api, books, bank, page
 
 
 def list_counted_amounts(answer):
-    found = re.findall(r">included: ([^<]+)<", answer.content.decode())
-    return [Decimal(text.replace("−", "-").replace("€", "").replace(",", "")) for text in found]
+    result = re.findall(r">included: ([^<]+)<", answer.content.decode())
+    return [Decimal(text.replace("−", "-").replace("€", "").replace(",", "")) for text in result]
 
 
 def test_flow_filter_matches_cash_flow(api, books, bank):
@@ -240,10 +240,10 @@ def test_flow_filter_matches_cash_flow(api, books, bank):
     part = next(iter(books.split(mixed, *parts).json()["categorizations"]))
     assert books.link(mixed, fits, part).status_code == 200
     window = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
-    told = api.post("data/cashFlowTimeSeries", window | {"interval": "month"}).json()
+    body = api.post("data/cashFlowTimeSeries", window | {"interval": "month"}).json()
     assert list_transaction_ids(api, flow="in") == {into}
     assert list_transaction_ids(api, flow="out") == {gone, mixed}
     flows = {way: get_totals(api.get("transactions", window | {"flow": way, "total": "true"})) for way in ("in", "out")}
     assert flows == {"in": (1, 300), "out": (2, -160)}
-    assert (told["inflow"][0]["value"], told["outflow"][0]["value"]) == (300, 160)
+    assert (body["inflow"][0]["value"], body["outflow"][0]["value"]) == (300, 160)
     assert api.get("transactions", {"flow": "both"}).status_code == 400

@@ -106,8 +106,8 @@ def test_list_pages_go_forward_and_back_over_the_same_rows(pages, books, bank):
         return re.findall(r'name="id" value="([^"]+)"', answer.content.decode())
 
     def follow(answer, rel):
-        found = re.search(rf'href="(\?[^"]+)" rel="{rel}"', answer.content.decode())
-        return pages.client.get(pages.base + found[1].replace("&amp;", "&")) if found else None
+        result = re.search(rf'href="(\?[^"]+)" rel="{rel}"', answer.content.decode())
+        return pages.client.get(pages.base + result[1].replace("&amp;", "&")) if result else None
 
     first = pages.get(sort="amount")
     assert follow(first, "prev") is None

@@ -57,7 +57,7 @@ def test_history_describes_bulk_actions_and_undo(pages, books, bought, bank, sav
     books.link(target, bought)
     pages.client.post(f"{pages.base}/{bought}/documents", {"file": SimpleUploadedFile("bill.pdf", PDF)})
     text = get_page_text(pages.get(f"/{bought}"))
-    told = (
+    answers = (
         "added a file.",
         "API key “test” linked it as a transfer with €119.00 on Savings",
         "API key “test” undid the changes by rules, together with 1 other.",
@@ -68,17 +68,17 @@ def test_history_describes_bulk_actions_and_undo(pages, books, bought, bank, sav
         "Hosting, together with 1 other.",
         "created it:",
     )
-    places = [text.find(part) for part in told]
-    assert -1 not in places, (told[places.index(-1)], text)
+    places = [text.find(part) for part in answers]
+    assert -1 not in places, (answers[places.index(-1)], text)
     assert places == sorted(places)
 
 
 def test_history_names_replaced_categories_and_counterparties(pages, books, bought, acme, api):
-    gone, kept = factories.make_customer(acme, "Nimbsu"), factories.make_customer(acme, "Nimbus")
+    gone, remaining = factories.make_customer(acme, "Nimbsu"), factories.make_customer(acme, "Nimbus")
     old = api.post("categories", {"name": "Servers", "plTypes": ["cogs"]}).json()["id"]
     books.split(bought, {"categoryId": old, "plSplit": {"cogs": -119}, "counterparty": {"id": str(gone.id)}})
     merge = f"/app/companies/{acme.id}/settings/counterparties/{gone.id}/merge"
-    assert pages.client.post(merge, {"into": kept.name}).status_code == 303
+    assert pages.client.post(merge, {"into": remaining.name}).status_code == 303
     assert api.delete(f"categories/{old}?replaceWith={books.category('hosting')}").status_code == 200
     text = get_page_text(pages.get(f"/{bought}"))
     assert "merged the counterparty “Nimbsu” into “Nimbus”." in text

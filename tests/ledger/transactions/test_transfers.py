@@ -20,10 +20,10 @@ def sum_flows(company):
 
 
 def list_balances(company):
-    found = {}
+    result = {}
     for row in DayMovement.objects.for_company(company.id):
-        found[str(row.account_id)] = found.get(str(row.account_id), 0) + row.amount
-    return found
+        result[str(row.account_id)] = result.get(str(row.account_id), 0) + row.amount
+    return result
 
 
 @pytest.fixture
@@ -247,9 +247,9 @@ def test_new_split_keeps_transfer_leg(books, api, bank, savings):
         refused = api.put(path, {"categorizations": parts})
         assert (refused.status_code, refused.json()["code"]) == (409, "transaction_linked")
     fee = {"categoryId": books.category("paymentFees"), "plSplit": {"cogs": -19}}
-    kept = api.put(path, {"categorizations": {key: whole[key] | {"sourceNote": "to savings"}, "fee": fee}})
-    assert kept.status_code == 200, kept.content
-    assert kept.json()["categorizations"][key] == whole[key] | {"sourceNote": "to savings"}
+    response = api.put(path, {"categorizations": {key: whole[key] | {"sourceNote": "to savings"}, "fee": fee}})
+    assert response.status_code == 200, response.content
+    assert response.json()["categorizations"][key] == whole[key] | {"sourceNote": "to savings"}
     body = {"selection": {"mode": "ids", "ids": [source, target]}, "categoryId": hosting}
     assert api.post("transactions/categorize", body).json()["affected"] == 1
     assert list_pl_amounts(books.read(source)["categorizations"][key]) == {"neutral": -100}

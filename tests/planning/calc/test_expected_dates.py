@@ -55,10 +55,10 @@ def test_median_delay_needs_five_and_rounds_half_days_down(delays, expected):
 
 @given(st.lists(st.integers(-400, 4000), min_size=5, max_size=40))
 def test_median_delay_is_the_median_rounded_down(delays):
-    found = compute_median_delay(delays)
-    assert found is not None
-    assert 0 <= median(delays) - found < 1
-    assert found == compute_median_delay(sorted(delays, reverse=True))
+    median_delay = compute_median_delay(delays)
+    assert median_delay is not None
+    assert 0 <= median(delays) - median_delay < 1
+    assert median_delay == compute_median_delay(sorted(delays, reverse=True))
 
 
 @given(DATES, DATES, st.none() | st.integers(0, 999), st.none() | DATES, st.none() | st.integers(-400, 4000))

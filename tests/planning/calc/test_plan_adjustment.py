@@ -12,9 +12,9 @@ from planning.calc.plan_adjustment import compute_adjustment
 @given(st.decimals(-9999, 9999, places=2), st.decimals(-9999, 9999, places=7), st.sampled_from(["EUR", "JPY"]))
 def test_adjustment_makes_cell_total_equal_typed_amount(typed, others, currency):
     typed = round_half_up(typed, currency)
-    found = compute_adjustment(typed, others=others, currency=currency)
-    assert round_half_up(found, currency) == found
-    assert round_half_up(others + found, currency) == typed
+    adjustment = compute_adjustment(typed, others=others, currency=currency)
+    assert round_half_up(adjustment, currency) == adjustment
+    assert round_half_up(others + adjustment, currency) == typed
 
 
 def test_adjustment_does_not_depend_on_decimal_precision():

@@ -26,8 +26,8 @@ def build_booked_amount(day, amount, *, currency="EUR", account=A, counterparty=
 
 
 def compute_settled(totals, rows, *, rates=NO_RATES):
-    found = compute_settled_amounts(totals, rows, rates=rates)
-    return [str(found.get(each.key, Decimal(0))) for each in totals]
+    settled_amounts = compute_settled_amounts(totals, rows, rates=rates)
+    return [str(settled_amounts.get(each.key, Decimal(0))) for each in totals]
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_booked_amount_settles_once_and_completely(drawn, rows, sign):
         build_booked_amount(day, sign * amount, account=account, counterparty=counterparty)
         for amount, day, account, counterparty in rows
     ]
-    found = compute_settled_amounts(totals, amounts, rates=NO_RATES)
-    settled = {each.key: abs(found.get(each.key, Decimal(0))) for each in totals}
+    settled_amounts = compute_settled_amounts(totals, amounts, rates=NO_RATES)
+    settled = {each.key: abs(settled_amounts.get(each.key, Decimal(0))) for each in totals}
     assert all(settled[each.key] <= abs(each.amount) for each in totals)
 
     def add(pairs):

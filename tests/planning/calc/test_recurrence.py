@@ -49,7 +49,7 @@ WINDOWS = st.tuples(st.dates(date(2014, 1, 1), date(2034, 1, 1)), st.integers(-5
 
 def expand_by_definition(rule, *, window_start, window_end):
     """The definition itself: occurrence i for i = 0, 1, 2, … until the window is passed."""
-    found = []
+    results = []
     for index in range(10_000):
         if rule.frequency is None and index:
             break
@@ -65,8 +65,8 @@ def expand_by_definition(rule, *, window_start, window_end):
         if day > window_end or (rule.end_date and day > rule.end_date) or (rule.count and index >= rule.count):
             break
         if day >= window_start:
-            found.append(day)
-    return found
+            results.append(day)
+    return results
 
 
 @pytest.mark.parametrize(
@@ -215,8 +215,8 @@ def test_occurrences_are_sorted_by_date_then_original_date():
         date(2024, 2, 8): {"date": date(2024, 2, 20)},
         date(2024, 2, 1): {"date": date(2024, 2, 29)},
     }
-    found = [(each.date.day, each.original_date.day) for each in expand_occurrences(rule, overrides, **FEBRUARY)]
-    assert found == [(20, 8), (20, 15), (29, 1)]
+    results = [(each.date.day, each.original_date.day) for each in expand_occurrences(rule, overrides, **FEBRUARY)]
+    assert results == [(20, 8), (20, 15), (29, 1)]
 
 
 def test_override_for_date_outside_rule_is_ignored():
@@ -226,8 +226,8 @@ def test_override_for_date_outside_rule_is_ignored():
 
 def test_skipped_occurrence_is_marked_and_still_counts():
     rule = RecurrenceRule(date(2024, 1, 31), "month", count=2)
-    found = expand_occurrences(rule, {date(2024, 1, 31): {"skipped": True}}, **LONG_WINDOW)
-    assert [(occurrence.date, occurrence.skipped) for occurrence in found] == [
+    occurrences = expand_occurrences(rule, {date(2024, 1, 31): {"skipped": True}}, **LONG_WINDOW)
+    assert [(occurrence.date, occurrence.skipped) for occurrence in occurrences] == [
         (date(2024, 1, 31), True),
         (date(2024, 2, 29), False),
     ]
@@ -267,8 +267,8 @@ def test_windows_go_by_the_moved_date(rule, window, moves):
     }
     effective = sorted((overrides.get(day, {"date": day})["date"], day) for day in named)
     expected = [pair for pair in effective if window["window_start"] <= pair[0] <= window["window_end"]]
-    found = expand_occurrences(rule, overrides, **window)
-    assert [(occurrence.date, occurrence.original_date) for occurrence in found] == expected
+    occurrences = expand_occurrences(rule, overrides, **window)
+    assert [(occurrence.date, occurrence.original_date) for occurrence in occurrences] == expected
 
 
 # ---------------------------------------------------------------------------------------------- weekends
@@ -299,9 +299,9 @@ def test_weekend_shift_moves_days_and_keeps_original_dates(rule, shift, window, 
     assert list_occurrence_days(shifted, **wide) == originals
     expected = [(move_off_weekend(day, shift), day) for day in originals]
     inside = [pair for pair in expected if window["window_start"] <= pair[0] <= window["window_end"]]
-    found = list_expected_days(shifted, **window)
-    assert found == inside == sorted(found)
-    for day, original in found:
+    expected_days = list_expected_days(shifted, **window)
+    assert expected_days == inside == sorted(expected_days)
+    for day, original in expected_days:
         assert day.weekday() < 5
         moved_days = {"before": {-1, -2}, "after": {1, 2}}[shift] if original.weekday() >= 5 else {0}
         assert (day - original).days in moved_days

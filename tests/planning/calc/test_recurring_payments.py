@@ -44,12 +44,12 @@ def test_schedule_with_jitter_is_found_whole(history, shuffler):
     today = payments[-1].date + timedelta(days=1)
     shuffled = [*payments, *build_noise(shuffler.random() * 1e9)]
     shuffler.shuffle(shuffled)
-    (found,) = find_recurring_payments(shuffled, today=today)
-    assert found.payments == tuple(payments)
-    assert found.interval == interval
+    (recurring_payment,) = find_recurring_payments(shuffled, today=today)
+    assert recurring_payment.payments == tuple(payments)
+    assert recurring_payment.interval == interval
     expected = interval.add_to(START, len(payments))
-    assert abs((found.next_date - expected).days) <= interval.tolerance_days
-    assert found.next_date >= today
+    assert abs((recurring_payment.next_date - expected).days) <= interval.tolerance_days
+    assert recurring_payment.next_date >= today
 
 
 def build_noise(seed):
@@ -96,8 +96,8 @@ def test_parties_accounts_directions_and_currencies_are_apart():
 def test_two_subscriptions_of_one_party_are_found_by_their_amounts():
     days = [date(2026, month, 5) for month in (1, 2, 3)]
     cheap, dear = build_payments(days, "-9.99"), build_payments(days, "-99.00", first_id=20)
-    found = find_recurring_payments([*cheap, *dear], today=date(2026, 3, 6))
-    assert [each.payments for each in found] == [tuple(dear), tuple(cheap)]
+    recurring_payments = find_recurring_payments([*cheap, *dear], today=date(2026, 3, 6))
+    assert [each.payments for each in recurring_payments] == [tuple(dear), tuple(cheap)]
 
 
 @pytest.mark.parametrize(
@@ -117,20 +117,20 @@ def test_enough_steady_payments_are_needed(days, count):
 
 def test_one_missed_payment_in_a_long_history_is_tolerated():
     days = [INTERVALS[1].add_to(START, number) for number in range(14) if number != 8]
-    (found,) = find_recurring_payments(build_payments(days), today=days[-1])
-    assert [payment.date for payment in found.payments] == days[8:]
+    (recurring_payment,) = find_recurring_payments(build_payments(days), today=days[-1])
+    assert [payment.date for payment in recurring_payment.payments] == days[8:]
 
 
 def test_late_payment_is_expected_from_today_on():
     days = [date(2026, month, 5) for month in (1, 2, 3)]
-    (found,) = find_recurring_payments(build_payments(days), today=date(2026, 4, 20))
-    assert found.next_date == date(2026, 5, 5)
+    (recurring_payment,) = find_recurring_payments(build_payments(days), today=date(2026, 4, 20))
+    assert recurring_payment.next_date == date(2026, 5, 5)
 
 
 def test_two_payments_a_year_apart_beside_others_are_chance():
     growing = [str(-100 * Decimal("1.04") ** number) for number in range(13)]
     days = [INTERVALS[1].add_to(START, number) for number in range(13)]
     yearly = build_payments([days[0], days[12]], "-9000.00", first_id=50)
-    found = find_recurring_payments([*build_payments(days, growing), *yearly], today=days[12])
-    assert [each.interval.unit for each in found] == ["month"]
+    recurring_payments = find_recurring_payments([*build_payments(days, growing), *yearly], today=days[12])
+    assert [each.interval.unit for each in recurring_payments] == ["month"]
     assert len(find_recurring_payments(yearly, today=days[12])) == 1

@@ -65,8 +65,8 @@ def test_scale_without_end_changes_the_amount_and_keeps_earlier_and_settled_ones
     change = Change("scale", PLAN, percent=Decimal(10), start=dt.date(2026, 3, 31))
     changed = apply_change(build_state(settled=[settled], tax=Decimal(19)), change, window=WINDOW)
     assert (changed.amount, changed.tax) == (Decimal("110.00"), Decimal("20.90"))
-    kept = [dt.date(2026, 1, 31), dt.date(2026, 2, 28), settled]
-    assert sorted(changed.overrides) == kept
+    remaining = [dt.date(2026, 1, 31), dt.date(2026, 2, 28), settled]
+    assert sorted(changed.overrides) == remaining
     assert {patch["amount_value"] for patch in changed.overrides.values()} == {Decimal(100)}
 
 
@@ -162,10 +162,10 @@ def test_scaled_plan_item_rounds_every_posting(kind, frequency):
     )
     items = apply_change_to_items([item], change, through=dt.date(2035, 1, 1))
     assert all(each.amount.amount == round(each.amount.amount, 2) for each in items)
-    found = sum_postings(items)
+    postings = sum_postings(items)
     for month, amount in sum_postings([item]).items():
         rounded = scale_amount(amount, percent=Decimal(10 if 3 <= month <= 8 else 0), currency="EUR")
-        assert abs(found[month] - rounded) < Decimal("0.005"), month
+        assert abs(postings[month] - rounded) < Decimal("0.005"), month
 
 
 @pytest.mark.parametrize("kind", ["fixed", "relative"])
@@ -184,8 +184,8 @@ def test_percentages_on_a_plan_item_round_each_amount_once_and_in_their_order(ki
     for change in changes:
         for month in [month for month in expected if change.includes(dt.date(2026, month, 1))]:
             expected[month] = scale_amount(expected[month], percent=change.percent, currency="EUR")
-    found = sum_postings(items)
-    assert {month: round_half_up(amount, "EUR") for month, amount in found.items()} == {
+    postings = sum_postings(items)
+    assert {month: round_half_up(amount, "EUR") for month, amount in postings.items()} == {
         month: round_half_up(amount, "EUR") for month, amount in expected.items()
     }
     assert len(items) <= 1 + len(expected)

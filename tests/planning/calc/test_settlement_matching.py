@@ -52,12 +52,12 @@ def match_naively(expected, moved, most_days, tolerance, refused):
             named = (other.id, one.planned_id, one.original_date)
             if fits and one.account_id in (None, other.account_id) and named not in refused:
                 pairs.append((days, abs(away), one.original_date, one.planned_id, other.id, one, other, away))
-    found, seen = [], set()
+    result, seen = [], set()
     for days, _, original, planned, movement, _, _, away in sorted(pairs, key=lambda pair: pair[:5]):
         if seen.isdisjoint({(planned, original), movement}):
             seen |= {(planned, original), movement}
-            found.append((planned.int, movement.int, days, away))
-    return found
+            result.append((planned.int, movement.int, days, away))
+    return result
 
 
 AMOUNTS = st.sampled_from(["-100", "-110", "-90", "-95", "100", "200", "1", "0", "-200", "-125"])
@@ -82,10 +82,12 @@ def test_matching_equals_a_naive_implementation(expected, moved, most_days, tole
     ]
     came = [build_booked(10 + n, *each) for n, each in enumerate(moved)]
     refused = {(UUID(int=10 + n), row.planned_id, row.original_date) for n in no for row in rows[:2]}
-    found = match_occurrences(
+    occurrences = match_occurrences(
         rows, came, max_days=most_days, tolerance=Decimal(tolerance), rates=RATES, dismissed=refused
     )  # fmt: skip
-    pairs = [(each.occurrence.planned_id.int, each.transaction.id.int, each.days, each.difference) for each in found]
+    pairs = [
+        (each.occurrence.planned_id.int, each.transaction.id.int, each.days, each.difference) for each in occurrences
+    ]
     assert pairs == match_naively(rows, came, most_days, Decimal(tolerance), refused)
 
 
@@ -126,8 +128,8 @@ def test_transaction_on_other_account_does_not_block_match():
 
 @pytest.mark.parametrize(("amount", "difference"), [("0", "100.00"), ("-200", "-100.00")])
 def test_full_tolerance_matches_zero_to_double_the_amount(amount, difference):
-    found = match_occurrences([build_awaited(1)], [build_booked(11, 0, amount)], max_days=0, tolerance=Decimal(1))
-    assert describe_pairs(found) == [(1, 11, 0, difference)]
+    occurrences = match_occurrences([build_awaited(1)], [build_booked(11, 0, amount)], max_days=0, tolerance=Decimal(1))
+    assert describe_pairs(occurrences) == [(1, 11, 0, difference)]
 
 
 def test_difference_is_rounded_to_cents():

@@ -30,8 +30,10 @@ def list_planned_flows(company: Any, start: date, end: date) -> list[tuple[str, 
 def list_forecast_sums(company: Any) -> dict[Any, tuple[Decimal, Decimal]]:
     """What the forecast takes of the year, asked on the day before it."""
     eve = YEAR[0] - timedelta(days=1)
-    found = find_expectations_after_cutover(company=company, cutover=eve, end=YEAR[1], today=eve, rates=RateTable([]))
-    return sum_expected_cash(found, cutover=eve, end=YEAR[1], today=eve).sums
+    expectations = find_expectations_after_cutover(
+        company=company, cutover=eve, end=YEAR[1], today=eve, rates=RateTable([])
+    )
+    return sum_expected_cash(expectations, cutover=eve, end=YEAR[1], today=eve).sums
 
 
 def test_forecast_lists_every_occurrence_in_the_window(acme, api, body):
@@ -143,9 +145,9 @@ def test_plan_is_summed_by_month_line_category_and_currency(acme, api, category)
     )
     create_plan_item(api, category, {"type": "fixed", "amount": build_money(5)}, frequency=0, month="2026-03")
     months = [date(2026, month, 1) for month in (1, 2, 3)]
-    found = sum_planned_results(acme, months)
+    planned_results = sum_planned_results(acme, months)
     key = ("ga", category.id)
-    assert {month: {c: a for a, c in found[month, *key]} for month in months} == {
+    assert {month: {c: a for a, c in planned_results[month, *key]} for month in months} == {
         date(2026, 1, 1): {"EUR": Decimal(100), "USD": Decimal(100)},
         date(2026, 2, 1): {"EUR": Decimal(110)},
         date(2026, 3, 1): {"EUR": Decimal(25), "USD": Decimal(110)},

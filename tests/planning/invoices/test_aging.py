@@ -23,9 +23,9 @@ def test_open_amounts_are_aged_by_due_date(ledger):
     for days in (-1, -30, -31, -60, -61, -90, -91, -400):
         ledger.invoice("10.00", invoiced=-500, days=0, externalData={"dueDate": format_day(days)})
     ledger.invoice("7.00", invoiced=-15, days=3, counterparty=customer)
-    found = ledger.age()
-    assert (found["current"], found["buckets"], found["total"]) == (1, [27, 20, 20, 20], 88)
-    assert found["counterparties"] == [
+    result = ledger.age()
+    assert (result["current"], result["buckets"], result["total"]) == (1, [27, 20, 20, 20], 88)
+    assert result["counterparties"] == [
         {"counterpartyId": customer["id"], "name": "Globex", "current": 0, "buckets": [7, 0, 0, 0], "total": 7},
         {"counterpartyId": None, "name": None, "current": 1, "buckets": [20, 20, 20, 20], "total": 81},
     ]
@@ -63,9 +63,9 @@ def test_other_currencies_are_converted_at_the_rate_of_the_day(ledger):
     ],
 )
 def test_invalid_query_is_rejected(api, body, code):
-    status, found = get_error(api.post("data/aging", body))
+    status, result = get_error(api.post("data/aging", body))
     assert status == 400
-    assert code in (None, found)
+    assert code in (None, result)
 
 
 INVOICES = st.lists(
@@ -125,6 +125,6 @@ def create_invoice_with_settlements(ledger, invoiced, due, cents, payments, writ
 def check_open_total(ledger, kind, day, total):
     rows = ledger.list(kind, asOf=day)
     assert sum(Decimal(row["openAmountValue"]) for row in rows) == total
-    found = ledger.age(kind, asOf=day)
-    assert Decimal(str(found["total"])) == total
-    assert sum(Decimal(str(each["total"])) for each in found["counterparties"]) == total
+    result = ledger.age(kind, asOf=day)
+    assert Decimal(str(result["total"])) == total
+    assert sum(Decimal(str(each["total"])) for each in result["counterparties"]) == total

@@ -30,12 +30,12 @@ def get_page_text(answer):
 def parse_grid_form(answer):
     """What the grid would send as it is shown, and the name of each row's fields by its key."""
     html = answer.content.decode()
-    found = {}
+    result = {}
     for tag in re.findall(r"<input[^>]*>", html[html.index("data-plan") :]):
         name, value = re.search(r'name="([^"]*)"', tag)[1], re.search(r'value="([^"]*)"', tag)[1]
-        found[name] = unescape(value)
-    found.pop("csrfmiddlewaretoken", None)
-    return found, {value: name.removeprefix("row") for name, value in found.items() if name.startswith("row")}
+        result[name] = unescape(value)
+    result.pop("csrfmiddlewaretoken", None)
+    return result, {value: name.removeprefix("row") for name, value in result.items() if name.startswith("row")}
 
 
 def fill_cells(client, company, cells, *, path="?startMonth=2026-01", **more):
@@ -123,8 +123,8 @@ def test_cell_totals_are_exact_with_other_currencies_and_growth(owner, api, acme
     price = {"type": "relative", "amount": {"value": 99.99, "currency": "USD"}, "relativeChange": 0.0123}
     create_growth_rule(api, office, 0, amount=price)
     fill_cells(owner, acme, {(office, "ga", 4): "123.45", (office, "ga", 5): "1.00"})
-    found = list_planned(api, office)
-    assert (found["2026-05"], found["2026-06"]) == (123.45, 1)
+    planned = list_planned(api, office)
+    assert (planned["2026-05"], planned["2026-06"]) == (123.45, 1)
 
 
 CELLS = st.dictionaries(st.integers(0, 11), st.sampled_from(["", "0", "1", "33.33", "+7.5", "100"]), max_size=5)
@@ -145,11 +145,11 @@ def test_grid_undo_restores_earlier_values(db, browser_of, make_api, first, seco
         before, stood = list_planned(api, category), list_plan_items(api)
         logged = AuditEntry.objects.for_company(company.id).filter(entity_type="planItem").count()
         answer = fill_cells(client, company, {(category, "ga", number): text for number, text in cells.items()})
-        found = list_planned(api, category)
+        planned = list_planned(api, category)
         for number, month in enumerate(MONTHS):
             typed = cells.get(number, "").replace("+", "-") or "0"  # with a plus sign it is money back
             wanted = float(typed) if number in cells else before.get(month, 0)
-            assert found.get(month, 0) == wanted
+            assert planned.get(month, 0) == wanted
         if AuditEntry.objects.for_company(company.id).filter(entity_type="planItem").count() > logged:
             press_undo(client, company, answer)
             assert (list_planned(api, category), list_plan_items(api)) == (before, stood)
@@ -257,7 +257,7 @@ def test_grid_is_read_only_without_write_permission(viewer, api, acme, office):
 
 def test_invalid_month_shows_current_year_with_a_message(viewer, owner, acme):
     last = date.today().year + 50
-    for month, said in (
+    for month, text in (
         ("soon", "“soon” is not a valid month"),
         *(
             (month, f"The plan covers 1900 to {last}. Showing this year.")
@@ -266,7 +266,7 @@ def test_invalid_month_shows_current_year_with_a_message(viewer, owner, acme):
     ):
         shown = get_page_text(viewer.get(build_page_path(acme, f"?startMonth={month}")))
         assert f"Plan from January {date.today().year}" in shown
-        assert said in shown
+        assert text in shown
         assert owner.post(build_page_path(acme, f"?startMonth={month}"), {}).status_code == 404, (
             "no form was shown of it"
         )
@@ -329,8 +329,8 @@ def test_costs_are_shown_negative_and_can_be_sent_back_unchanged(owner, api, acm
 
 def read_plan_rows(answer):
     """Name → texts of the cells of lines and subtotals."""
-    found = re.findall(r'<tr class="of-(?:line|sum)"><th [^>]*>(.*?)</th>(.*?)</tr>', answer.content.decode())
-    return {unescape(name): re.findall(r"<td>(.*?)</td>", cells)[:13] for name, cells in found}
+    result = re.findall(r'<tr class="of-(?:line|sum)"><th [^>]*>(.*?)</th>(.*?)</tr>', answer.content.decode())
+    return {unescape(name): re.findall(r"<td>(.*?)</td>", cells)[:13] for name, cells in result}
 
 
 def test_plan_has_subtotals_and_csv_download(owner, api, acme, office, hosting):

@@ -135,8 +135,8 @@ def test_moved_changed_and_skipped_occurrences_count_as_they_are_expected(api, o
 def test_tax_is_not_part_of_the_plan(api, revenue, plan_payment):
     planned = plan_payment(revenue, "1190.00", passThroughTaxAmount="190.00", recurrence={"frequency": "month"})
     api.put(f"planned_transactions/{planned}/overrides/2026-04-10", {"amountValue": "595.00"})
-    found = list_payments(api)
-    assert (found[revenue, "2026-03"], found[revenue, "2026-04"]) == (1000, 500)
+    payments = list_payments(api)
+    assert (payments[revenue, "2026-03"], payments[revenue, "2026-04"]) == (1000, 500)
 
 
 def test_invoices_inside_a_planned_total_count_once(api, revenue, plan_payment):

@@ -50,8 +50,8 @@ def test_outlook_sorts_occurrences_by_date_including_overrides(owner, acme, api,
     api.put(f"{rule}/{TODAY}", {"name": "Today's"})
     answer = owner.get(build_page_path(acme))
     late, coming, done = (answer.context[name] for name in ("late", "coming", "done"))
-    told = [(str(each.expected.date - TODAY).split(",")[0], each.expected.name) for each in late]
-    assert [name for _, name in told] == ["p1", "p2", "p1", "p2"] + ["p0", "p1", "p2"] * 3
+    answers = [(str(each.expected.date - TODAY).split(",")[0], each.expected.name) for each in late]
+    assert [name for _, name in answers] == ["p1", "p2", "p1", "p2"] + ["p0", "p1", "p2"] * 3
     assert [each.expected.name for each in coming[:10]] == [
         *("Today's", "p1", "p2", "p0", "p1", "p2", "Moved", "p0", "p1", "p2")
     ]

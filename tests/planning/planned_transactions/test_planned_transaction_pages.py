@@ -78,8 +78,8 @@ def test_monthly_sums_equal_the_forecast(viewer, api, acme, account, rent):
     body = {"accountId": account, "name": "USD", "startDate": str(NEXT_MONTH), "amountValue": "-10"}
     api.post("planned_transactions", body | {"amountCurrency": "USD"})
     end = add_months(NEXT_MONTH, 1) - timedelta(days=1)
-    told = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": "month"}).json()
-    out = told["plannedOutflow"][-1]
+    answer = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": "month"}).json()
+    out = answer["plannedOutflow"][-1]
     assert out["date"] == str(NEXT_MONTH)
     sums = Decimal(0), -Decimal(str(out["value"])), -Decimal(str(out["value"]))
     assert list_monthly_sums(viewer, acme)[1] == sums
@@ -99,12 +99,12 @@ def test_monthly_sums_equal_forecast_with_due_overdue_and_future_booked(viewer, 
     ahead = {"accountId": account, "date": str(TODAY + timedelta(days=1)), "amountValue": "12.34"}
     assert api.post("transactions", ahead).status_code == 201
     end = add_months(NEXT_MONTH, 3) - timedelta(days=1)
-    told = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": "month"}).json()
+    answer = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": "month"}).json()
     seen = get_page_text(viewer.get(build_page_path(acme)))
     assert f"{format_day(TODAY)} Due Main −€70.00" in seen
     assert f"{format_day(TODAY - timedelta(days=30))} Late overdue Main −€8.05" in seen
     assert "Lapsed" not in seen
-    pairs = zip(told["plannedInflow"][-4:], told["plannedOutflow"][-4:], strict=True)
+    pairs = zip(answer["plannedInflow"][-4:], answer["plannedOutflow"][-4:], strict=True)
     values = [(Decimal(str(inflow["value"])), Decimal(str(outflow["value"]))) for inflow, outflow in pairs]
     assert list_monthly_sums(viewer, acme)[:4] == [(inflow, -outflow, inflow - outflow) for inflow, outflow in values]
 
@@ -188,10 +188,10 @@ def test_planned_transaction_can_be_created_on_page(owner, acme, api, account):
     answer = owner.post(build_page_path(acme, "/new"), sent, follow=True)
     assert "Rent added." in get_page_text(answer)
     assert "every 3 months on the last day, 4 times" in get_page_text(answer)
-    (told,) = api.get("planned_transactions").json()
-    assert (told["amountValue"], told["amountCurrency"], told["source"]) == ("-2400.00", "EUR", "manual")
+    (body,) = api.get("planned_transactions").json()
+    assert (body["amountValue"], body["amountCurrency"], body["source"]) == ("-2400.00", "EUR", "manual")
     end = {"type": "count", "date": None, "count": 4}
-    assert told["recurrence"] == {"frequency": "month", "interval": 3, "lastDayOfMonth": True, "end": end}
+    assert body["recurrence"] == {"frequency": "month", "interval": 3, "lastDayOfMonth": True, "end": end}
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ def test_planned_transaction_can_be_created_on_page(owner, acme, api, account):
 )
 def test_recurrence_is_described_in_language_of_user(owner, acme, account, changes, said):
     owner.post(build_page_path(acme, "/new"), build_rule_form(accountId=account, **changes))
-    told = get_page_text(owner.get(build_page_path(acme, "/rules"), headers={"accept-language": "de"}))
-    assert f"Rent Main {said} " in told
+    page_text = get_page_text(owner.get(build_page_path(acme, "/rules"), headers={"accept-language": "de"}))
+    assert f"Rent Main {said} " in page_text
 
 
 @pytest.mark.parametrize(
@@ -247,9 +247,9 @@ def test_editing_rule_keeps_fields_not_in_the_form(owner, api, acme, rent, accou
     assert 'value="2400.00"' in shown
     sent = build_rule_form(accountId=account, amountCurrency="EUR", amountValue="2500.00")
     assert owner.post(build_page_path(acme, f"/{rent}/edit"), sent).status_code == 303
-    told = api.get(f"planned_transactions/{rent}").json()
-    assert (told["amountValue"], told["externalId"], told["passThroughTaxAmount"]) == ("-2500.00", "x-1", "-100.00")
-    assert told["overrides"] == {str(NEXT_MONTH): {"amountValue": "-1.00"}}
+    body = api.get(f"planned_transactions/{rent}").json()
+    assert (body["amountValue"], body["externalId"], body["passThroughTaxAmount"]) == ("-2500.00", "x-1", "-100.00")
+    assert body["overrides"] == {str(NEXT_MONTH): {"amountValue": "-1.00"}}
 
 
 def test_invalid_rule_update_is_rejected_and_changes_nothing(owner, api, acme, rent):
@@ -433,8 +433,8 @@ def test_errors_in_optional_fields_open_the_section(owner, api, acme, account):
     }  # fmt: skip
     answer = owner.post(build_page_path(acme, "/new"), build_rule_form(accountId=account, **OPTIONAL_FIELDS | wrong))
     assert answer.status_code == 400
-    told = set(re.findall(r'id="(\w+)-error"', answer.content.decode()))
-    assert told == {"passThroughTaxAmount", "counterparty", "ruleEnd", "invoiceDate", "attemptCount", "dueDate"}
+    answers = set(re.findall(r'id="(\w+)-error"', answer.content.decode()))
+    assert answers == {"passThroughTaxAmount", "counterparty", "ruleEnd", "invoiceDate", "attemptCount", "dueDate"}
     assert '<details class="fold" open>' in answer.content.decode()
     assert not PlannedTransaction.objects.for_company(acme.id).exists()
 
@@ -471,8 +471,8 @@ def test_unknown_counterparty_can_be_created_from_the_form(owner, api, acme, acc
     assert "Add “New Landlord” as a new counterparty" in get_page_text(refused)
     assert owner.post(build_page_path(acme, "/new"), sent | {"addCounterparty": "New Landlord"}).status_code == 303
     (stored,) = api.get("planned_transactions").json()
-    told = api.get(f"counterparties/{stored['counterparty']['id']}").json()
-    assert (told["name"], told["type"]) == ("New Landlord", "vendor")
+    body = api.get(f"counterparties/{stored['counterparty']['id']}").json()
+    assert (body["name"], body["type"]) == ("New Landlord", "vendor")
     renamed = owner.post(
         build_page_path(acme, "/new"), sent | {"counterparty": "Other", "addCounterparty": "New Landlord"}
     )

@@ -20,11 +20,11 @@ def rent(api):
 
 
 def get_categories(api, transaction):
-    found = api.get(f"transactions/{transaction['id']}").json()
+    body = api.get(f"transactions/{transaction['id']}").json()
     categorized = [
-        (each["categoryId"], each["plSplit"]["ga"], each["sourceNote"]) for each in found["categorizations"].values()
+        (each["categoryId"], each["plSplit"]["ga"], each["sourceNote"]) for each in body["categorizations"].values()
     ]
-    return categorized, found["categorizationsAutoAssigned"]
+    return categorized, body["categorizationsAutoAssigned"]
 
 
 def test_settling_assigns_category_of_plan_until_unsettled(api, plan, book, rent):

@@ -148,9 +148,9 @@ def test_readers_see_no_settlement_buttons(browser_of, bob, acme, rent, book):
 def test_auto_settlement_can_be_chosen_in_the_form(owner, acme, api, account):
     sent = {"name": "Rent", "direction": "out", "amountValue": "1.00", "accountId": account, "startDate": str(TODAY)}
     owner.post(build_page_path(acme, "/new"), sent | {"autoSettle": "on"})
-    (told,) = api.get("planned_transactions").json()
-    assert told["autoSettle"] is True
-    edit = build_page_path(acme, f"/{told['id']}/edit")
+    (body,) = api.get("planned_transactions").json()
+    assert body["autoSettle"] is True
+    edit = build_page_path(acme, f"/{body['id']}/edit")
     assert 'name="autoSettle" checked' in owner.get(edit).content.decode()
     owner.post(edit, sent)
-    assert api.get(f"planned_transactions/{told['id']}").json()["autoSettle"] is False
+    assert api.get(f"planned_transactions/{body['id']}").json()["autoSettle"] is False

@@ -183,9 +183,9 @@ def test_settling_and_unsettling_keep_other_overrides(api, plan, book):
         f"planned_transactions/{planned['id']}/overrides/{format_day(-3)}",
         {"date": format_day(2), "amountValue": "-90.00"},
     )
-    kept = {"date": format_day(2), "amountValue": "-90.00"}
-    assert settle_occurrence(api, planned, paid).json()["overrides"] == {format_day(-3): kept}
-    assert unsettle_occurrence(api, planned).json()["overrides"] == {format_day(-3): kept}
+    remaining = {"date": format_day(2), "amountValue": "-90.00"}
+    assert settle_occurrence(api, planned, paid).json()["overrides"] == {format_day(-3): remaining}
+    assert unsettle_occurrence(api, planned).json()["overrides"] == {format_day(-3): remaining}
 
 
 def get_error(answer: Any) -> tuple[int, str]:
@@ -370,11 +370,11 @@ def test_foreign_amount_matches_at_rate_of_the_day(api, plan, book):
 def test_matches_require_transaction_permission(make_api, acme, plan, book):
     plan(-20)
     book(-20)
-    asked = {"startDate": format_day(-30), "endDate": format_day(0)}
+    query = {"startDate": format_day(-30), "endDate": format_day(0)}
     for permissions, status in (("planning:read", 403), ("transactions:read", 403)):
-        assert make_api(acme, permissions).post("planned_transactions/matches", asked).status_code == status
+        assert make_api(acme, permissions).post("planned_transactions/matches", query).status_code == status
     both = make_api(acme, "planning:read", "transactions:read")
-    assert len(both.post("planned_transactions/matches", asked).json()) == 1
+    assert len(both.post("planned_transactions/matches", query).json()) == 1
 
 
 def import_transactions(api: Any, account: Any, *rows: tuple[int, str], **values: Any) -> dict[str, Any]:

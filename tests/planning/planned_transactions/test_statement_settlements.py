@@ -29,13 +29,13 @@ def build_statement_file(days: int, amount: str, status: str = "BOOK") -> bytes:
 
 
 def test_bank_statement_settles_and_import_undo_unsettles(api, account, planned):
-    told = upload_statement(api, build_statement_file(-18, "-100.00"), accountId=str(account.id))
-    assert told.status_code == 200, told.content
+    statement = upload_statement(api, build_statement_file(-18, "-100.00"), accountId=str(account.id))
+    assert statement.status_code == 200, statement.content
     (row,) = api.get("transactions").json()
     assert [(each["plannedTransactionId"], each["date"]) for each in row["settlements"]] == [
         (planned["id"], format_day(-20))
     ]
-    assert api.delete(f"imports/{told.json()['importId']}").status_code == 200
+    assert api.delete(f"imports/{statement.json()['importId']}").status_code == 200
     assert list_states(api) == {format_day(-20): "overdue"}
 
 

@@ -140,5 +140,5 @@ class PlanByHand:
 
     def list_differences(self) -> list[tuple[date, Decimal]]:
         planned = self.postings
-        found = [(month, amount - round_to_cents(planned[month])) for month, amount in self.amounts.items()]
-        return [(month, difference) for month, difference in found if difference]
+        results = [(month, amount - round_to_cents(planned[month])) for month, amount in self.amounts.items()]
+        return [(month, difference) for month, difference in results if difference]

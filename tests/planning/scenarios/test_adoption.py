@@ -96,8 +96,8 @@ def test_undo_keeps_other_edits_and_settlements(api, account, plan_rent, create_
     assert api.post(f"planned_transactions/{rent['id']}/settle", settle).status_code == 200
     assert api.put(f"planned_transactions/{rent['id']}", {"name": "Office"}).status_code == 200
     assert api.delete(f"scenarios/{scenario}/adopt").status_code == 200
-    found = api.get(f"planned_transactions/{rent['id']}").json()
-    assert (found["name"], found["overrides"]) == ("Office", {})
+    body = api.get(f"planned_transactions/{rent['id']}").json()
+    assert (body["name"], body["overrides"]) == ("Office", {})
     (settlement,) = api.get(f"transactions/{paid}").json()["settlements"]
     assert (settlement["plannedTransactionId"], settlement["date"]) == (rent["id"], day_in_month(1))
 

@@ -92,16 +92,16 @@ def check_scenario(company: RandomCompany, acme: Any, scenario_changes: list[dic
         return
     assert made.status_code == 201, made.content
     scenario, before, plans = made.json()["id"], digest_all_rows(acme), list_plans(company.api)
-    found = company.query(scenario)
+    result = company.query(scenario)
     assert digest_all_rows(acme) == before
     expected = list_expected_flows(company, scenario_changes)
-    assert sum_net_flows(found[0]) == expected
+    assert sum_net_flows(result[0]) == expected
     assert company.api.post(f"scenarios/{scenario}/adopt").status_code == 200
-    assert list(map(drop_scenario_members, company.query(None))) == list(map(drop_scenario_members, found))
-    assert company.query(scenario) == found
+    assert list(map(drop_scenario_members, company.query(None))) == list(map(drop_scenario_members, result))
+    assert company.query(scenario) == result
     assert company.api.delete(f"scenarios/{scenario}/adopt").status_code == 200
     assert list_plans(company.api) == plans
-    assert company.query(scenario) == found
+    assert company.query(scenario) == result
 
 
 def sum_net_flows(answer: dict[str, Any]) -> dict[str, Decimal]:

@@ -92,8 +92,8 @@ def compare_with_sandbox(company: RandomCompany, member: Api, drawn_changes: lis
     sandbox = Api(Company.objects.get(id=copied.json()["id"]), session=member.client)
     Person(sandbox).make_changes(scenario_changes)
     unchanged = sandbox.post("scenarios", {"name": "Nothing", "changes": []}).json()["id"]
-    expected, found = query_all(company, unchanged, sandbox), query_all(company, made.json()["id"], company.api)
-    assert found == expected
+    expected, result = query_all(company, unchanged, sandbox), query_all(company, made.json()["id"], company.api)
+    assert result == expected
     assert digest_all_rows(company.api.company) == before
 
 

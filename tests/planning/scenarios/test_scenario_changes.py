@@ -25,19 +25,19 @@ def test_scale_applies_from_and_to_original_dates(plan_rent, create_scenario, li
             "to": day_in_month(3),
         }
     )
-    found = list_outflow(scenario)
-    assert [found[day_in_month(number)] for number in (1, 2, 4)] == [1000, 500, 1000]
-    assert found[day_in_month(5, 20)] == 500
+    outflow = list_outflow(scenario)
+    assert [outflow[day_in_month(number)] for number in (1, 2, 4)] == [1000, 500, 1000]
+    assert outflow[day_in_month(5, 20)] == 500
 
 
 def test_scale_without_end_keeps_earlier_amounts_after_adoption(api, plan_rent, create_scenario, list_outflow, adopt):
     rent = plan_rent()
     change = {"kind": "scale", "plannedTransactionId": rent["id"], "percent": 20, "from": day_in_month(3)}
     scenario = create_scenario(change)
-    found = list_outflow(scenario)
-    assert [found[day_in_month(number)] for number in (1, 2, 3, 24)] == [1000, 1000, 1200, 1200]
+    outflow = list_outflow(scenario)
+    assert [outflow[day_in_month(number)] for number in (1, 2, 3, 24)] == [1000, 1000, 1200, 1200]
     adopt(scenario)
-    assert list_outflow() == found
+    assert list_outflow() == outflow
     assert api.get(f"planned_transactions/{rent['id']}").json()["amountValue"] == "-1200.00"
 
 
@@ -45,12 +45,12 @@ def test_shift_moves_occurrences_by_days(plan_rent, create_scenario, list_outflo
     rent = plan_rent()
     shift = {"kind": "shift", "plannedTransactionId": rent["id"], "days": 30, "from": day_in_month(2)}
     scenario = create_scenario(shift)
-    found = list_outflow(scenario)
-    assert found[day_in_month(1)] == 1000
-    assert day_in_month(2) not in found
-    assert len(found) >= 23
+    outflow = list_outflow(scenario)
+    assert outflow[day_in_month(1)] == 1000
+    assert day_in_month(2) not in outflow
+    assert len(outflow) >= 23
     adopt(scenario)
-    assert list_outflow() == found
+    assert list_outflow() == outflow
 
 
 def test_stop_ends_payments_of_a_counterparty(
@@ -60,11 +60,11 @@ def test_stop_ends_payments_of_a_counterparty(
     rent = plan_rent(counterparty={"id": str(landlord.id)})
     plan_rent(name="Loan", amountValue="-7.00", startDate=day_in_month(1, 6))
     scenario = create_scenario({"kind": "stop", "counterpartyId": str(landlord.id), "from": day_in_month(3)})
-    found = list_outflow(scenario)
-    assert sorted(day for day, value in found.items() if value == 1000) == [day_in_month(1), day_in_month(2)]
-    assert sum(value == 7 for value in found.values()) == 24
+    outflow = list_outflow(scenario)
+    assert sorted(day for day, value in outflow.items() if value == 1000) == [day_in_month(1), day_in_month(2)]
+    assert sum(value == 7 for value in outflow.values()) == 24
     adopt(scenario)
-    assert list_outflow() == found
+    assert list_outflow() == outflow
     end = api.get(f"planned_transactions/{rent['id']}").json()["recurrence"]["end"]
     assert end == {"type": "date", "date": day_in_month(3, 4), "count": None}
 
@@ -92,10 +92,10 @@ def test_add_plans_a_payment_that_later_changes_apply_to(plan_rent, create_scena
     }
     raise_pay = {"kind": "scale", "categoryId": None, "plType": "ga", "percent": 5}
     scenario = create_scenario({"kind": "add", "plannedTransaction": hire}, raise_pay)
-    found = list_outflow(scenario)
-    assert (found[day_in_month(1)], found[day_in_month(2, 28)]) == (1000, 5000)
+    outflow = list_outflow(scenario)
+    assert (outflow[day_in_month(1)], outflow[day_in_month(2, 28)]) == (1000, 5000)
     adopt(scenario)
-    assert list_outflow() == found
+    assert list_outflow() == outflow
 
 
 def test_category_change_follows_category_of_each_occurrence(
@@ -105,12 +105,12 @@ def test_category_change_follows_category_of_each_occurrence(
     overrides = {day_in_month(2): {"categoryId": str(other.id)}}
     plan_rent(categoryId=str(category.id), overrides=overrides)
     scenario = create_scenario({"kind": "scale", "categoryId": str(category.id), "percent": 10})
-    found = list_outflow(scenario)
-    assert [found[day_in_month(number)] for number in (1, 2, 3)] == [1100, 1000, 1100]
+    outflow = list_outflow(scenario)
+    assert [outflow[day_in_month(number)] for number in (1, 2, 3)] == [1100, 1000, 1100]
     opposite = create_scenario({"kind": "stop", "categoryId": str(other.id), "from": day_in_month(1, 1)})
     assert day_in_month(2) not in list_outflow(opposite)
     adopt(scenario)
-    assert list_outflow() == found
+    assert list_outflow() == outflow
 
 
 def test_pl_type_change_applies_to_categories_of_that_line_only(
@@ -119,8 +119,8 @@ def test_pl_type_change_applies_to_categories_of_that_line_only(
     both = make_category(acme, name="People", pl_types=["ga", "pd"])
     plan_rent(categoryId=str(category.id))
     plan_rent(categoryId=str(both.id), startDate=day_in_month(1, 7))
-    found = list_outflow(create_scenario({"kind": "scale", "plType": "ga", "percent": 10}))
-    assert (found[day_in_month(1)], found[day_in_month(1, 7)]) == (1100, 1000)
+    outflow = list_outflow(create_scenario({"kind": "scale", "plType": "ga", "percent": 10}))
+    assert (outflow[day_in_month(1)], outflow[day_in_month(1, 7)]) == (1100, 1000)
 
 
 def test_settled_occurrences_do_not_change(api, account, make_transaction, plan_rent, create_scenario, adopt):
@@ -153,22 +153,22 @@ def test_scale_of_a_category_changes_plan_items_in_its_months(
         "to": day_in_month(4, 28),
     }
     scenario = create_scenario(change)
-    found = list_plan(scenario)
-    changed = {month for month in found if found[month] != before[month]}
+    plan = list_plan(scenario)
+    changed = {month for month in plan if plan[month] != before[month]}
     assert changed == {month_ahead(3), month_ahead(4)}
-    assert all(abs(found[month] - before[month] * 1.1) < 0.011 for month in changed)
+    assert all(abs(plan[month] - before[month] * 1.1) < 0.011 for month in changed)
     adopt(scenario)
-    assert list_plan() == found
+    assert list_plan() == plan
 
 
 def test_stop_of_a_category_ends_plan_items(plan_item, category, create_scenario, list_plan, adopt):
     plan_item()
     plan_item(month=month_ahead(4), frequency=0)
     scenario = create_scenario({"kind": "stop", "categoryId": str(category.id), "from": day_in_month(3, 1)})
-    found = list_plan(scenario)
-    assert found == {month_ahead(1): 500, month_ahead(2): 500}
+    plan = list_plan(scenario)
+    assert plan == {month_ahead(1): 500, month_ahead(2): 500}
     adopt(scenario)
-    assert list_plan() == found
+    assert list_plan() == plan
 
 
 def test_added_plan_item_is_planned(category, create_scenario, list_plan, adopt):
@@ -181,10 +181,10 @@ def test_added_plan_item_is_planned(category, create_scenario, list_plan, adopt)
     }
     scale = {"kind": "scale", "plType": "ga", "percent": 100}
     scenario = create_scenario({"kind": "add", "planItem": item}, scale)
-    found = list_plan(scenario)
-    assert found == {month_ahead(2): 201, month_ahead(3): 201}
+    plan = list_plan(scenario)
+    assert plan == {month_ahead(2): 201, month_ahead(3): 201}
     adopt(scenario)
-    assert list_plan() == found
+    assert list_plan() == plan
 
 
 def test_balance_forecast_and_runway_follow_the_scenario(api, account, plan_rent, create_scenario, make_transaction):
@@ -207,17 +207,17 @@ def test_plan_items_are_listed_as_the_scenario_changes_them(api, plan_item, cate
         rows = api.get(f"plan_items{query}").json()
         return sorted((row["month"], row["amount"]["amount"]["value"], row["duration"]) for row in rows)
 
-    kept = plan_item()
+    remaining = plan_item()
     plan_item(month=month_ahead(6))
     change = {"kind": "scale", "categoryId": str(category.id), "percent": 10, "from": day_in_month(3, 1)}
     scenario = create_scenario(change, {"kind": "stop", "categoryId": str(category.id), "from": day_in_month(5, 1)})
-    found = list_items(f"?scenarioId={scenario}")
-    assert found == [(month_ahead(1), 500, 4), (month_ahead(3), 50, 2)]
+    items = list_items(f"?scenarioId={scenario}")
+    assert items == [(month_ahead(1), 500, 4), (month_ahead(3), 50, 2)]
     first = api.get(f"plan_items?scenarioId={scenario}&limit=1")
     assert "scenarioId" in first["Link"]
-    assert kept["id"] in {row["id"] for row in api.get(f"plan_items?scenarioId={scenario}").json()}
+    assert remaining["id"] in {row["id"] for row in api.get(f"plan_items?scenarioId={scenario}").json()}
     adopt(scenario)
-    assert list_items() == found
+    assert list_items() == items
 
 
 def test_stopped_invoice_leaves_its_planned_total_whole(plan_rent, create_scenario, list_outflow, hosting):

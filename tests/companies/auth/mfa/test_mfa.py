@@ -106,9 +106,9 @@ def test_totp_setup_confirms_with_code_and_shows_recovery_codes_once(alices, ali
 
 
 def test_recovery_codes_are_stored_as_digests(holder):
-    kept = b"".join(bytes(each.digest) for each in RecoveryCode.objects.for_user(holder.user.pk))
-    assert len(kept) == 10 * 32
-    assert not any(each.replace("-", "").encode() in kept for each in holder.codes)
+    remaining = b"".join(bytes(each.digest) for each in RecoveryCode.objects.for_user(holder.user.pk))
+    assert len(remaining) == 10 * 32
+    assert not any(each.replace("-", "").encode() in remaining for each in holder.codes)
 
 
 @pytest.mark.parametrize("wrong", ["", "000000", "12345", "1234567", "１２３４５６", "abcdef", "-12345"])
@@ -160,17 +160,17 @@ def test_new_recovery_codes_invalidate_old_ones(holder):
 
 
 def test_change_of_second_factor_notifies_the_user(alices, alice, monkeypatch):
-    told = []
+    answers = []
 
     def note(*, user, what, context):
-        told.append((user, what))
+        answers.append((user, what))
         assert context.user_id == user.pk
 
     monkeypatch.setattr(emails, "send_mfa_changed_email", note)
     set_up_app(alices)
     alices.post(f"{FACTORS}/codes")
     alices.post(f"{ADD}/remove")
-    assert [what for user, what in told if user == alice] == [
+    assert [what for user, what in answers if user == alice] == [
         "An authenticator app was added.", "New recovery codes were created.", "The authenticator app was removed."
     ]  # fmt: skip
 
@@ -283,8 +283,8 @@ def test_wrong_totp_codes_count_against_ip_address(holder, settings):
     settings.SIGN_IN_LIMIT = 5
     client = Client(REMOTE_ADDR="192.0.2.77")
     enter_password(client, holder.user.email)
-    said = [client.post(SECOND, {"code": "000000"}).status_code for _ in range(6)]
-    assert said == [400, 400, 400, 400, 429, 429]
+    texts = [client.post(SECOND, {"code": "000000"}).status_code for _ in range(6)]
+    assert texts == [400, 400, 400, 400, 429, 429]
 
 
 def test_recovery_code_works_once_in_any_spelling(holder):
@@ -330,8 +330,8 @@ def test_mfa_changes_require_step_up_after_ten_minutes(holder):
         assert answer.redirect_chain[-1][0].startswith(SECOND)
         assert "Nothing was changed yet" in answer.content.decode()
     assert TOTPDevice.objects.exists()
-    asked = holder.client.post(f"{ADD}/remove", follow=True).redirect_chain[-1][0]
-    assert "Confirm your identity" in holder.client.get(asked).content.decode()
+    query = holder.client.post(f"{ADD}/remove", follow=True).redirect_chain[-1][0]
+    assert "Confirm your identity" in holder.client.get(query).content.decode()
     done = holder.client.post(SECOND, {"code": generate_code(holder.seed), "next": FACTORS})
     assert done["Location"] == FACTORS
     assert holder.client.post(f"{ADD}/remove")["Location"] == FACTORS
@@ -340,9 +340,9 @@ def test_mfa_changes_require_step_up_after_ten_minutes(holder):
 
 def test_step_up_without_mfa_asks_for_password(alices):
     age_sign_in(alices, 11)
-    asked = alices.get(ADD, follow=True)
-    assert asked.redirect_chain[-1][0].startswith("/app/sign-in?again=1")
-    assert "Enter your password" in asked.content.decode()
+    query = alices.get(ADD, follow=True)
+    assert query.redirect_chain[-1][0].startswith("/app/sign-in?again=1")
+    assert "Enter your password" in query.content.decode()
 
 
 def test_password_change_does_not_count_as_step_up_for_user_with_mfa(holder):
@@ -386,11 +386,11 @@ def test_restore_access_command_removes_mfa(holder, acme, capsys):
     assert not RecoveryCode.objects.exists()
     entry = AuditEntry.objects.for_company(acme.id).order_by("-number").first()
     assert (entry.action, entry.before) == ("member.secondFactorRemoved", {"email": holder.user.email})
-    for email, told in (
+    for email, answer in (
         (holder.user.email, "This user does not use two-factor authentication."),
         ("nobody@acme.example", "No user with this email address."),
     ):
-        with pytest.raises(CommandError, match=told):
+        with pytest.raises(CommandError, match=answer):
             call_command("restore_access", email)
 
 

@@ -187,15 +187,15 @@ WRONG_ASSERTIONS = WRONG_ANSWERS | {
 def test_passkey_sign_in_with_invalid_answer_is_rejected(wrong, holder, caplog):
     Passkey.objects.update(sign_count=5)
     holder.device.count = 5
-    client, told = Client(), set()
+    client, answers = Client(), set()
     for page, first in ((SIGN_IN, None), (SECOND, holder.user.email)):
         if first:
             enter_password(client, first)
         options = get_options(client, SIGN_IN)
         answer = client.post(page, {"answer": holder.device.proves(options, **wrong)}, follow=True)
-        told.add("Passkey not accepted. Try again or use another method." in answer.content.decode())
+        answers.add("Passkey not accepted. Try again or use another method." in answer.content.decode())
         assert client.get("/companies").status_code == 401
-    assert told == {True}
+    assert answers == {True}
     assert re.search(r"Passkey rejected: [^%\s]", caplog.text)
     assert Passkey.objects.get().sign_count == 5
 

@@ -19,8 +19,8 @@ def read_statements(content):
 
 def read_single_statement(content):
     """The entries of a file with one statement."""
-    (found,) = read_statements(content).statements
-    return found.entries
+    (result,) = read_statements(content).statements
+    return result.entries
 
 
 # ---------------------------------------------------------------------------------- others' files
@@ -60,10 +60,10 @@ def read_single_statement(content):
 )  # fmt: skip
 def test_published_samples_have_expected_entries_and_sums(name, format_, statements, entries, booked, differences):
     file = read_statements((SAMPLES / name).read_bytes())
-    found = file.statements
-    assert (file.format, len(found), sum(len(each.entries) for each in found)) == (format_, statements, entries)
-    assert sum(each.booked_sum for each in found) == Decimal(booked)
-    assert sum(1 for each in found if each.difference) == differences
+    result = file.statements
+    assert (file.format, len(result), sum(len(each.entries) for each in result)) == (format_, statements, entries)
+    assert sum(each.booked_sum for each in result) == Decimal(booked)
+    assert sum(1 for each in result if each.difference) == differences
 
 
 def test_every_published_sample_is_tested():
@@ -84,8 +84,8 @@ def test_camt_versions_are_read_with_and_without_namespace_prefix(kind, prefix, 
     movement = build_entry("-12.50", ref="R1", version=version)
     content = build_camt(build_statement(movement, kind=kind), kind=kind, version=version, prefix=prefix)
     assert read_statements(content).format == f"camt.{kind}"
-    (found,) = read_single_statement(content)
-    assert (found.amount, found.from_to, found.description, found.reference, found.pending) == (
+    (row,) = read_single_statement(content)
+    assert (row.amount, row.from_to, row.description, row.reference, row.pending) == (
         "-12.5",
         "Initech GmbH",
         "Invoice 1042",
@@ -132,18 +132,18 @@ def test_unbooked_entries_are_pending(status, kind, pending):
 
 
 def test_camt_reversal_keeps_sign_and_names_party_of_original():
-    (found,) = read_single_statement(
+    (row,) = read_single_statement(
         build_camt(build_statement(build_entry("40.00", name="Initech GmbH", reversal=True)))
     )
-    assert (found.amount, found.from_to) == ("40", "Initech GmbH")
+    assert (row.amount, row.from_to) == ("40", "Initech GmbH")
 
 
 def test_camt_notes_contain_value_date_end_to_end_id_and_mandate():
-    told = build_detail(text="Rent", end_to_end="E2E-1", mandate="M-1", of="1.00")
-    (found,) = read_single_statement(
-        build_camt(build_statement(build_entry("-1.00", value_day="2026-01-20", details=told)))
+    detail = build_detail(text="Rent", end_to_end="E2E-1", mandate="M-1", of="1.00")
+    (row,) = read_single_statement(
+        build_camt(build_statement(build_entry("-1.00", value_day="2026-01-20", details=detail)))
     )
-    assert found.notes == "Value date 2026-01-20\nEnd-to-end E2E-1\nMandate M-1"
+    assert row.notes == "Value date 2026-01-20\nEnd-to-end E2E-1\nMandate M-1"
     (plain,) = read_single_statement(
         build_camt(
             build_statement(build_entry("-1.00", details=build_detail(text="Rent", end_to_end="NOTPROVIDED", of="1")))
@@ -154,9 +154,9 @@ def test_camt_notes_contain_value_date_end_to_end_id_and_mandate():
 
 def test_camt_batch_lists_its_payments_and_splits_if_they_add_up():
     payments = build_detail("-30.00", name="A", text="a") + build_detail("-70.00", name="B", text="b")
-    (found,) = read_single_statement(build_camt(build_statement(build_entry("-100.00", ref="B1", details=payments))))
-    assert found.notes == "2 payments\nA · a · 30.00\nB · b · 70.00"
-    assert [(part.amount, part.from_to, part.reference) for part in found.parts] == [
+    (row,) = read_single_statement(build_camt(build_statement(build_entry("-100.00", ref="B1", details=payments))))
+    assert row.notes == "2 payments\nA · a · 30.00\nB · b · 70.00"
+    assert [(part.amount, part.from_to, part.reference) for part in row.parts] == [
         ("-30", "A", "B1"),
         ("-70", "B", "B1"),
     ]
@@ -168,10 +168,10 @@ def test_camt_batch_lists_its_payments_and_splits_if_they_add_up():
 
 def test_long_camt_batch_notes_are_truncated_with_remark():
     payments = "".join(build_detail("-1.00", name=f"Payee {number}", text="x" * 100) for number in range(200))
-    (found,) = read_single_statement(build_camt(build_statement(build_entry("-200.00", details=payments))))
-    assert len(found.notes) <= 10_000
-    assert found.notes.endswith("more")
-    assert len(found.parts) == 200
+    (row,) = read_single_statement(build_camt(build_statement(build_entry("-200.00", details=payments))))
+    assert len(row.notes) <= 10_000
+    assert row.notes.endswith("more")
+    assert len(row.parts) == 200
 
 
 def test_camt_impossible_date_becomes_last_day_of_month():
@@ -210,8 +210,8 @@ def test_camt_previous_closing_balance_is_opening_balance_of_next_day():
     )
     entry = build_entry("1.00", "2026-01-05")
     content = f"<Document><BkToCstmrStmt><Stmt>{balances}{entry}</Stmt></BkToCstmrStmt></Document>"
-    (found,) = read_statements(content.encode()).statements
-    assert (str(found.start), str(found.end), found.opening, found.difference) == ("2026-01-01", "2026-01-05", 5, 0)
+    (result,) = read_statements(content.encode()).statements
+    assert (str(result.start), str(result.end), result.opening, result.difference) == ("2026-01-01", "2026-01-05", 5, 0)
 
 
 @pytest.mark.parametrize(
@@ -267,8 +267,8 @@ def test_camt_with_too_many_entries_is_rejected():
     ("mark", "amount"), [("C", "5"), ("D", "-5"), ("RC", "-5"), ("RD", "5"), ("CR", "5"), ("DR", "-5"), ("RCR", "-5")]
 )
 def test_mt940_reversed_credit_is_outgoing_and_reversed_debit_incoming(mark, amount):
-    (found,) = read_single_statement(bank_file_builders.build_mt940((f"2601150115{mark}5,00NTRFNONREF//B1", "x")))
-    assert (found.amount, found.reference) == (amount, "B1")
+    (row,) = read_single_statement(bank_file_builders.build_mt940((f"2601150115{mark}5,00NTRFNONREF//B1", "x")))
+    assert (row.amount, row.reference) == (amount, "B1")
 
 
 @pytest.mark.parametrize(
@@ -283,8 +283,8 @@ def test_mt940_reversed_credit_is_outgoing_and_reversed_debit_incoming(mark, amo
     ],
 )
 def test_mt940_entry_date_uses_closest_year(field, day, value):
-    (found,) = read_single_statement(bank_file_builders.build_mt940((f"{field}C5,00NTRFNONREF", "x")))
-    assert (str(found.day), found.notes) == (day, value)
+    (row,) = read_single_statement(bank_file_builders.build_mt940((f"{field}C5,00NTRFNONREF", "x")))
+    assert (str(row.day), row.notes) == (day, value)
 
 
 def test_mt940_pages_are_merged_into_one_statement():
@@ -294,8 +294,8 @@ def test_mt940_pages_are_merged_into_one_statement():
     )
     first = one.replace(b":62F:C260131EUR100,00", b":62M:C260131EUR105,00")
     second = other.replace(b":60F:C260101EUR100,00", b":60M:C260131EUR105,00")
-    (found,) = read_statements(first + second).statements
-    assert (len(found.entries), found.opening, found.closing, found.difference) == (2, 100, 112, 0)
+    (result,) = read_statements(first + second).statements
+    assert (len(result.entries), result.opening, result.closing, result.difference) == (2, 100, 112, 0)
 
 
 def test_mt940_information_after_closing_balance_is_ignored():
@@ -323,15 +323,15 @@ def test_mt940_swift_envelope_blocks_are_ignored():
     ],
 )  # fmt: skip
 def test_mt940_descriptions_are_parsed(told, from_to, text, notes):
-    (found,) = read_single_statement(bank_file_builders.build_mt940(("2601150115C5,00NTRFNONREF", told)))
-    assert (found.from_to, found.description, found.notes) == (from_to, text, notes)
+    (row,) = read_single_statement(bank_file_builders.build_mt940(("2601150115C5,00NTRFNONREF", told)))
+    assert (row.from_to, row.description, row.notes) == (from_to, text, notes)
 
 
 def test_mt942_report_has_pending_entries_and_no_balances():
     file = read_statements(bank_file_builders.build_mt942(("2601150115C5,00NTRFNONREF", "a")))
-    (found,) = file.statements
-    assert (file.format, found.opening, found.closing, found.final) == ("mt942", None, None, False)
-    assert [each.pending for each in found.entries] == [True]
+    (result,) = file.statements
+    assert (file.format, result.opening, result.closing, result.final) == ("mt942", None, None, False)
+    assert [each.pending for each in result.entries] == [True]
 
 
 @pytest.mark.parametrize(
@@ -368,15 +368,15 @@ COFFEE = {
 
 @pytest.mark.parametrize("closed", [False, True])
 def test_both_ofx_versions_are_read(closed):
-    (found,) = read_statements(bank_file_builders.build_ofx(COFFEE, balance="96.50", closed=closed)).statements
-    (movement,) = found.entries
+    (result,) = read_statements(bank_file_builders.build_ofx(COFFEE, balance="96.50", closed=closed)).statements
+    (movement,) = result.entries
     assert (movement.amount, movement.from_to, movement.description, movement.reference) == (
         "-3.5",
         "Coffee bar",
         "Two",
         "F1",
     )
-    assert (found.account_number, found.currency, found.opening, found.closing) == (
+    assert (result.account_number, result.currency, result.opening, result.closing) == (
         bank_file_builders.IBAN,
         "EUR",
         100,
@@ -394,12 +394,16 @@ def test_ofx_posting_date_uses_its_own_utc_offset(posted):
 
 
 def test_ofx_amount_name_and_check_number_are_parsed():
-    (found,) = read_single_statement(
+    (row,) = read_single_statement(
         bank_file_builders.build_ofx(
             {"DTPOSTED": "20260115", "TRNAMT": "+1,234.50", "NAME": "A &amp; B", "CHECKNUM": "17"}
         )
     )
-    assert (found.amount, found.from_to, found.notes) == ("1234.5", "A & B", "Check 17")
+    assert (row.amount, row.from_to, row.notes) == (
+        "1234.5",
+        "A & B",
+        "Check 17",
+    )
 
 
 @pytest.mark.parametrize(
@@ -427,14 +431,18 @@ def test_thousands_separators_are_distinguished_from_decimal_separators(written,
 
 def test_ofx_counterparty_account_is_not_used_as_statement_account():
     other = {"BANKACCTTO": "<ACCTID>999</ACCTID></BANKACCTTO><MEMO>To savings"}
-    (found,) = read_statements(bank_file_builders.build_ofx(COFFEE | other)).statements
-    assert found.account_number == bank_file_builders.IBAN
+    (result,) = read_statements(bank_file_builders.build_ofx(COFFEE | other)).statements
+    assert result.account_number == bank_file_builders.IBAN
 
 
 def test_ofx_foreign_amount_is_converted_at_its_rate():
     foreign = {"CURRENCY": "<CURRATE>0.5<CURSYM>USD</CURRENCY>"}
-    (found,) = read_single_statement(bank_file_builders.build_ofx(COFFEE | foreign))
-    assert (found.amount, found.currency, found.notes) == ("-1.75", "EUR", "Amount USD -3.5")
+    (row,) = read_single_statement(bank_file_builders.build_ofx(COFFEE | foreign))
+    assert (row.amount, row.currency, row.notes) == (
+        "-1.75",
+        "EUR",
+        "Amount USD -3.5",
+    )
 
 
 def test_truncated_ofx_is_unreadable():
@@ -455,9 +463,9 @@ def read_qif_file(*records, kind="Bank", order=None, kept=None):
 
 @pytest.mark.parametrize("kind", ["Bank", "CCard", "Cash", "Oth A", "Oth L"])
 def test_qif_record_becomes_an_entry(kind):
-    order, (found,) = read_qif_file(["D1/31'26", "T-1,234.50", "PInitech", "MRent", "N12", "LRent"], kind=kind)
-    assert (order, str(found.day), found.amount) == ("monthFirst", "2026-01-31", "-1234.5")
-    assert (found.from_to, found.description, found.notes) == ("Initech", "Rent", "Number 12")
+    order, (result,) = read_qif_file(["D1/31'26", "T-1,234.50", "PInitech", "MRent", "N12", "LRent"], kind=kind)
+    assert (order, str(result.day), result.amount) == ("monthFirst", "2026-01-31", "-1234.5")
+    assert (result.from_to, result.description, result.notes) == ("Initech", "Rent", "Number 12")
 
 
 @pytest.mark.parametrize(

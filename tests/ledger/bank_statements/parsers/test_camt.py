@@ -41,14 +41,14 @@ def read_camt(text, most=100, **more):
 
 
 def read_single_statement(*inside):
-    _, (found,) = read_camt(build_document(build_named_statement(*inside)))
-    return found
+    _, (result,) = read_camt(build_document(build_named_statement(*inside)))
+    return result
 
 
 def get_error(text, **more):
-    with pytest.raises(UnreadableFileError) as told:
+    with pytest.raises(UnreadableFileError) as answer:
         read_camt(text, **more)
-    return str(told.value)
+    return str(answer.value)
 
 
 # ---------------------------------------------------------------------------------------------- the file
@@ -63,18 +63,18 @@ def get_error(text, **more):
     ],
 )
 def test_camt_message_type_determines_format_and_finality(message, name, format_):
-    found, statements = read_camt(
+    result, statements = read_camt(
         build_document(build_named_statement(ENTRY, name=name), build_named_statement(name=name), message=message)
     )
-    assert found == format_
+    assert result == format_
     assert [len(each.entries) for each in statements] == [1, 0]
     assert {each.final for each in statements} == {format_ == "camt.053"}
 
 
 def test_camt_statements_at_other_positions_are_ignored():
     inner = build_named_statement(ENTRY, build_tag("Other", build_named_statement(ENTRY)))
-    found = read_camt(build_document(build_tag("GrpHdr", build_named_statement(ENTRY)), inner))[1]
-    assert [len(each.entries) for each in found] == [1]
+    result = read_camt(build_document(build_tag("GrpHdr", build_named_statement(ENTRY)), inner))[1]
+    assert [len(each.entries) for each in result] == [1]
     assert len(read_camt(f"<a><b>{build_document(build_named_statement(ENTRY))}</b></a>")[1]) == 1
 
 
@@ -98,8 +98,8 @@ def test_other_xml_is_not_a_statement():
     ],
 )
 def test_truncated_camt_is_distinguished_from_malformed_camt(text, said):
-    told = get_error(text)
-    assert told == said or (said is None and told.startswith("Line 1: "))
+    error = get_error(text)
+    assert error == said or (said is None and error.startswith("Line 1: "))
 
 
 def test_camt_error_names_unknown_encoding():
@@ -181,8 +181,8 @@ def test_camt_unused_elements_are_skipped_with_their_children():
     hidden = build_tag(
         "Chrgs", build_tag("Amt", "9"), build_tag("Chrgs", build_tag("BookgDt", "x")), build_tag("CdtDbtInd", "CRDT")
     )
-    found = read_single_statement(build_account(), ENTRY.replace("<Amt", f"{hidden}<Amt", 1))
-    assert [each.amount for each in found.entries] == ["-1"]
+    single_statement = read_single_statement(build_account(), ENTRY.replace("<Amt", f"{hidden}<Amt", 1))
+    assert [each.amount for each in single_statement.entries] == ["-1"]
 
 
 def test_camt_unused_elements_do_not_count_towards_entry_size(monkeypatch):
@@ -200,12 +200,21 @@ def test_camt_unused_elements_do_not_count_towards_entry_size(monkeypatch):
 
 def test_camt_statement_has_account_id_period_and_balances():
     period = build_tag("FrToDt", build_tag("FrDtTm", "2026-01-01T00:00:00"), build_tag("ToDtTm", "2026-01-31T23:59:59"))
-    found = read_single_statement(
+    single_statement = read_single_statement(
         build_tag("Id", " 2026 \n 1 "), build_tag("CreDtTm", "2026-02-03T10:00:00"), period, build_account(),
         build_balance("OPBD", "5", "2025-12-31"), build_balance("CLBD", "-4", "2026-02-01"), ENTRY,
     )  # fmt: skip
-    assert (found.account_number, found.currency, found.statement_id) == ("DE1", "EUR", "2026 1")
-    assert (found.start, found.end, found.opening, found.closing) == (FIRST, LAST, 5, -4)
+    assert (single_statement.account_number, single_statement.currency, single_statement.statement_id) == (
+        "DE1",
+        "EUR",
+        "2026 1",
+    )
+    assert (single_statement.start, single_statement.end, single_statement.opening, single_statement.closing) == (
+        FIRST,
+        LAST,
+        5,
+        -4,
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,8 +248,8 @@ def test_camt_account_is_iban_or_else_other_account_number(number, found):
     ],
 )
 def test_camt_period_comes_from_dates_balances_or_creation_time(inside, start, end):
-    found = read_single_statement(build_account(), inside)
-    assert (found.start, found.end) == (start, end)
+    single_statement = read_single_statement(build_account(), inside)
+    assert (single_statement.start, single_statement.end) == (start, end)
 
 
 @pytest.mark.parametrize(
@@ -260,8 +269,8 @@ def test_camt_period_comes_from_dates_balances_or_creation_time(inside, start, e
 )
 def test_camt_opening_and_closing_are_the_booked_balances(balances, opening, closing):
     rows = [build_balance(kind, str(number), "2026-01-01") for number, kind in enumerate(balances, 1)]
-    found = read_single_statement(build_account(), *rows)
-    assert (found.opening, found.closing) == (opening, closing)
+    single_statement = read_single_statement(build_account(), *rows)
+    assert (single_statement.opening, single_statement.closing) == (opening, closing)
 
 
 @pytest.mark.parametrize(
@@ -274,8 +283,8 @@ def test_camt_opening_and_closing_are_the_booked_balances(balances, opening, clo
 )
 def test_camt_currency_comes_from_account_balances_or_entries(told, balances, currency, opening):
     rows = [build_balance("OPBD", str(value), "2026-01-01", each) for each, value in balances]
-    found = read_single_statement(build_account(told), *rows, ENTRY)
-    assert (found.currency, found.opening) == (currency, opening)
+    single_statement = read_single_statement(build_account(told), *rows, ENTRY)
+    assert (single_statement.currency, single_statement.opening) == (currency, opening)
 
 
 def test_camt_balance_without_currency_uses_statement_currency():
@@ -292,17 +301,17 @@ def test_camt_balance_without_currency_uses_statement_currency():
 
 
 def test_camt_malformed_balance_is_rejected():
-    with pytest.raises(UnreadableFileError, match=r"^“x” is not a valid amount\.$") as told:
+    with pytest.raises(UnreadableFileError, match=r"^“x” is not a valid amount\.$") as answer:
         read_single_statement(build_account(), build_balance("OPBD", "7", "2026-01-01").replace(">7<", ">x<"))
-    assert told.value.line == 0, "it has none"
+    assert answer.value.line == 0, "it has none"
 
 
 def test_camt_number_of_balances_is_limited(monkeypatch):
     monkeypatch.setattr(camt, "MAX_BALANCES", 1)
-    found = read_single_statement(
+    single_statement = read_single_statement(
         build_account(), build_balance("OPBD", "1", "2026-01-01"), build_balance("CLBD", "2", "2026-01-31")
     )
-    assert (found.opening, found.closing) == (Decimal(1), None)
+    assert (single_statement.opening, single_statement.closing) == (Decimal(1), None)
 
 
 # ---------------------------------------------------------------------------------------------- entries without a day
@@ -313,11 +322,11 @@ def test_camt_entry_without_date_uses_last_day_of_statement():
     bare = build_tag(
         "Ntry", build_tag("Amt", "1", Ccy="EUR"), build_tag("CdtDbtInd", "CRDT"), build_tag("NtryDtls", part * 2)
     )
-    (found, dated) = read_single_statement(
+    (result, dated) = read_single_statement(
         build_account(), build_tag("FrToDt", build_tag("ToDt", "2026-01-31")), bare, ENTRY
     ).entries
-    assert (found.day, dated.day) == (LAST, date(2026, 1, 15))
-    assert [each.day for each in found.parts] == [LAST, LAST]
+    assert (result.day, dated.day) == (LAST, date(2026, 1, 15))
+    assert [each.day for each in result.parts] == [LAST, LAST]
     (made,) = read_single_statement(build_account(), build_tag("CreDtTm", "2026-01-31T12:00:00"), bare).entries
     assert made.day == LAST
     assert get_error("\n" + build_document(build_named_statement("\n", bare))) == "Line 3: Ntry has no BookgDt."

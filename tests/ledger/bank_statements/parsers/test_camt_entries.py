@@ -18,8 +18,8 @@ def read_entries(*inside, account=ACCOUNT, kind="BkToCstmrStmt", name="Stmt"):
 
 
 def read_single_entry(*inside, value="1.00", sign="DBIT", day=DAY, **more):
-    (found,) = read_entries(build_tag("Ntry", build_amount(value), build_tag("CdtDbtInd", sign), day, *inside), **more)
-    return found
+    (entry,) = read_entries(build_tag("Ntry", build_amount(value), build_tag("CdtDbtInd", sign), day, *inside), **more)
+    return entry
 
 
 def get_error(*inside):
@@ -89,8 +89,8 @@ def test_malformed_camt_entry_error_names_line(inside, said):
     ],
 )
 def test_camt_entry_uses_booking_date_and_notes_other_value_date(booked, valued, day, notes):
-    found = read_single_entry(day=build_tag("BookgDt", booked) + build_tag("ValDt", valued))
-    assert (str(found.day), found.notes) == (day, notes)
+    single_entry = read_single_entry(day=build_tag("BookgDt", booked) + build_tag("ValDt", valued))
+    assert (str(single_entry.day), single_entry.notes) == (day, notes)
 
 
 @pytest.mark.parametrize(
@@ -137,30 +137,30 @@ def build_foreign_entry(*inside):
 def test_camt_foreign_amount_is_converted_if_bank_reports_it(name, place):
     paid_in = "TxAmt" if name == "InstdAmt" else "InstdAmt"
     details = build_tag("AmtDtls", build_tag(paid_in, build_amount("8", "USD")), build_tag(name, build_amount("7.5")))
-    (found,) = read_entries(build_foreign_entry(details if place == "entry" else build_transaction_details(details)))
-    assert (found.amount, found.currency, found.notes) == ("-7.5", "EUR", "Amount USD -8")
+    (entry,) = read_entries(build_foreign_entry(details if place == "entry" else build_transaction_details(details)))
+    assert (entry.amount, entry.currency, entry.notes) == ("-7.5", "EUR", "Amount USD -8")
 
 
 def test_camt_entry_amount_details_take_precedence_over_payment_details():
     def within(value):
         return build_tag("AmtDtls", build_tag("TxAmt", build_amount(value)))
 
-    (found,) = read_entries(build_foreign_entry(within("1"), build_transaction_details(within("2"), build_amount("3"))))
-    assert found.amount == "-1"
-    (found,) = read_entries(build_foreign_entry(build_transaction_details(within("2"), build_amount("3"))))
-    assert found.amount == "-2"
-    (found,) = read_entries(build_foreign_entry(build_transaction_details(build_amount("3"))))
-    assert found.amount == "-3"
+    (entry,) = read_entries(build_foreign_entry(within("1"), build_transaction_details(within("2"), build_amount("3"))))
+    assert entry.amount == "-1"
+    (entry,) = read_entries(build_foreign_entry(build_transaction_details(within("2"), build_amount("3"))))
+    assert entry.amount == "-2"
+    (entry,) = read_entries(build_foreign_entry(build_transaction_details(build_amount("3"))))
+    assert entry.amount == "-3"
 
 
 def test_camt_unconverted_foreign_amount_keeps_its_currency():
-    (found,) = read_entries(
+    (entry,) = read_entries(
         build_foreign_entry(
             build_transaction_details(build_amount("8", "USD")),
             build_tag("AmtDtls", build_tag("TxAmt", build_amount("8", "USD"))),
         )
     )
-    assert (found.amount, found.currency, found.notes) == ("-8", "USD", "")
+    assert (entry.amount, entry.currency, entry.notes) == ("-8", "USD", "")
     (bare,) = read_entries(build_tag("Ntry", build_tag("Amt", "8"), build_tag("CdtDbtInd", "DBIT"), DAY))
     assert bare.currency == "EUR", "an amount without a currency is in the account's"
     details = build_tag("AmtDtls", build_tag("TxAmt", build_amount("7.5")))
@@ -249,8 +249,13 @@ def test_camt_description_is_remittance_text_reference_or_bank_info(inside, text
 
 
 def test_camt_entry_without_payments_has_no_counterparty():
-    found = read_single_entry(build_tag("AddtlNtryInf", "Fees"))
-    assert (found.from_to, found.description, found.notes, found.parts) == ("", "Fees", "", ())
+    single_entry = read_single_entry(build_tag("AddtlNtryInf", "Fees"))
+    assert (single_entry.from_to, single_entry.description, single_entry.notes, single_entry.parts) == (
+        "",
+        "Fees",
+        "",
+        (),
+    )
 
 
 @pytest.mark.parametrize(
@@ -277,8 +282,8 @@ def test_camt_text_length_is_limited():
 
 
 def read_batch(*details, value="-100.00", **more):
-    (found,) = read_entries(build_entry(value, details="".join(details), **more))
-    return found
+    (entry,) = read_entries(build_entry(value, details="".join(details), **more))
+    return entry
 
 
 def build_payment(value, name="A", text="a", *, inside=""):
@@ -288,14 +293,14 @@ def build_payment(value, name="A", text="a", *, inside=""):
 def test_camt_payments_that_add_up_become_parts():
     own = "<Refs><AcctSvcrRef>P-1</AcctSvcrRef>"
     first = build_payment("-30").replace("<Refs>", own)
-    found = read_batch(first, build_detail("-70", name="B", text="b", end_to_end="E-1"), ref="R", status="PDNG")
-    one, other = found.parts
+    batch = read_batch(first, build_detail("-70", name="B", text="b", end_to_end="E-1"), ref="R", status="PDNG")
+    one, other = batch.parts
     assert (one.amount, one.from_to, one.description, one.reference, one.notes) == ("-30", "A", "a", "P-1", "")
     assert (other.amount, other.from_to, other.reference, other.notes) == ("-70", "B", "R", "End-to-end E-1")
-    for part in found.parts:
+    for part in batch.parts:
         assert (part.day, part.currency, part.pending, part.line) == (date(2026, 1, 15), "EUR", True, 2)
-    assert (found.from_to, found.description, found.reference) == ("", "", "R")
-    assert found.notes == "2 payments\nA · a · 30\nB · b · 70"
+    assert (batch.from_to, batch.description, batch.reference) == ("", "", "R")
+    assert batch.notes == "2 payments\nA · a · 30\nB · b · 70"
 
 
 def test_camt_payments_of_one_party_give_entry_its_name():
@@ -305,8 +310,8 @@ def test_camt_payments_of_one_party_give_entry_its_name():
 
 def test_camt_payment_in_opposite_direction_names_its_debtor():
     back = build_payment("20", name="C")
-    found = read_batch(build_payment("-120"), back)
-    assert [(each.amount, each.from_to) for each in found.parts] == [("-120", "A"), ("20", "C")]
+    batch = read_batch(build_payment("-120"), back)
+    assert [(each.amount, each.from_to) for each in batch.parts] == [("-120", "A"), ("20", "C")]
 
 
 def test_camt_payment_without_sign_takes_sign_of_entry():
@@ -325,17 +330,17 @@ def test_camt_payment_without_sign_takes_sign_of_entry():
     ],
 )
 def test_camt_payments_that_do_not_add_up_are_only_noted(details):
-    found = read_batch(*details)
-    assert found.parts == ()
-    assert found.notes.startswith("2 payments\nA · a · 30\n")
+    batch = read_batch(*details)
+    assert batch.parts == ()
+    assert batch.notes.startswith("2 payments\nA · a · 30\n")
 
 
 def test_camt_foreign_payment_is_converted_if_bank_reports_it():
     told_too = build_tag("AmtDtls", build_tag("TxAmt", build_amount("70")))
-    found = read_batch(
+    batch = read_batch(
         build_payment("-30"), build_detail("-80", currency="USD", name="B").replace("</TxDtls>", f"{told_too}</TxDtls>")
     )
-    assert [each.amount for each in found.parts] == ["-30", "-70"]
+    assert [each.amount for each in batch.parts] == ["-30", "-70"]
     plain = build_payment("-70").replace(' Ccy="EUR"', "")  # of no currency: in the entry's
     assert [each.amount for each in read_batch(build_payment("-30"), plain).parts] == ["-30", "-70"]
 
@@ -345,17 +350,17 @@ def test_camt_payments_of_reversal_name_party_of_original():
         ("30", build_tag("RltdPties", build_wrapped_party("Cdtr", "paid"), build_wrapped_party("Dbtr", "us"))),
         ("70", build_tag("RltdPties", build_wrapped_party("Cdtr", "paid"), build_wrapped_party("Dbtr", "us"))),
     ])  # fmt: skip
-    found = read_batch(details, value="100.00", reversal=True)
-    assert (found.from_to, [each.from_to for each in found.parts]) == ("paid", ["paid", "paid"])
+    batch = read_batch(details, value="100.00", reversal=True)
+    assert (batch.from_to, [each.from_to for each in batch.parts]) == ("paid", ["paid", "paid"])
 
 
 def test_camt_payments_may_be_in_several_groups():
-    (found,) = read_entries(build_tag("Ntry", build_amount("-3"), build_tag("CdtDbtInd", "DBIT"), DAY,
+    (entry,) = read_entries(build_tag("Ntry", build_amount("-3"), build_tag("CdtDbtInd", "DBIT"), DAY,
                         build_tag("NtryDtls", build_payment("-1")),
                         build_tag("NtryDtls", build_payment("-2"))))  # fmt: skip
-    assert [each.amount for each in found.parts] == ["-1", "-2"]
+    assert [each.amount for each in entry.parts] == ["-1", "-2"]
 
 
 def test_camt_entry_notes_precede_payment_list():
-    found = read_batch(build_payment("-30"), build_payment("-70"), value_day="2026-01-20")
-    assert found.notes.splitlines()[:2] == ["Value date 2026-01-20", "2 payments"]
+    batch = read_batch(build_payment("-30"), build_payment("-70"), value_day="2026-01-20")
+    assert batch.notes.splitlines()[:2] == ["Value date 2026-01-20", "2 payments"]

@@ -29,9 +29,9 @@ NO_LETTER = b"a;b\n" + b"\x98 \x81"  # in no encoding that banks use
 
 
 def get_error(act):
-    with pytest.raises(UnreadableFileError) as told:
+    with pytest.raises(UnreadableFileError) as answer:
         act()
-    return str(told.value)
+    return str(answer.value)
 
 
 # ---------------------------------------------------------------------------------------------- kinds
@@ -89,9 +89,9 @@ def test_file_kind_is_detected_from_its_beginning(content, kind):
 )
 def test_statement_file_is_read_by_kind_and_reports_format(content, format_):
     kind = formats.detect_file_kind(content)
-    found = formats.read_statement_file(content, kind, most=9)
-    assert (found.format, found.kind) == (format_, kind)
-    assert len(found.statements) == (0 if kind in ("qif", "csv") else 1)
+    statement_file = formats.read_statement_file(content, kind, most=9)
+    assert (statement_file.format, statement_file.kind) == (format_, kind)
+    assert len(statement_file.statements) == (0 if kind in ("qif", "csv") else 1)
 
 
 def test_camt_is_read_in_detected_encoding_and_reports_progress():
@@ -101,8 +101,8 @@ def test_camt_is_read_in_detected_encoding_and_reports_progress():
         encoding="cp1252",
         declared="UTF-8",
     )
-    (found,) = formats.read_statement_file(content, "camt", most=9, on_progress=heard.append).statements
-    assert (found.entries[0].from_to, heard[-1]) == ("Müller", len(content))
+    (result,) = formats.read_statement_file(content, "camt", most=9, on_progress=heard.append).statements
+    assert (result.entries[0].from_to, heard[-1]) == ("Müller", len(content))
 
 
 @pytest.mark.parametrize("content", [b"<a><BkToCstmrStmt/></a>", b":20:A\n", b"<OFX></OFX>"])
@@ -126,9 +126,9 @@ def test_text_in_no_known_encoding_is_rejected():
     assert get_error(lambda: formats.decode_text(NO_LETTER)) == ENCODING_MESSAGE
     assert get_error(lambda: formats.iterate_text_lines(NO_LETTER)) == ENCODING_MESSAGE
     for act in (formats.decode_text, formats.iterate_text_lines):
-        with pytest.raises(UnreadableFileError) as told:
+        with pytest.raises(UnreadableFileError) as answer:
             act(NO_LETTER)
-        assert told.value.line == 0
+        assert answer.value.line == 0
 
 
 def test_text_file_lines_are_limited(monkeypatch):
@@ -205,8 +205,8 @@ def test_malformed_amount_error_names_line_and_first_forty_characters(text):
 
 
 def test_unreadable_file_error_without_line_keeps_message_and_values():
-    found = UnreadableFileError("“{text}” is odd.", line=0, text="x")
-    assert (str(found), found.message, found.values, found.line) == (
+    result = UnreadableFileError("“{text}” is odd.", line=0, text="x")
+    assert (str(result), result.message, result.values, result.line) == (
         "“x” is odd.",
         "“{text}” is odd.",
         {"text": "x"},
@@ -233,21 +233,21 @@ def test_iso_day_is_the_date_of_an_iso_time(text, day):
 
 @given(st.text(max_size=30))
 def test_clean_text_is_one_line_with_single_spaces(text):
-    found = clean_text(text)
-    assert found == " ".join(found.split())
-    assert not any(ord(each) < 32 or 127 <= ord(each) < 160 for each in found)
-    assert clean_text(found) == found
+    result = clean_text(text)
+    assert result == " ".join(result.split())
+    assert not any(ord(each) < 32 or 127 <= ord(each) < 160 for each in result)
+    assert clean_text(result) == result
 
 
 @given(st.lists(st.integers(0, 4000), max_size=9))
 def test_joined_lines_fit_text_limit_with_remark_about_the_rest(lengths):
     lines = ["x" * each for each in lengths]
-    found = join_fitting_lines(lines)
-    assert len(found) <= MAX_TEXT_LENGTH
+    results = join_fitting_lines(lines)
+    assert len(results) <= MAX_TEXT_LENGTH
     if len("\n".join(lines)) <= MAX_TEXT_LENGTH:
-        assert found == "\n".join(lines)
+        assert results == "\n".join(lines)
         return
-    *shown, last = found.split("\n")
+    *shown, last = results.split("\n")
     assert shown == lines[: len(shown)]
     assert last == f"… and {len(lines) - len(shown)} more"
     assert len("\n".join(lines[: len(shown) + 1])) > MAX_TEXT_LENGTH - 41  # no other would have had room
@@ -264,9 +264,9 @@ def test_joined_lines_keep_longest_text_and_format_remaining_count():
 
 def test_statement_period_comes_from_its_dates_or_its_entries():
     early, late = (Entry(date(2026, 1, day), "-1", "EUR") for day in (3, 9))
-    told = ParsedStatement("1", "EUR", [late, early], start=date(2026, 1, 1), end=date(2026, 1, 8))
-    assert told.period == (date(2026, 1, 1), date(2026, 1, 8))
-    assert (told.first_day, told.last_day) == (date(2026, 1, 1), date(2026, 1, 9))
+    answer = ParsedStatement("1", "EUR", [late, early], start=date(2026, 1, 1), end=date(2026, 1, 8))
+    assert answer.period == (date(2026, 1, 1), date(2026, 1, 8))
+    assert (answer.first_day, answer.last_day) == (date(2026, 1, 1), date(2026, 1, 9))
     untold = ParsedStatement("1", "EUR", [late, early])
     assert untold.period == (untold.first_day, untold.last_day) == (date(2026, 1, 3), date(2026, 1, 9))
     empty = ParsedStatement("1", "EUR", [])
@@ -276,7 +276,7 @@ def test_statement_period_comes_from_its_dates_or_its_entries():
 
 def test_statement_difference_compares_booked_entries_with_balances():
     booked, announced = Entry(date(2026, 1, 3), "-1", "EUR"), Entry(date(2026, 1, 3), "-7", "EUR", pending=True)
-    told = ParsedStatement("1", "EUR", [booked, announced], opening=Decimal(5), closing=Decimal(3))
-    assert (told.booked_sum, told.difference) == (Decimal(-1), Decimal(-1))
+    answer = ParsedStatement("1", "EUR", [booked, announced], opening=Decimal(5), closing=Decimal(3))
+    assert (answer.booked_sum, answer.difference) == (Decimal(-1), Decimal(-1))
     foreign = ParsedStatement("1", "USD", [booked], opening=Decimal(5), closing=Decimal(3))
     assert (foreign.booked_sum, foreign.difference) == (None, None)

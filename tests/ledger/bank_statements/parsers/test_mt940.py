@@ -25,14 +25,14 @@ def read_mt940(*lines, most=100):
 
 def read_single_entry(*lines):
     _, (statement,) = read_mt940(*HEAD, *lines, END)
-    (found,) = statement.entries
-    return found
+    (result,) = statement.entries
+    return result
 
 
 def get_error(*lines):
-    with pytest.raises(UnreadableFileError) as told:
+    with pytest.raises(UnreadableFileError) as answer:
         read_mt940(*lines)
-    return str(told.value)
+    return str(answer.value)
 
 
 # ---------------------------------------------------------------------------------------------- which files
@@ -60,32 +60,32 @@ def test_mt940_is_detected_by_its_first_field(text, told):
 
 
 def test_mt940_statement_has_account_currency_number_dates_and_balances():
-    format_, (found,) = read_mt940(":20:A", ":25: DE1 \n2", ":28C:7/1", ":60F:D260102EUR1,5", ":62F:C260131EUR2,", "-")
+    format_, (result,) = read_mt940(":20:A", ":25: DE1 \n2", ":28C:7/1", ":60F:D260102EUR1,5", ":62F:C260131EUR2,", "-")
     assert format_ == "mt940"
-    assert (found.account_number, found.currency, found.statement_id) == ("DE1", "EUR", "7/1")
-    assert (found.start, found.end) == (date(2026, 1, 2), date(2026, 1, 31))
-    assert (found.opening, found.closing, found.final) == (Decimal("-1.5"), Decimal(2), True)
+    assert (result.account_number, result.currency, result.statement_id) == ("DE1", "EUR", "7/1")
+    assert (result.start, result.end) == (date(2026, 1, 2), date(2026, 1, 31))
+    assert (result.opening, result.closing, result.final) == (Decimal("-1.5"), Decimal(2), True)
 
 
 def test_mt940_account_number_is_truncated_and_read_from_field_25p():
-    _, (found,) = read_mt940(":20:A", f":25P:{'9' * 70}", ":28:3", *HEAD[3:], END)
-    assert (found.account_number, found.statement_id) == ("9" * 64, "3")
+    _, (result,) = read_mt940(":20:A", f":25P:{'9' * 70}", ":28:3", *HEAD[3:], END)
+    assert (result.account_number, result.statement_id) == ("9" * 64, "3")
 
 
 def test_mt940_closing_balance_alone_is_sufficient():
-    _, (found,) = read_mt940(":20:A", ":25:1", END)
-    assert (found.start, found.opening, found.currency, found.closing) == (None, None, "EUR", 10)
-    assert (found.account_number, found.statement_id) == ("1", "")
+    _, (result,) = read_mt940(":20:A", ":25:1", END)
+    assert (result.start, result.opening, result.currency, result.closing) == (None, None, "EUR", 10)
+    assert (result.account_number, result.statement_id) == ("1", "")
 
 
 def test_mt940_balance_is_first_line_of_its_field():
-    _, (found,) = read_mt940(*HEAD, END, "thank you")
-    assert found.closing == 10
+    _, (result,) = read_mt940(*HEAD, END, "thank you")
+    assert result.closing == 10
 
 
 def test_mt940_account_may_be_missing():
-    _, (found,) = read_mt940(":20:A", *HEAD[3:], END)
-    assert found.account_number == ""
+    _, (result,) = read_mt940(":20:A", *HEAD[3:], END)
+    assert result.account_number == ""
 
 
 def test_mt940_text_before_first_message_and_empty_messages_are_ignored():
@@ -96,17 +96,17 @@ def test_mt940_text_before_first_message_and_empty_messages_are_ignored():
 
 def test_mt942_report_has_no_balances_and_all_entries_pending():
     lines = [":20:A", ":25:DE1", ":13D:2601151200+0100", ":34F:EURD0,00", ":34F:USDC0,00", ":61:260115D1,NTRF"]
-    format_, (found,) = read_mt940(*lines)
-    assert (format_, found.currency, found.final, found.opening) == ("mt942", "EUR", False, None)
-    assert [each.pending for each in found.entries] == [True]
+    format_, (result,) = read_mt940(*lines)
+    assert (format_, result.currency, result.final, result.opening) == ("mt942", "EUR", False, None)
+    assert [each.pending for each in result.entries] == [True]
     assert read_mt940(*lines, *HEAD, END)[0] == "mt940", "a file with a statement in it is one of statements"
 
 
 def test_mt942_report_may_be_empty():
-    format_, (found,) = read_mt940(
+    format_, (result,) = read_mt940(
         ":20:A", ":25:DE1", ":28C:1/1", ":34F:EUR0,00", ":13D:2601151200+0100", ":90D:0EUR0,00"
     )
-    assert (format_, found.currency, found.entries) == ("mt942", "EUR", [])
+    assert (format_, result.currency, result.entries) == ("mt942", "EUR", [])
 
 
 def test_mt940_message_without_currency_is_rejected():
@@ -117,8 +117,8 @@ def test_mt940_pages_are_merged_per_account_until_statement_ends():
     page = [":20:A", ":25:1", ":60F:C260101EUR1,", ":61:260102C1,NTRF", ":62M:C260102EUR2,"]
     last = [":20:A", ":25:1", ":60M:C260102EUR2,", ":61:260103C1,NTRF", ":62F:C260103EUR3,"]
     middle = [":20:A", ":25:1", ":60M:C260102EUR2,", ":61:260102C1,NTRF", ":62M:C260102EUR2,"]
-    (found,) = read_mt940(*page, *middle, *last)[1]
-    assert (found.opening, found.closing, len(found.entries)) == (1, 3, 3)
+    (result,) = read_mt940(*page, *middle, *last)[1]
+    assert (result.opening, result.closing, len(result.entries)) == (1, 3, 3)
     others = [":20:A", ":25:2", *last[2:]]
     assert [len(each.entries) for each in read_mt940(*page, *others)[1]] == [1, 1]
     again = [*last[:2], ":60F:C260102EUR2,", *last[3:]]  # it opens anew
@@ -130,8 +130,8 @@ def test_mt940_pages_are_merged_per_account_until_statement_ends():
 def test_mt940_empty_message_between_pages_is_ignored():
     page = [":20:A", ":25:1", ":60F:C260101EUR1,", ":62M:C260102EUR2,"]
     last = [":20:A", ":25:1", ":60M:C260102EUR2,", ":62F:C260103EUR3,"]
-    (found,) = read_mt940(*page, ":20:B", ":25:1", *last)[1]
-    assert found.closing == 3
+    (result,) = read_mt940(*page, ":20:B", ":25:1", *last)[1]
+    assert result.closing == 3
 
 
 @pytest.mark.parametrize(
@@ -189,9 +189,9 @@ def test_mt940_continuation_lines_belong_to_the_text(line):
 def test_mt940_field_length_is_limited():
     first, more = ":86:" + "x" * 9_995, "x" * 10_000  # and the end of the line between them
     assert len([*mt940.iterate_mt940_fields(iter([first, more]))]) == 1
-    with pytest.raises(UnreadableFileError) as told:
+    with pytest.raises(UnreadableFileError) as answer:
         list(mt940.iterate_mt940_fields(iter(["", first, more + "x"])))
-    assert str(told.value) == f"Line 2: The text is longer than {MAX_PIECE_LENGTH} characters."
+    assert str(answer.value) == f"Line 2: The text is longer than {MAX_PIECE_LENGTH} characters."
     assert len([*mt940.iterate_mt940_fields(iter([first, ":86:", first, ":86:", first]))]) == 5  # each field for itself
 
 
@@ -214,9 +214,20 @@ def test_mt940_field_length_is_limited():
     ],
 )
 def test_mt940_entry_has_day_amount_reference_and_customer_reference(field, told):
-    found = read_single_entry(f":61:{field}")
-    assert (str(found.day), found.amount, found.description, found.notes, found.reference) == told
-    assert (found.currency, found.from_to, found.pending, found.line) == ("EUR", "", False, 5)
+    single_entry = read_single_entry(f":61:{field}")
+    assert (
+        str(single_entry.day),
+        single_entry.amount,
+        single_entry.description,
+        single_entry.notes,
+        single_entry.reference,
+    ) == told
+    assert (single_entry.currency, single_entry.from_to, single_entry.pending, single_entry.line) == (
+        "EUR",
+        "",
+        False,
+        5,
+    )
 
 
 @given(st.dates(date(1990, 1, 1), date(2070, 1, 1)), st.integers(-180, 180))
@@ -242,13 +253,13 @@ def test_mt940_description_prefers_information_over_other_texts(lines, text):
 
 
 def test_mt940_notes_start_with_value_date():
-    found = read_single_entry(":61:2601150116C5,NTRF", ":86:166?20EREF+E-1")
-    assert found.notes == "Value date 2026-01-15\nEnd-to-end E-1"
+    single_entry = read_single_entry(":61:2601150116C5,NTRF", ":86:166?20EREF+E-1")
+    assert single_entry.notes == "Value date 2026-01-15\nEnd-to-end E-1"
 
 
 def test_mt940_information_applies_only_to_last_entry():
-    _, (found,) = read_mt940(*HEAD, ":61:260115C5,NTRFX", ":61:260115C6,NTRFY", ":86:said", END)
-    assert [each.description for each in found.entries] == ["X", "said"]
+    _, (result,) = read_mt940(*HEAD, ":61:260115C5,NTRFX", ":61:260115C6,NTRFY", ":86:said", END)
+    assert [each.description for each in result.entries] == ["X", "said"]
 
 
 def test_mt940_text_length_is_limited():
@@ -309,8 +320,8 @@ def test_mt940_text_line_that_looks_like_a_field_stays_text():
         ": x",
         ":25:30 h?32KREDITBANK",
     ]
-    found = read_single_entry(":61:260115D44,04NMSC", *text)
-    assert (found.from_to, found.description) == (
+    single_entry = read_single_entry(":61:260115D44,04NMSC", *text)
+    assert (single_entry.from_to, single_entry.description) == (
         "KREDITBANK",
         "SHOP 21-03-2024T03:46:08:12 Karte und:20:15 Uhr: x:25:30 h",
     )
@@ -330,8 +341,8 @@ def test_mt940_messages_without_field_20_start_with_account():
     other = ["-", ":25:DE2", ":28:1", ":60F:C260101EUR1,", ":62F:C260131EUR1,"]
     assert mt940.is_mt940("\n".join(one))
     assert not mt940.is_mt940("day;text\n1;:25:00\n")
-    found = read_mt940(*one, *other)[1]
-    assert [(each.account_number, len(each.entries)) for each in found] == [("DE1", 1), ("DE2", 0)]
+    result = read_mt940(*one, *other)[1]
+    assert [(each.account_number, len(each.entries)) for each in result] == [("DE1", 1), ("DE2", 0)]
 
 
 @pytest.mark.parametrize("separator", [">", "/", "<", "~", "|", "+", "&", "^"])

@@ -34,14 +34,14 @@ def read_ofx(*statements, most=100):
 
 
 def read_single_entry(**values):
-    (found,) = read_ofx(build_statement(build_movement(**values)))
-    return found.entries[0]
+    (result,) = read_ofx(build_statement(build_movement(**values)))
+    return result.entries[0]
 
 
 def get_error(*statements):
-    with pytest.raises(UnreadableFileError) as told:
+    with pytest.raises(UnreadableFileError) as answer:
         read_ofx(*statements)
-    return str(told.value)
+    return str(answer.value)
 
 
 def build_balance(amount, day=None):
@@ -83,8 +83,8 @@ def test_ofx_tags_are_read_with_line_numbers_in_any_spelling():
 
 def test_ofx_bank_and_card_statements_are_read_with_their_accounts():
     card = build_statement(build_movement(), kind="CCSTMTRS").replace("BANKACCTFROM", "CCACCTFROM")
-    found = read_ofx(build_statement(), card, "<STMTTRN>" + build_movement())
-    assert [(each.account_number, len(each.entries)) for each in found] == [("DE1", 0), ("DE1", 1)]
+    result = read_ofx(build_statement(), card, "<STMTTRN>" + build_movement())
+    assert [(each.account_number, len(each.entries)) for each in result] == [("DE1", 0), ("DE1", 1)]
 
 
 def test_ofx_entries_and_statements_are_limited():
@@ -109,7 +109,7 @@ def test_ofx_values_per_entry_and_statement_are_limited():
 
 
 def test_ofx_opening_balance_is_closing_balance_minus_entries():
-    (found,) = read_ofx(
+    (result,) = read_ofx(
         build_statement(
             "<DTSTART>20260101<DTEND>20260120\n",
             build_movement(),
@@ -117,9 +117,9 @@ def test_ofx_opening_balance_is_closing_balance_minus_entries():
             behind=build_balance("100", "20260131"),
         )
     )
-    assert (found.closing, found.opening) == (100, Decimal("93.5"))
-    assert (found.start, found.end) == (date(2026, 1, 1), date(2026, 1, 31))  # the balance is of a later day
-    assert (found.currency, found.final) == ("EUR", False)
+    assert (result.closing, result.opening) == (100, Decimal("93.5"))
+    assert (result.start, result.end) == (date(2026, 1, 1), date(2026, 1, 31))  # the balance is of a later day
+    assert (result.currency, result.final) == ("EUR", False)
 
 
 @pytest.mark.parametrize(
@@ -131,20 +131,20 @@ def test_ofx_opening_balance_is_closing_balance_minus_entries():
     ],
 )
 def test_ofx_closing_balance_is_ledger_balance_not_available_balance(behind, closing, opening, end):
-    (found,) = read_ofx(build_statement("<DTSTART>20260101<DTEND>20260120\n", build_movement(), behind=behind))
-    assert (found.closing, found.opening, found.end) == (closing, opening, end)
+    (result,) = read_ofx(build_statement("<DTSTART>20260101<DTEND>20260120\n", build_movement(), behind=behind))
+    assert (result.closing, result.opening, result.end) == (closing, opening, end)
 
 
 def test_ofx_statement_may_lack_dates_currency_and_account():
-    (found,) = read_ofx("<STMTRS><BANKTRANLIST></BANKTRANLIST></STMTRS>")
-    assert (found.start, found.end, found.currency, found.account_number) == (None, None, "", "")
+    (result,) = read_ofx("<STMTRS><BANKTRANLIST></BANKTRANLIST></STMTRS>")
+    assert (result.start, result.end, result.currency, result.account_number) == (None, None, "", "")
 
 
 def test_ofx_pending_entries_do_not_count_in_balance():
     pending = build_movement("STMTTRNP", DTPOSTED="", DTTRAN="20260116")
-    (found,) = read_ofx(build_statement(build_movement(), pending, behind=build_balance("10")))
-    assert [(str(each.day), each.pending) for each in found.entries] == [("2026-01-15", False), ("2026-01-16", True)]
-    assert found.opening == Decimal("13.5")
+    (result,) = read_ofx(build_statement(build_movement(), pending, behind=build_balance("10")))
+    assert [(str(each.day), each.pending) for each in result.entries] == [("2026-01-15", False), ("2026-01-16", True)]
+    assert result.opening == Decimal("13.5")
     assert "no DTPOSTED" in get_error(
         build_statement(build_movement(DTPOSTED="", DTTRAN="20260116"))
     )  # a booked one is posted
@@ -152,30 +152,40 @@ def test_ofx_pending_entries_do_not_count_in_balance():
 
 def test_ofx_account_number_is_cleaned_and_truncated():
     number = "9" * 40 + " \n " + "8" * 40
-    (found,) = read_ofx(build_statement().replace("DE1", number))
-    assert found.account_number == ("9" * 40 + " " + "8" * 40)[:64]
+    (result,) = read_ofx(build_statement().replace("DE1", number))
+    assert result.account_number == ("9" * 40 + " " + "8" * 40)[:64]
 
 
 def test_ofx_opening_balance_is_unknown_with_several_currencies():
     foreign = build_movement(CURRENCY="<CURSYM>USD</CURRENCY>")
-    (found,) = read_ofx(build_statement(foreign, behind=build_balance("10")))
-    assert (found.closing, found.opening) == (10, None)
+    (result,) = read_ofx(build_statement(foreign, behind=build_balance("10")))
+    assert (result.closing, result.opening) == (10, None)
 
 
 # ---------------------------------------------------------------------------------------------- a movement
 
 
 def test_ofx_entry_has_party_description_reference_and_check_number():
-    found = read_single_entry(NAME="A &amp; B", MEMO=" two \n words ", FITID=" F 1 ", CHECKNUM=" 17 ")
-    assert (found.from_to, found.description, found.reference, found.notes) == ("A & B", "two words", "F 1", "Check 17")
-    assert (found.currency, found.amount, found.line, found.pending) == ("EUR", "-3.5", 5, False)
+    single_entry = read_single_entry(NAME="A &amp; B", MEMO=" two \n words ", FITID=" F 1 ", CHECKNUM=" 17 ")
+    assert (single_entry.from_to, single_entry.description, single_entry.reference, single_entry.notes) == (
+        "A & B",
+        "two words",
+        "F 1",
+        "Check 17",
+    )
+    assert (single_entry.currency, single_entry.amount, single_entry.line, single_entry.pending) == (
+        "EUR",
+        "-3.5",
+        5,
+        False,
+    )
     silent = read_single_entry()
     assert (silent.from_to, silent.description, silent.reference, silent.notes) == ("", "", "", "")
 
 
 def test_ofx_payee_may_be_nested_and_name_takes_precedence():
-    found = read_single_entry(PAYEE="<NAME>Initech<CITY>Bonn</PAYEE>", MEMO="x")
-    assert (found.from_to, found.description) == ("Initech", "x")
+    single_entry = read_single_entry(PAYEE="<NAME>Initech<CITY>Bonn</PAYEE>", MEMO="x")
+    assert (single_entry.from_to, single_entry.description) == ("Initech", "x")
     assert read_single_entry(PAYEE="<NAME>Initech</PAYEE>", NAME="Globex").from_to == "Globex"
 
 
@@ -187,21 +197,21 @@ def test_ofx_first_value_of_a_tag_counts():
 
 def test_ofx_closed_tags_are_accepted():
     closed = "<MEMO>two</MEMO>\n<BANKACCTTO><BANKID>1</BANKID><FITID>2</FITID></BANKACCTTO><FITID>F1</FITID>"
-    (found,) = read_ofx(
+    (result,) = read_ofx(
         build_statement(build_movement(X=f"x</X>{closed}"), build_movement(), behind=build_balance("10"))
     )
-    assert [(each.description, each.reference) for each in found.entries] == [("two", "F1"), ("", "")]
-    assert (found.closing, found.account_number) == (10, "DE1")
+    assert [(each.description, each.reference) for each in result.entries] == [("two", "F1"), ("", "")]
+    assert (result.closing, result.account_number) == (10, "DE1")
 
 
 def test_ofx_entries_without_statement_currency_have_no_currency():
-    (found,) = read_ofx(build_statement(build_movement(), currency=""))
-    assert [each.currency for each in found.entries] == [""]
+    (result,) = read_ofx(build_statement(build_movement(), currency=""))
+    assert [each.currency for each in result.entries] == [""]
 
 
 def test_ofx_counterparty_account_data_is_ignored():
-    found = read_single_entry(BANKACCTTO="<NAME>Other<FITID>2</BANKACCTTO>", MEMO="x")
-    assert (found.from_to, found.description, found.reference) == ("", "x", "")
+    single_entry = read_single_entry(BANKACCTTO="<NAME>Other<FITID>2</BANKACCTTO>", MEMO="x")
+    assert (single_entry.from_to, single_entry.description, single_entry.reference) == ("", "x", "")
 
 
 @pytest.mark.parametrize(
@@ -215,8 +225,8 @@ def test_ofx_counterparty_account_data_is_ignored():
     ],
 )
 def test_ofx_foreign_amount_is_converted_if_rate_is_given(inside, told):
-    found = read_single_entry(CURRENCY=f"{inside}</CURRENCY>", CHECKNUM="")
-    assert (found.amount, found.currency, found.notes) == told
+    single_entry = read_single_entry(CURRENCY=f"{inside}</CURRENCY>", CHECKNUM="")
+    assert (single_entry.amount, single_entry.currency, single_entry.notes) == told
 
 
 @pytest.mark.parametrize(
@@ -238,17 +248,17 @@ def test_ofx_converted_amount_is_exact_to_the_cent(amount, rate, own):
 
 
 def test_ofx_converted_amount_has_decimals_of_statement_currency():
-    (found,) = read_ofx(
+    (result,) = read_ofx(
         build_statement(build_movement(CURRENCY="<CURSYM>USD<CURRATE>155.3</CURRENCY>"), currency="<CURDEF>JPY")
     )
-    assert [(each.amount, each.currency) for each in found.entries] == [("-544", "JPY")]
+    assert [(each.amount, each.currency) for each in result.entries] == [("-544", "JPY")]
 
 
 def test_ofx_amount_is_not_converted_to_unknown_currency():
-    (found,) = read_ofx(
+    (result,) = read_ofx(
         build_statement(build_movement(CURRENCY="<CURSYM>USD<CURRATE>2</CURRENCY>"), currency="<CURDEF>XXX")
     )
-    assert [(each.amount, each.currency) for each in found.entries] == [("-3.5", "USD")]
+    assert [(each.amount, each.currency) for each in result.entries] == [("-3.5", "USD")]
 
 
 @pytest.mark.parametrize(
@@ -259,13 +269,13 @@ def test_ofx_amount_is_not_converted_to_unknown_currency():
     ],
 )  # fmt: skip
 def test_ofx_invalid_rate_error_names_line(rate):
-    said = get_error(build_statement(build_movement(CURRENCY=f"<CURSYM>USD<CURRATE>{rate}</CURRENCY>")))
-    assert said == f"Line 5: “{rate}” is not a valid exchange rate."
+    error = get_error(build_statement(build_movement(CURRENCY=f"<CURSYM>USD<CURRATE>{rate}</CURRENCY>")))
+    assert error == f"Line 5: “{rate}” is not a valid exchange rate."
 
 
 def test_ofx_invalid_rate_error_shows_first_forty_characters():
-    said = get_error(build_statement(build_movement(CURRENCY=f"<CURSYM>USD<CURRATE>{'x' * 50}</CURRENCY>")))
-    assert said == f"Line 5: “{'x' * 40}” is not a valid exchange rate."
+    error = get_error(build_statement(build_movement(CURRENCY=f"<CURSYM>USD<CURRATE>{'x' * 50}</CURRENCY>")))
+    assert error == f"Line 5: “{'x' * 40}” is not a valid exchange rate."
 
 
 def test_ofx_converted_amount_that_is_too_long_is_rejected():
@@ -274,8 +284,8 @@ def test_ofx_converted_amount_that_is_too_long_is_rejected():
 
 
 def test_ofx_notes_are_on_separate_lines():
-    found = read_single_entry(CURRENCY="<CURSYM>USD</CURRENCY>", CHECKNUM="17")
-    assert found.notes == "Amount USD -3.5\nCheck 17"
+    single_entry = read_single_entry(CURRENCY="<CURSYM>USD</CURRENCY>", CHECKNUM="17")
+    assert single_entry.notes == "Amount USD -3.5\nCheck 17"
 
 
 @pytest.mark.parametrize(
@@ -299,8 +309,8 @@ def test_malformed_ofx_entry_error_names_line(values, said):
 
 
 def test_ofx_text_may_have_maximum_length():
-    found = read_single_entry(NAME="x" * MAX_TEXT_LENGTH, MEMO="y" * MAX_TEXT_LENGTH)
-    assert (len(found.from_to), len(found.description)) == (MAX_TEXT_LENGTH, MAX_TEXT_LENGTH)
+    single_entry = read_single_entry(NAME="x" * MAX_TEXT_LENGTH, MEMO="y" * MAX_TEXT_LENGTH)
+    assert (len(single_entry.from_to), len(single_entry.description)) == (MAX_TEXT_LENGTH, MAX_TEXT_LENGTH)
 
 
 @pytest.mark.parametrize("behind", [build_balance("x"), build_balance("1", "x")])

@@ -21,14 +21,14 @@ def read_qif(*lines, order=None, kept=None, most=9):
 
 
 def get_error(*lines, **more):
-    with pytest.raises(UnreadableFileError) as told:
+    with pytest.raises(UnreadableFileError) as answer:
         read_qif(*lines, **more)
-    return str(told.value)
+    return str(answer.value)
 
 
 def read_day(text, **more):
-    _, (found,) = read_qif(HEAD, f"D{text}", "T1", "^", **more)
-    return str(found.day)
+    _, (result,) = read_qif(HEAD, f"D{text}", "T1", "^", **more)
+    return str(result.day)
 
 
 @pytest.mark.parametrize(
@@ -41,17 +41,17 @@ def test_qif_is_detected_by_first_header(text, one):
 
 
 def test_qif_entry_yields_date_amount_payee_memo_and_number():
-    order, (found,) = read_qif("", HEAD, " D31/12/26 ", "T-1,234.50", "P A  B ", "Mtwo\twords", "N 17", "LRent", "^")
+    order, (result,) = read_qif("", HEAD, " D31/12/26 ", "T-1,234.50", "P A  B ", "Mtwo\twords", "N 17", "LRent", "^")
     assert order == DAY_FIRST
-    assert (found.day, found.amount, found.currency) == (date(2026, 12, 31), "-1234.5", "EUR")
-    assert (found.from_to, found.description, found.notes, found.line) == ("A B", "two words", "Number 17", 3)
+    assert (result.day, result.amount, result.currency) == (date(2026, 12, 31), "-1234.5", "EUR")
+    assert (result.from_to, result.description, result.notes, result.line) == ("A B", "two words", "Number 17", 3)
     _, (silent,) = read_qif(HEAD, "D31/12/26", "T1", "^")
     assert (silent.from_to, silent.description, silent.notes, silent.reference) == ("", "", "", "")
 
 
 def test_qif_entry_uses_first_line_per_letter_and_u_amount_if_t_is_blank():
-    _, found = read_qif(HEAD, "D31/12/26", "T1", "T2", "U3", "^", "D31/12/26", "T ", "U 3 ", "^")
-    assert [each.amount for each in found] == ["1", "3"]
+    _, result = read_qif(HEAD, "D31/12/26", "T1", "T2", "U3", "^", "D31/12/26", "T ", "U 3 ", "^")
+    assert [each.amount for each in result] == ["1", "3"]
 
 
 @pytest.mark.parametrize("kind", ["Bank", "CASH", " ccard ", "Oth A", "oth l"])

@@ -22,8 +22,8 @@ def build_entry(amount="-3.5", text="Coffee", *, days=0, **more):
 
 def build_row(number, amount="-3.50", text="Coffee", *, days=0, reference="", format_="camt.053", account="a", **more):
     """What a file has brought, if not said otherwise."""
-    told = ("EUR", reference, "", text)
-    return StoredTransaction(number, account, DAY + timedelta(days), Decimal(amount), *told, format=format_, **more)
+    answer = ("EUR", reference, "", text)
+    return StoredTransaction(number, account, DAY + timedelta(days), Decimal(amount), *answer, format=format_, **more)
 
 
 def match_entries(rows, *entries, format_="camt.053", details=False, settled=None):
@@ -33,7 +33,7 @@ def match_entries(rows, *entries, format_="camt.053", details=False, settled=Non
 
 
 def list_booked(found):
-    return [(stored.id, told) for stored, told in found.booked]
+    return [(stored.id, answer) for stored, answer in found.booked]
 
 
 def list_new(found):
@@ -68,31 +68,32 @@ def list_new(found):
     ],
 )
 def test_entry_matches_by_account_date_amount_and_reference_or_text(stored, told, known):
-    found = match_entries([stored], told)
-    assert (list_new(found), found.known_ids) == (([], [1]) if known else ([told], []))
+    entries = match_entries([stored], told)
+    assert (list_new(entries), entries.known_ids) == (([], [1]) if known else ([told], []))
 
 
 @given(st.lists(st.sampled_from(["-1", "-2"]), max_size=6), st.lists(st.sampled_from(["-1", "-2"]), max_size=6))
 def test_equal_entries_match_equal_rows_one_to_one_oldest_first(stored, told):
-    found = match_entries([build_row(n, each) for n, each in enumerate(stored)], *map(build_entry, told))
+    entries = match_entries([build_row(n, each) for n, each in enumerate(stored)], *map(build_entry, told))
     for amount in ("-1", "-2"):
         have, come = stored.count(amount), told.count(amount)
-        assert sum(each.amount == amount for each in list_new(found)) == max(come - have, 0)
+        assert sum(each.amount == amount for each in list_new(entries)) == max(come - have, 0)
         oldest = [n for n, each in enumerate(stored) if each == amount][: min(have, come)]
-        assert sorted(n for n in found.known_ids if stored[n] == amount) == oldest
+        assert sorted(n for n in entries.known_ids if stored[n] == amount) == oldest
 
 
 def test_references_match_before_texts():
     plain, named = build_entry(), build_entry(reference="A")
-    found = match_entries([build_row(1, reference="A")], plain, named)
-    assert (list_new(found), found.known_ids) == ([plain], [1])
+    entries = match_entries([build_row(1, reference="A")], plain, named)
+    assert (list_new(entries), entries.known_ids) == ([plain], [1])
 
 
 def test_edited_row_matches_imported_and_edited_values():
     as_made = build_entry("-4", "Tea", days=1)
-    for told, left in (([build_entry()], 0), ([as_made], 0), ([build_entry(), as_made], 1)):  # it is one row
+    for answer, left in (([build_entry()], 0), ([as_made], 0), ([build_entry(), as_made], 1)):  # it is one row
         assert (
-            len(list_new(match_entries([build_row(1, corrected=build_row(1, "-4.00", "Tea", days=1))], *told))) == left
+            len(list_new(match_entries([build_row(1, corrected=build_row(1, "-4.00", "Tea", days=1))], *answer)))
+            == left
         )
 
 
@@ -116,9 +117,9 @@ def test_edited_row_also_matches_by_edited_counterparty():
     ],
 )
 def test_entries_of_different_format_families_match_by_compatible_text(stored, told, known):
-    found = match_entries([build_row(1, format_=stored)], build_entry(text=told))
-    assert (found.known_ids == [1]) is known
-    assert (list_new(found) == []) is known
+    entries = match_entries([build_row(1, format_=stored)], build_entry(text=told))
+    assert (entries.known_ids == [1]) is known
+    assert (list_new(entries) == []) is known
 
 
 def test_format_families_group_formats_with_same_references():
@@ -130,30 +131,30 @@ def test_format_families_group_formats_with_same_references():
 
 def test_each_row_of_other_format_matches_one_entry_of_its_day_and_amount():
     stored = [build_row(1, format_="mt940"), build_row(2, format_="mt940"), build_row(3, format_="mt940", days=1)]
-    told = [build_entry(text=f"Coffee {word}") for word in ("bar", "house", "shop")]
-    found = match_entries(stored, *told)
-    assert (len(list_new(found)), sorted(found.known_ids)) == (1, [1, 2])
+    answers = [build_entry(text=f"Coffee {word}") for word in ("bar", "house", "shop")]
+    entries = match_entries(stored, *answers)
+    assert (len(list_new(entries)), sorted(entries.known_ids)) == (1, [1, 2])
 
 
 def test_row_matched_by_other_format_does_not_absorb_pending_entry():
     announced = build_entry(pending=True)
-    found = match_entries([build_row(1, format_="mt940")], build_entry(text="Coffee bar"), announced)
-    assert (found.known_ids, list_new(found)) == ([1], [announced])
+    entries = match_entries([build_row(1, format_="mt940")], build_entry(text="Coffee bar"), announced)
+    assert (entries.known_ids, list_new(entries)) == ([1], [announced])
 
 
 def test_agreeing_texts_match_before_empty_texts():
-    found = match_entries(
+    entries = match_entries(
         [build_row(1, text="", format_="mt940"), build_row(2, text="Coffee", format_="mt940")],
         build_entry(text="Coffee x"),
     )
-    assert found.known_ids == [2]
+    assert entries.known_ids == [2]
 
 
 @pytest.mark.parametrize(("rows", "entries", "compared"), [(40, MAX_COMPARED_PAIRS // 40, True), (32, 32, False)])
 def test_texts_are_compared_only_up_to_max_pairs(rows, entries, compared):
     stored = [build_row(n, text=f"Kaffee kx{n:02}y", format_="mt940") for n in range(rows)]
-    told = [build_entry(text=f"Tea ty{n:02}z") for n in range(entries)]
-    assert len(list_new(match_entries(stored, *told))) == (entries if compared else 0)
+    answers = [build_entry(text=f"Tea ty{n:02}z") for n in range(entries)]
+    assert len(list_new(match_entries(stored, *answers))) == (entries if compared else 0)
 
 
 # ---------------------------------------------------------------------------------------------- whole, or its payments
@@ -172,43 +173,43 @@ def test_entry_is_new_whole_or_as_its_payments():
 
 
 def test_entry_stored_whole_matches_its_payments():
-    found = match_entries([build_row(1, "-3", "Batch")], build_batch("-1", "-2"), details=True)
-    assert (list_new(found), found.known_ids) == ([], [1])
-    found = match_entries(
+    entries = match_entries([build_row(1, "-3", "Batch")], build_batch("-1", "-2"), details=True)
+    assert (list_new(entries), entries.known_ids) == ([], [1])
+    entries = match_entries(
         [build_row(1, "-3", "x", reference="A")], build_batch("-1", "-2", reference="A"), details=True
     )
-    assert (list_new(found), found.known_ids) == ([], [1])
+    assert (list_new(entries), entries.known_ids) == ([], [1])
 
 
 def test_entry_stored_whole_matches_its_payments_beside_other_entries():
-    found = match_entries(
+    entries = match_entries(
         [build_row(1), build_row(2, "-3", "Batch")], build_entry(), build_batch("-1", "-2"), details=True
     )
-    assert (list_new(found), found.known_ids) == ([], [1, 2])
+    assert (list_new(entries), entries.known_ids) == ([], [1, 2])
 
 
 def test_stored_payments_match_their_whole_entry():
-    found = match_entries([build_row(1, "-1", "to -1"), build_row(2, "-2", "to -2")], build_batch("-1", "-2"))
-    assert (list_new(found), found.known_ids) == ([], [1, 2])
+    entries = match_entries([build_row(1, "-1", "to -1"), build_row(2, "-2", "to -2")], build_batch("-1", "-2"))
+    assert (list_new(entries), entries.known_ids) == ([], [1, 2])
 
 
 def test_entry_with_missing_payment_is_new_and_frees_other_payments():
     stored = [build_row(1, "-1", "to -1"), build_row(3, "-4", "to -4")]
     one, other = build_batch("-1", "-2"), build_batch("-1", "-4")
-    found = match_entries(stored, one, other)
-    assert (list_new(found), found.known_ids) == ([one], [1, 3])
+    entries = match_entries(stored, one, other)
+    assert (list_new(entries), entries.known_ids) == ([one], [1, 3])
 
 
 def test_missing_payment_is_new_if_the_others_are_stored():
     both = build_batch("-1", "-2")
-    found = match_entries([build_row(1, "-1", "to -1")], both, details=True)
-    assert (list_new(found), found.known_ids) == ([both.parts[1]], [1])
+    entries = match_entries([build_row(1, "-1", "to -1")], both, details=True)
+    assert (list_new(entries), entries.known_ids) == ([both.parts[1]], [1])
 
 
 def test_batch_stored_whole_matches_even_if_one_payment_is_stored():
     both = build_batch("-1", "-2")
-    found = match_entries([build_row(1, "-1", "to -1"), build_row(2, "-3", "Batch")], both, details=True)
-    assert (list_new(found), found.known_ids) == ([], [2])
+    entries = match_entries([build_row(1, "-1", "to -1"), build_row(2, "-3", "Batch")], both, details=True)
+    assert (list_new(entries), entries.known_ids) == ([], [2])
 
 
 def test_match_keys_cover_entry_and_its_payments():
@@ -259,11 +260,11 @@ def build_pending_row(number, *args, **more):
     ],
 )
 def test_booked_entry_replaces_matching_pending_row(stored, told, books):
-    found = match_entries([stored], told)
-    assert list_booked(found) == ([(1, told)] if books else [])
-    assert list_new(found) == ([] if books else [told])
-    assert found.groups[0].booked == books
-    assert found.known_ids == []
+    entries = match_entries([stored], told)
+    assert list_booked(entries) == ([(1, told)] if books else [])
+    assert list_new(entries) == ([] if books else [told])
+    assert entries.groups[0].booked == books
+    assert entries.known_ids == []
 
 
 def test_booking_takes_pending_row_of_nearest_day():
@@ -293,68 +294,68 @@ def test_booking_by_reference_prefers_same_amount_then_same_direction(others, li
 def test_bookings_match_same_amount_first_then_same_direction():
     announced = [build_pending_row(1, "-3.5", "x", reference="A"), build_pending_row(2, "-8", "x", reference="A")]
     back, other, same = (build_entry(each, "y", reference="A") for each in ("5", "-2", "-8"))
-    found = match_entries(announced, back, other, same)
-    assert {(stored.id, told.amount) for stored, told in found.booked} == {(2, "-8"), (1, "-2")}
-    assert list_new(found) == [back]
+    entries = match_entries(announced, back, other, same)
+    assert {(stored.id, answer.amount) for stored, answer in entries.booked} == {(2, "-8"), (1, "-2")}
+    assert list_new(entries) == [back]
 
 
 def test_zero_booking_counts_as_money_out():
     announced = build_pending_row(1, "-3.5", "x", reference="A")
-    found = match_entries(
+    entries = match_entries(
         [announced, build_pending_row(2, "3.5", "x", reference="A")], build_entry("0", "y", reference="A")
     )
-    assert [stored.id for stored, _ in found.booked] == [1]
+    assert [stored.id for stored, _ in entries.booked] == [1]
 
 
 def test_each_booking_takes_one_pending_row():
-    found = match_entries(
+    entries = match_entries(
         [build_pending_row(1), build_pending_row(2)], build_entry(), build_entry(days=1), build_entry(days=2)
     )
-    assert ([stored.id for stored, _ in found.booked], len(list_new(found))) == ([1, 2], 1)
+    assert ([stored.id for stored, _ in entries.booked], len(list_new(entries))) == ([1, 2], 1)
 
 
 def test_payments_of_entry_are_booked_one_by_one():
-    found = match_entries([build_pending_row(1, "-1", "to -1")], build_batch("-1", "-2"), details=True)
-    assert (found.groups[0].booked, [each.amount for each in list_new(found)]) == (1, ["-2"])
+    entries = match_entries([build_pending_row(1, "-1", "to -1")], build_batch("-1", "-2"), details=True)
+    assert (entries.groups[0].booked, [each.amount for each in list_new(entries)]) == (1, ["-2"])
 
 
 def test_booked_rows_match_before_pending_rows():
-    found = match_entries([build_row(1), build_pending_row(2)], build_entry())
-    assert (found.known_ids, found.booked, list_new(found)) == ([1], [], [])
+    entries = match_entries([build_row(1), build_pending_row(2)], build_entry())
+    assert (entries.known_ids, entries.booked, list_new(entries)) == ([1], [], [])
 
 
 def test_repeated_pending_entry_is_a_duplicate():
-    found = match_entries([build_pending_row(1, days=2)], build_entry(pending=True))
-    assert (found.still_pending_ids, list_new(found), found.booked, found.known_ids) == ({1}, [], [], [])
-    assert found.groups[0].lapsed == 0
+    entries = match_entries([build_pending_row(1, days=2)], build_entry(pending=True))
+    assert (entries.still_pending_ids, list_new(entries), entries.booked, entries.known_ids) == ({1}, [], [], [])
+    assert entries.groups[0].lapsed == 0
 
 
 def test_pending_entry_after_booking_is_ignored():
-    found = match_entries([build_row(1, days=3)], build_entry(pending=True))
-    assert (found.still_pending_ids, list_new(found)) == (set(), [])
+    entries = match_entries([build_row(1, days=3)], build_entry(pending=True))
+    assert (entries.still_pending_ids, list_new(entries)) == (set(), [])
     typed = match_entries([build_row(1, days=3, format_=None)], build_entry(pending=True))
     assert len(list_new(typed)) == 1, "no bank has booked it"
 
 
 @pytest.mark.parametrize(("days", "there"), [(0, True), (5, True), (6, False), (-1, False), (-4, False)])
 def test_entry_booked_before_pending_date_is_a_different_entry(days, there):
-    told = build_entry(pending=True)
-    assert list_new(match_entries([build_row(1, days=days)], told)) == ([] if there else [told])
+    entry = build_entry(pending=True)
+    assert list_new(match_entries([build_row(1, days=days)], entry)) == ([] if there else [entry])
 
 
 def test_pending_entries_match_same_reference_and_nearest_day_first():
     later, again = build_entry(days=4, pending=True), build_entry(pending=True)
-    found = match_entries([build_pending_row(1)], later, again)
-    assert (found.still_pending_ids, list_new(found)) == ({1}, [later])
+    entries = match_entries([build_pending_row(1)], later, again)
+    assert (entries.still_pending_ids, list_new(entries)) == ({1}, [later])
     other, same = build_entry(days=4, reference="B", pending=True), build_entry(reference="A", pending=True)
-    found = match_entries([build_pending_row(1, reference="A")], other, same)
-    assert (found.still_pending_ids, list_new(found)) == ({1}, [other])
+    entries = match_entries([build_pending_row(1, reference="A")], other, same)
+    assert (entries.still_pending_ids, list_new(entries)) == ({1}, [other])
 
 
 def test_pending_row_is_booked_by_booking_of_nearest_day():
     later, same = build_entry(days=4), build_entry()
-    found = match_entries([build_pending_row(1)], later, same)
-    assert (list_booked(found), list_new(found)) == ([(1, same)], [later])
+    entries = match_entries([build_pending_row(1)], later, same)
+    assert (list_booked(entries), list_new(entries)) == ([(1, same)], [later])
 
 
 def test_one_booked_row_matches_one_pending_entry():
@@ -364,8 +365,8 @@ def test_one_booked_row_matches_one_pending_entry():
 @pytest.mark.parametrize(("settled", "lapsed"), [(-1, False), (0, True), (1, True), (None, False)])
 def test_pending_entry_lapses_if_missing_in_final_statement_of_its_day(settled, lapsed):
     until = {"b": DAY} if settled is None else {"a": DAY + timedelta(settled)}
-    found = match_entries([], build_entry(pending=True), settled=until)
-    assert (found.groups[0].lapsed, len(list_new(found))) == ((1, 0) if lapsed else (0, 1))
+    entries = match_entries([], build_entry(pending=True), settled=until)
+    assert (entries.groups[0].lapsed, len(list_new(entries))) == ((1, 0) if lapsed else (0, 1))
     assert list_new(match_entries([], build_entry(), settled=until)) == [build_entry()], "what is booked never lapses"
 
 
@@ -374,6 +375,6 @@ def test_pending_entry_lapses_if_missing_in_final_statement_of_its_day(settled, 
 
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_words_drop_case_spaces_and_punctuation(one, other):
-    found = words(one, other)
-    assert found == words(f"{one} - ", other.upper().lower()) or not (one + other).isascii()
-    assert found == "".join(each for each in (one + other).casefold() if each.isalnum())
+    results = words(one, other)
+    assert results == words(f"{one} - ", other.upper().lower()) or not (one + other).isascii()
+    assert results == "".join(each for each in (one + other).casefold() if each.isalnum())

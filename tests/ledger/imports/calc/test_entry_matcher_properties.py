@@ -28,16 +28,16 @@ def list_reported_entries(format_, truth, first, last):
     for number, (day, amount, text) in enumerate(truth):
         if first <= day <= last:
             named = {"camt": f"C{number}", "ofx": f"F{number}"}.get(format_[:4], "")
-            said = text if format_.startswith("camt") else text and f"{format_}: {text.upper()}"
-            yield Entry(FIRST + timedelta(days=day), amount, "EUR", "", said, reference=named)
+            texts = text if format_.startswith("camt") else text and f"{format_}: {text.upper()}"
+            yield Entry(FIRST + timedelta(days=day), amount, "EUR", "", texts, reference=named)
 
 
 def apply_entries(rows, ids, format_, entries):
     """The ledger's rows after a file."""
-    found = EntryMatcher([copy_row(row) for row in rows], format_=format_).match_entries(
+    result = EntryMatcher([copy_row(row) for row in rows], format_=format_).match_entries(
         build_entry_groups(ACCOUNT, entries, details=False), final_days={}
     )
-    new = [entry for group in found.groups for entry in group.new]
+    new = [entry for group in result.groups for entry in group.new]
     return rows + [
         StoredTransaction(
             next(ids),

@@ -40,9 +40,9 @@ def test_rate_is_latest_published_by_day_or_else_the_first(rates, day, rate):
 
 
 def test_rate_date_is_publication_day(rates):
-    asked = [FRIDAY - timedelta(days=9), FRIDAY, MONDAY - timedelta(days=1), MONDAY, MONDAY + timedelta(days=1)]
-    assert [rates.get_rate_date("USD", day) for day in asked] == [FRIDAY, FRIDAY, FRIDAY, MONDAY, MONDAY]
-    assert [rates.get_rate_date("EUR", day) for day in asked] == asked
+    queries = [FRIDAY - timedelta(days=9), FRIDAY, MONDAY - timedelta(days=1), MONDAY, MONDAY + timedelta(days=1)]
+    assert [rates.get_rate_date("USD", day) for day in queries] == [FRIDAY, FRIDAY, FRIDAY, MONDAY, MONDAY]
+    assert [rates.get_rate_date("EUR", day) for day in queries] == queries
     with pytest.raises(RateLookupError):
         rates.get_rate_date("GBP", FRIDAY)
 
@@ -103,7 +103,7 @@ def test_a_rate_must_be_positive(rate):
 
 
 def test_cross_rates_are_correct_for_every_pair_and_day(rates):
-    asked = [("USD", "EUR", FRIDAY), ("USD", "JPY", FRIDAY), ("EUR", "JPY", FRIDAY), ("USD", "EUR", MONDAY)]
-    for source, target, day in asked + asked:
+    queries = [("USD", "EUR", FRIDAY), ("USD", "JPY", FRIDAY), ("EUR", "JPY", FRIDAY), ("USD", "EUR", MONDAY)]
+    for source, target, day in queries + queries:
         expected = Fraction(rates.get_rate(target, day)) / Fraction(rates.get_rate(source, day))
         assert abs(Fraction(rates.get_cross_rate(source, target, day)) - expected) < Fraction(1, 10**40)
