@@ -6,7 +6,7 @@ from django.db import migrations
 
 class Migration(migrations.Migration):
 
-    dependencies = [('ledger', '0003_closed_month_triggers')]
+    dependencies = [('ledger', '0004_copied_companies')]
 
     operations = [
         companies.models.tenancy.run_script(__file__, 'closed_months.sql'),
