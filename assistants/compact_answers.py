@@ -24,7 +24,8 @@ def condense_answer(tool: Tool, tool_answer: ToolAnswer, arguments: Arguments) -
         return tool_answer
     body = json.loads(tool_answer.body, parse_float=Decimal, parse_int=parse_int)
     if tool.name == "get_profit_and_loss":
-        body = pivot_profit_and_loss(body, arguments)
+        broken_changes = tool_answer.totals.get("brokenChanges")
+        body = {**pivot_profit_and_loss(body, arguments), "brokenChanges": broken_changes}
     elif tool.name == "get_balances":
         body = list_balances(list(body.values()), arguments)
     elif isinstance(body, list):

@@ -144,12 +144,14 @@ def call_tool(
 
 
 def read_total_headers(headers: Mapping[str, str]) -> dict[str, Any]:
-    """Return the number of rows on all pages, and their sum in the base currency."""
+    """Return the number of rows on all pages, their sum in the base currency, and a scenario's broken changes."""
     totals: dict[str, Any] = {}
     if "X-Total-Count" in headers:
         totals["totalCount"] = int(headers["X-Total-Count"])
     if "X-Total-Amount" in headers:
         totals["totalAmount"] = headers["X-Total-Amount"]
+    if "Broken-Changes" in headers:
+        totals["brokenChanges"] = [int(position) for position in headers["Broken-Changes"].split(",")]
     return totals
 
 

@@ -154,6 +154,7 @@ TOOLS: tuple[Tool, ...] = (
             totals=add_schema_description(
                 build_array(build_object(plType=TEXT, actual=NUMBER, planned=NUMBER)), "of all months"
             ),
+            brokenChanges=build_array(COUNT),
         ),
         required_fields="startMonth endMonth",
         own_arguments=frozenset({"limit", "withUrls"}),

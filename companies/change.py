@@ -201,7 +201,7 @@ def change_company(
                 context.claims.pop()()
             yield CompanyChange(company=company, context=context)
             if outer is None and company.reported_through is not None:
-                hooks.change_completed.run(company=company, token=running.token, entries=running.entries)
+                hooks.change_completed.run(company=company, entries=running.entries)
             if company.id in context.touched_company_ids:
                 Company.objects.touch(company.id, context.time)  # last, so that the row is locked for the shortest time
     except (DatabaseError, psycopg.DatabaseError) as error:

@@ -120,7 +120,7 @@ def prune_expired(*, now: datetime) -> int:
 
 
 @Hook
-def change_completed(*, company: Company, token: str, entries: list[AuditEntry]) -> None:
+def change_completed(*, company: Company, entries: list[AuditEntry]) -> None:
     """Run before the outermost change of a company with closings ends; ``entries`` are its audit entries."""
 
 

@@ -24,7 +24,7 @@ def register_company_hooks() -> None:
     from ledger.closings import actions as closings
     from ledger.files import actions as files
     from ledger.imports.actions import uploads
-    from ledger.recognition.actions import account_movements, period_updates, postings
+    from ledger.recognition.actions import account_movements, period_updates, postings, rate_updates
     from ledger.rules.actions import categorization_history
     from ledger.transactions.actions import bulk_undo
 
@@ -38,7 +38,6 @@ def register_company_hooks() -> None:
         "access": (models.ReportLink,),
         "audit log": (models.TransactionTouched, models.ChangeEntry, models.FigureChange),
         "copied by ledger.closings, with other digests": (models.Closing, models.Reopening),
-        "derived by triggers": (models.DayMovement, models.MonthMovement, models.MonthResult, models.Habit),
     }
     for reason, names in uncopied_models.items():
         hooks.UNCOPIED_MODELS.update(dict.fromkeys(names, reason))
@@ -48,7 +47,7 @@ def register_company_hooks() -> None:
     hooks.prune_expired.register(uploads.prune_uploads)
     hooks.prune_expired.register(bulk_undo.prune_undo_runs)
     hooks.rebuild_derived_tables.register(account_movements.rebuild_account_movements)
-    hooks.rebuild_derived_tables.register(postings.rebuild_postings_at_current_rates)
+    hooks.rebuild_derived_tables.register(rate_updates.rebuild_postings_at_current_rates)
     hooks.rebuild_derived_tables.register(categorization_history.rebuild_categorization_history)
     hooks.find_derived_differences.register(account_movements.find_account_movement_differences)
     hooks.find_derived_differences.register(postings.find_posting_differences)

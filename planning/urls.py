@@ -4,9 +4,14 @@ from django.urls import path
 
 from planning.invoice_files import pages as invoice_file_pages
 from planning.invoice_files.views import InvoiceFileViewSet
-from planning.invoices.pages import invoice_import
+from planning.invoices.pages import invoice_import, invoice_imports
 from planning.invoices.pages import invoices as invoice_pages
-from planning.invoices.views import InvoiceExportViewSet, InvoiceImportViewSet, InvoiceViewSet
+from planning.invoices.views import (
+    InvoiceExportViewSet,
+    InvoiceImportHistoryViewSet,
+    InvoiceImportViewSet,
+    InvoiceViewSet,
+)
 from planning.plan.pages import plan, planned_payments
 from planning.plan.views import PlanItemViewSet
 from planning.planned_transactions.pages import occurrences, planned_transactions, proposals, sums
@@ -39,6 +44,11 @@ urlpatterns = [
     path(f"{COMPANY}/payables", InvoiceViewSet.as_view({"get": "payables"})),
     path(f"{COMPANY}/receivables/import", InvoiceImportViewSet.as_view({"post": "import_receivables"})),
     path(f"{COMPANY}/payables/import", InvoiceImportViewSet.as_view({"post": "import_payables"})),
+    path(f"{COMPANY}/invoice_imports", InvoiceImportHistoryViewSet.as_view({"get": "list"})),
+    path(
+        f"{COMPANY}/invoice_imports/<str:invoice_import_id>",
+        InvoiceImportHistoryViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+    ),
     path(f"{COMPANY}/exports/receivables.csv", InvoiceExportViewSet.as_view({"get": "receivables_csv"})),
     path(f"{COMPANY}/exports/payables.csv", InvoiceExportViewSet.as_view({"get": "payables_csv"})),
     path(f"{COMPANY}/data/aging", InvoiceViewSet.as_view({"post": "aging"})),
@@ -91,6 +101,9 @@ urlpatterns = [
     path("app/companies/<str:company_id>/payables.csv", invoice_pages.download_invoices_page, {"kind": "payables"}, name="payables-csv"),
     path("app/companies/<str:company_id>/payables/import", invoice_import.upload_invoices_page, {"kind": "payables"}, name="payables-import"),
     path("app/companies/<str:company_id>/payables/import/<uuid:upload_id>", invoice_import.review_invoices_page, {"kind": "payables"}, name="payables-import-check"),
+    path("app/companies/<str:company_id>/invoice-imports", invoice_imports.show_invoice_imports, name="invoice-imports"),
+    path("app/companies/<str:company_id>/invoice-imports/<uuid:invoice_import_id>", invoice_imports.show_invoice_import, name="invoice-import"),
+    path("app/companies/<str:company_id>/invoice-imports/<uuid:invoice_import_id>/undo", invoice_imports.undo_invoice_import_page, name="invoice-import-undo"),
     path(PLAN, plan.show_plan, name="plan"),
     path(f"{PLAN}.csv", plan.download_plan, name="plan-csv"),
     path(f"{PLAN}/payments", planned_payments.show_planned_payments, name="plan-payments"),

@@ -111,6 +111,8 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "receivables": {"GET": "receivables"},
     "payables": {"GET": "payables"},
     "receivables/import": {"POST": "receivables-import-check"},
+    "invoice_imports": {"GET": "invoice-imports"},
+    "invoice_imports/{}": {"GET": "invoice-import", "DELETE": "invoice-import-undo"},
     "payables/import": {"POST": "payables-import-check"},
     "data/revenueExpensesBar": {"POST": "company"},
     "data/profitAndLoss": {"POST": "profit-and-loss"},

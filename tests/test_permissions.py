@@ -143,6 +143,8 @@ NEEDS: dict[str, dict[str, str]] = {
     "receivables": {"GET": "planning:read"},
     "payables": {"GET": "planning:read"},
     "receivables/import": {"POST": "planning:write"},
+    "invoice_imports": {"GET": "planning:read"},
+    "invoice_imports/{}": {"GET": "planning:read", "DELETE": "planning:write"},
     "payables/import": {"POST": "planning:write"},
     "data/revenueExpensesBar": {"POST": "financials:read"},
     "data/profitAndLoss": {"POST": "financials:read"},

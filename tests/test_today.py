@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 
 from companies.models import Company
 from companies.time_zones import get_today
+from tests import factories
 from tests.machine import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +31,7 @@ def today(request, api, acme):
     """The company's zone is set over HTTP, or the day of a sandbox; the day that is today in it."""
     zone, day = request.param
     if zone == "testToday":
-        Company.objects.filter(id=acme.id).update(system_status="sandbox")
+        factories.turn_into(acme, system_status="sandbox")
         answer = api.put("", {"testToday": day, "timeZone": "Europe/Berlin" if day == OLD else "UTC"})
         assert (answer.status_code, answer.json()["testToday"]) == (200, day)
         return day
@@ -135,14 +136,14 @@ def test_test_today_is_refused_outside_of_sandboxes(api, acme, status):
 
 @pytest.mark.parametrize("day", ["1969-12-31", "2101-01-01", "9999-12-31", "2026-02-30", 5])
 def test_invalid_test_today_is_refused(api, acme, day):
-    Company.objects.filter(id=acme.id).update(system_status="sandbox")
+    factories.turn_into(acme, system_status="sandbox")
     assert api.put("", {"testToday": day}).status_code == 400
     assert api.put("", {"testToday": "2100-12-31"}).status_code == 200
     assert api.post("data/forecastBalanceTimeSeries", {"endDate": "2101-06-30"}).status_code == 200
 
 
 def test_test_today_ends_when_it_is_null(api, acme):
-    Company.objects.filter(id=acme.id).update(system_status="sandbox", test_today="2020-01-01")
+    factories.turn_into(acme, system_status="sandbox", test_today="2020-01-01")
     assert api.put("", {"testToday": None}).json()["testToday"] is None
     acme.refresh_from_db()
     assert str(get_today(acme, datetime.now(tz=UTC))) == OLD

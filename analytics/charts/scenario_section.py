@@ -44,6 +44,7 @@ class ComparedScenario:
     runway_months: int | None
     revenue: Decimal
     result: Decimal
+    has_broken_changes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ def build_comparison_row(
         runway_months=None if below_zero is None else count_whole_months(today, below_zero),
         revenue=revenue,
         result=result,
+        has_broken_changes=loaded is not None and bool(loaded.broken),
     )
 
 

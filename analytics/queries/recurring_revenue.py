@@ -30,23 +30,19 @@ from analytics.calc.mrr_aggregation import (
 )
 from analytics.queries import monthly_rows
 from analytics.queries.company_metrics import store_company_metrics
-from analytics.queries.monthly_rows import MOVEMENT_COLUMNS
+from analytics.queries.stored_months import ByBasis, add_to_stored_months, list_differing_months, replace_stored_months
 from companies.errors import build_unknown_id_error
 from companies.models import AuditContext, Company
 from ledger.calc.months import get_last_day_of_month
 from ledger.models import Product, RecurringBook, RecurringMonth
 from ledger.money.calc.fx import RateLookupError, RateTable
-from ledger.money.calc.money import MONEY_CONTEXT
-from ledger.money.rates import get_rate_table, get_rates_version
+from ledger.money.rates import announce_late_rates, get_rate_table, get_rates_version
 from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
-from ledger.subscriptions.calc.monthly_value import compute_monthly_value, drop_rounding_noise
+from ledger.subscriptions.calc.monthly_value import compute_monthly_value
 from ledger.subscriptions.queries.committed_revenue import SORT_MEMORY_SQL
 
 MRR, CMRR = RecurringMonth.BASES
 T = TypeVar("T")
-
-ByBasis = dict[str, dict[int, MovementTotals]]
-"""Basis -> number of the month -> its movements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +265,9 @@ def refresh_recurring_revenue(company: Company, *, is_forced: bool = False) -> N
     version = get_rates_version()
     if is_book_fresh(book, company, version) and not is_forced:
         return
-    RecurringMonth.objects.for_company(company.id).delete()
-    add_to_stored_months(company, aggregate_movements(company, [EventSelection()]))
+    computed_months = aggregate_movements(company, [EventSelection()])
+    with announce_late_rates():
+        replace_stored_months(company, computed_months)
     book.base_currency, book.rates_version, book.stale = company.base_currency, version, False
     book.save(update_fields=["base_currency", "rates_version", "stale"])
 
@@ -310,35 +307,6 @@ def is_book_fresh(book: RecurringBook, company: Company, version: int) -> bool:
     return not book.stale and book.base_currency == company.base_currency and book.rates_version == version
 
 
-_PLACES = ", ".join(["%s"] * (3 + len(MOVEMENT_COLUMNS)))
-_ADD = f"""
-    INSERT INTO ledger_recurringmonth AS m (company_id, basis, month, {", ".join(MOVEMENT_COLUMNS)}) VALUES ({_PLACES})
-    ON CONFLICT (company_id, basis, month) DO UPDATE
-       SET {", ".join(f"{column} = m.{column} + excluded.{column}" for column in MOVEMENT_COLUMNS)}
-"""  # noqa: S608 - names of columns
-
-
-def add_to_stored_months(company: Company, by_basis: ByBasis) -> None:
-    """Add movements to the stored months; empty ones are left out."""
-    rows = [
-        (
-            company.id,
-            basis,
-            from_month_number(number),
-            *(value for name in MOVEMENTS for value in get_amount_and_count(totals, name)),
-        )
-        for basis, months in by_basis.items()
-        for number, totals in months.items()
-        if totals
-    ]
-    with connection.cursor() as cursor:
-        cursor.executemany(_ADD, rows)
-
-
-def get_amount_and_count(totals: MovementTotals, name: str) -> tuple[Decimal, int]:
-    return totals.amounts[name], totals.counts[name]
-
-
 def rebuild_recurring_revenue(company_id: UUID) -> None:
     """Compute a company's months anew, stale or not.
 
@@ -358,27 +326,8 @@ def find_recurring_revenue_differences(company_id: UUID) -> list[str]:
     book = RecurringBook.objects.filter(company_id=company_id).first()
     if book is None or not is_book_fresh(book, company, get_rates_version()):
         return []
-    stored_months = {
-        (basis, to_month_number(month)): totals
-        for basis in RecurringMonth.BASES
-        for month, totals in monthly_rows.list_stored_months(company, basis).items()
-    }
-    computed_months = {
-        (basis, number): totals
-        for basis, months in aggregate_movements(company, [EventSelection()]).items()
-        for number, totals in months.items()
-    }
+    computed_months = aggregate_movements(company, [EventSelection()])
     return [
         f"ledger_recurringmonth: {basis} {from_month_number(number):%Y-%m}"
-        for basis, number in sorted({*stored_months, *computed_months})
-        if has_difference(
-            stored_months.get((basis, number), MovementTotals()), computed_months.get((basis, number), MovementTotals())
-        )
+        for basis, number, _totals in list_differing_months(company, computed_months)
     ]
-
-
-def has_difference(first: MovementTotals, second: MovementTotals) -> bool:
-    """Return whether two months differ by more than noise below the twelfth decimal."""
-    return first.counts != second.counts or any(
-        drop_rounding_noise(MONEY_CONTEXT.subtract(first.amounts[name], second.amounts[name])) for name in MOVEMENTS
-    )

@@ -36,17 +36,20 @@ def copy_company_rows(*, source: Company, target: Company, user_id: UUID | None)
     """Copy the rows of one company to another that has none; return how many by table.
 
     Ids stay the same, since keys begin with the company. Rows that belong to a user are copied for `user_id` only.
-    Tables in ``hooks.UNCOPIED_MODELS`` are left out.
+    Tables in ``hooks.UNCOPIED_MODELS`` are left out. Rows of derived tables are copied too: the triggers that compute
+    them skip a sandbox that `tidebook.copied_company` names.
     """
     models = list_company_models()
     facts, derived = [model for model in models if is_fact_model(model)], [m for m in models if not is_fact_model(m)]
     counts = {}
     with connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL tidebook.copied_company = '{target.id}'")
         for model in (*reversed(facts), *derived):
             if model not in hooks.UNCOPIED_MODELS:
                 values = {"source": source.id, "target": target.id, "user": user_id}
                 cursor.execute(build_copy_statement(model), values)
                 counts[model._meta.db_table] = cursor.rowcount
+        cursor.execute("SET LOCAL tidebook.copied_company = ''")
     return counts
 
 
@@ -58,7 +61,8 @@ def build_copy_statement(model: type[Model]) -> str:
     conditions = ["company_id = %(source)s"]
     conditions += [f'"{field.column}" = %(user)s' for field in fields if field.related_model is User]
     table = model._meta.db_table
-    return f'INSERT INTO "{table}" ({columns}) SELECT {values} FROM "{table}" WHERE {" AND ".join(conditions)}'  # noqa: S608 - names of the schema
+    order = " ORDER BY id" if is_fact_model(model) else ""  # of which most indexes are filled from left to right
+    return f'INSERT INTO "{table}" ({columns}) SELECT {values} FROM "{table}" WHERE {" AND ".join(conditions)}{order}'  # noqa: S608 - names of the schema
 
 
 def delete_company_rows(company: Company, models: Collection[type[Model]]) -> dict[str, int]:

@@ -109,6 +109,9 @@ ACTION_PHRASES = {
     "invoice.unsettled": _("unsettled the invoice{name}"),
     "invoice.writtenOff": _("wrote off the invoice{name}"),
     "invoices.imported": ngettext_lazy("imported {n} invoice", "imported {n} invoices", "count"),
+    "invoices.importUndone": ngettext_lazy(
+        "undid an import of {n} invoice", "undid an import of {n} invoices", "count"
+    ),
     "member.declined": _("declined the invitation{name}"),
     "member.invited": _("invited{name}"),
     "member.invitedAgain": _("resent the invitation to{name}"),

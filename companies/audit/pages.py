@@ -176,7 +176,7 @@ def find_entity_names(page: CompanyPage, rows: Iterable[AuditEntry]) -> dict[tup
         model: Any = AUDITED_MODELS[kind].model
         entities = model.objects.for_company(page.company.id).filter(id__in=ids)
         for entity in entities.with_users() if kind == "member" else entities:
-            names_by_entity[kind, str(entity.id)] = getattr(entity, "called", None) or str(entity)
+            names_by_entity[kind, str(entity.id)] = getattr(entity, "display_name", None) or str(entity)
     return names_by_entity
 
 

@@ -21,7 +21,7 @@ EVENT_ACTIONS = {  # entity → actions
     "import": "finished undone",
     "initialBalance": "created updated",
     "invoice": "created updated overridden settled paid unsettled writtenOff deleted",
-    "invoices": "imported",
+    "invoices": "imported importUndone",
     "member": "invited invitedAgain joined declined updated left removed secondFactorRemoved",
     "notification": "read allRead deleted",
     "planItem": "created updated deleted",

@@ -43,8 +43,8 @@ FIXED_MOVEMENTS_PER_MONTH = 27  # movements of a month other than customer payme
 PAYMENTS_PER_CUSTOMER_AND_MONTH = 1 + 0.42 * CUSTOMER_GROWTH  # on average, for each customer at the start
 MIN_CUSTOMERS = 24
 SMALL_MOVEMENT_SHARE = 0.075  # share of small movements, whose number is adjusted to reach the requested count
-OPEN_PAYMENT_COUNT, OPEN_EXPENSE_COUNT, PENDING_PAYMENT_COUNT = 9, 5, 3
-USAGE_SHARE, EXPENSE_SHARE, CHARGE_SHARE = 0.5, 0.32, 0.18  # kinds of small movements
+OPEN_PAYMENT_COUNT, PENDING_PAYMENT_COUNT = 9, 3
+USAGE_SHARE, EXPENSE_SHARE = 0.5, 0.32  # of small movements; the others are bank charges
 CENT = Decimal("0.01")
 SMALL_EXPENSES = (  # counterparty, text, category, maximum
     ("Railway", "Train tickets", "sales", 160),

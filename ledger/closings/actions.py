@@ -206,7 +206,12 @@ _CHECK_NOW = "SET CONSTRAINTS ledger_figure_change_allowed IMMEDIATE"
 _CHECK_LATER = "SET CONSTRAINTS ledger_figure_change_allowed DEFERRED"
 
 
-def check_figure_changes(*, company: Company, token: str, entries: Sequence[AuditEntry]) -> None:
+_FIND_NOTE_OF_CHANGE = """
+    SELECT token FROM ledger_figurechange WHERE company_id = %(company)s AND token = ledger_change_token() LIMIT 1
+"""
+
+
+def check_figure_changes(*, company: Company, entries: Sequence[AuditEntry]) -> None:
     """Let the database check the figures that a change touched, and store the change's audit entries with them.
 
     Raises:
@@ -215,7 +220,12 @@ def check_figure_changes(*, company: Company, token: str, entries: Sequence[Audi
     with connection.cursor() as cursor:
         cursor.execute(_CHECK_NOW)
         cursor.execute(_CHECK_LATER)
-    if entries and FigureChange.objects.for_company(company.id).filter(token=token).exists():
+        if not entries:
+            return
+        cursor.execute(_FIND_NOTE_OF_CHANGE, {"company": company.id})
+        row = cursor.fetchone()
+    if row is not None:
+        (token,) = row
         numbers: dict[UUID, Any] = dict(
             AuditEntry.objects.for_company(company.id)
             .filter(id__in=[entry.id for entry in entries], time__gte=min(entry.time for entry in entries))

@@ -739,6 +739,12 @@ class Migration(migrations.Migration):
             'CategorizationRun', 'SavedView', 'TransactionBefore', 'TransactionTouched', 'KnownBefore',
             'RefusedMatch', 'Closing', 'Reopening', 'FigureChange', 'ChangeEntry', 'ReportCommentary', 'ReportLink',
         ]),
+        # Postings are deleted with their categorization. Their key is natural, so CompanyKeys does not add this.
+        migrations.RunSQL(
+            'ALTER TABLE ledger_posting ADD CONSTRAINT ledger_posting_categorization '
+            'FOREIGN KEY (company_id, categorization_id) '
+            'REFERENCES ledger_categorization (company_id, id) ON DELETE CASCADE'
+        ),
         companies.models.tenancy.run_script(__file__, 'derived_tables.sql'),
         companies.models.tenancy.run_script(__file__, 'categorization_history.sql'),
         companies.models.tenancy.run_script(__file__, 'closed_months.sql'),

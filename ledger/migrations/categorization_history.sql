@@ -12,15 +12,15 @@
 
 -- Categorizations: names of their transactions that are fully categorized already; the others follow with the change of
 -- the transaction. Deleting needs no trigger: what follows in the same database transaction counts the names again.
-CREATE FUNCTION ledger_habits_categorization_insert() RETURNS trigger LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION ledger_habits_categorization_insert() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
     SET enable_sort = off AS $$
-DECLARE touched record; touched_names text[];
+DECLARE touched record; touched_names text[]; copied uuid := ledger_get_copied_company();
 BEGIN
     FOR touched IN
         SELECT company_id, array_agg(DISTINCT transaction_id) AS ids
           FROM (
-                SELECT company_id, transaction_id FROM new_rows
+                SELECT company_id, transaction_id FROM new_rows WHERE company_id IS DISTINCT FROM copied
                ) AS parts
          GROUP BY company_id ORDER BY 1
     LOOP
@@ -58,11 +58,11 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_habits_categorization_insert AFTER INSERT ON ledger_categorization
+CREATE OR REPLACE TRIGGER ledger_habits_categorization_insert AFTER INSERT ON ledger_categorization
     REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_habits_categorization_insert();
 
-CREATE FUNCTION ledger_habits_categorization_update() RETURNS trigger LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION ledger_habits_categorization_update() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
     SET enable_sort = off AS $$
 DECLARE touched record; touched_names text[];
@@ -118,12 +118,12 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_habits_categorization_update AFTER UPDATE ON ledger_categorization
+CREATE OR REPLACE TRIGGER ledger_habits_categorization_update AFTER UPDATE ON ledger_categorization
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_habits_categorization_update();
 
 -- Transactions: the names they had and have. Inserting needs no trigger: new transactions have no categorizations.
-CREATE FUNCTION ledger_habits_transaction_update() RETURNS trigger LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION ledger_habits_transaction_update() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
     SET enable_sort = off AS $$
 DECLARE touched record; touched_names text[];
@@ -175,11 +175,11 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_habits_transaction_update AFTER UPDATE ON ledger_transaction
+CREATE OR REPLACE TRIGGER ledger_habits_transaction_update AFTER UPDATE ON ledger_transaction
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_habits_transaction_update();
 
-CREATE FUNCTION ledger_habits_transaction_delete() RETURNS trigger LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION ledger_habits_transaction_delete() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
     SET enable_sort = off AS $$
 DECLARE touched record; touched_names text[];
@@ -221,6 +221,6 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_habits_transaction_delete AFTER DELETE ON ledger_transaction
+CREATE OR REPLACE TRIGGER ledger_habits_transaction_delete AFTER DELETE ON ledger_transaction
     REFERENCING OLD TABLE AS old_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_habits_transaction_delete();

@@ -4,8 +4,8 @@
 -- closed. At the end of the change a deferred constraint trigger compares: if the row says the same again, the note is
 -- deleted; if it differs in a closed month, the change is refused. So a change may delete and rebuild derived rows, and
 -- only its result counts. Facts without a derived row (subscriptions, the type of an account, settings of the company)
--- have triggers of their own. `tidebook.change` groups the database transactions of one change; `tidebook.rates` marks
--- new exchange rates, which may change results of closed months.
+-- have triggers of their own. `tidebook.change` tells the changes of one database transaction apart; `tidebook.rates`
+-- announces conversions by late exchange rates (late_rates.sql), the only changes of results of closed months.
 
 CREATE OR REPLACE FUNCTION ledger_refuse_closed(closed date) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -13,11 +13,39 @@ BEGIN
         USING ERRCODE = 'check_violation', CONSTRAINT = 'closing_period_closed';
 END $$;
 
+-- The name of the running change in notes. With the transaction's number nobody can use the name of an earlier change
+-- again, whose notes would stand for new ones.
+CREATE OR REPLACE FUNCTION ledger_change_token() RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction') || ' ' || pg_current_xact_id()
+$$;
+
+-- Demos are reset, and sandboxes deleted. No other company is ever emptied.
+CREATE OR REPLACE FUNCTION ledger_may_be_emptied(company uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT 1 FROM companies_company
+                    WHERE id = company AND (demonstration IS NOT NULL OR system_status = 'sandbox'))
+$$;
+
+-- Only triggers write notes, and only the rows of a company that may be emptied are deleted.
+CREATE OR REPLACE FUNCTION ledger_check_note() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF pg_trigger_depth() = 1 AND TG_OP <> 'DELETE' THEN
+        RAISE EXCEPTION 'only triggers write notes of changed figures' USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF TG_OP = 'DELETE' THEN
+        IF pg_trigger_depth() = 1 AND NOT ledger_may_be_emptied(OLD.company_id) THEN
+            RAISE EXCEPTION 'notes of changed figures are append-only' USING ERRCODE = 'restrict_violation';
+        END IF;
+        RETURN OLD;
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER figure_change_by_triggers BEFORE INSERT OR UPDATE OR DELETE ON ledger_figurechange
+    FOR EACH ROW EXECUTE FUNCTION ledger_check_note();
+
 -- Notes of derived rows: one for the old key and one for the new key where they differ; a new key had zeros before.
 CREATE OR REPLACE FUNCTION ledger_note_day() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     reported date;
-    by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
 BEGIN
     IF TG_OP = 'UPDATE'
        AND (OLD.company_id, OLD.account_id, OLD.currency, OLD.date, OLD.amount, OLD.inflow, OLD.outflow)
@@ -33,16 +61,14 @@ BEGIN
         INSERT INTO ledger_figurechange
                (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
         VALUES (OLD.company_id, gen_random_uuid(),
-                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-                'day', OLD.account_id, OLD.currency, OLD.date, OLD.amount, OLD.inflow, OLD.outflow, by_rates)
+                ledger_change_token(), 'day', OLD.account_id, OLD.currency, OLD.date, OLD.amount, OLD.inflow, OLD.outflow, false)
         ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
     END IF;
     IF TG_OP <> 'DELETE' AND NEW.date <= reported THEN
         INSERT INTO ledger_figurechange
                (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
         VALUES (NEW.company_id, gen_random_uuid(),
-                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-                'day', NEW.account_id, NEW.currency, NEW.date, 0, 0, 0, by_rates)
+                ledger_change_token(), 'day', NEW.account_id, NEW.currency, NEW.date, 0, 0, 0, false)
         ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
     END IF;
     RETURN NULL;
@@ -53,7 +79,6 @@ CREATE OR REPLACE TRIGGER ledger_note_day AFTER INSERT OR UPDATE OR DELETE ON le
 CREATE OR REPLACE FUNCTION ledger_note_month() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     reported date;
-    by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
 BEGIN
     IF TG_OP = 'UPDATE' AND (OLD.company_id, OLD.account_id, OLD.currency, OLD.month, OLD.amount)
        IS NOT DISTINCT FROM (NEW.company_id, NEW.account_id, NEW.currency, NEW.month, NEW.amount) THEN
@@ -67,16 +92,14 @@ BEGIN
         INSERT INTO ledger_figurechange
                (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
         VALUES (OLD.company_id, gen_random_uuid(),
-                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-                'month', OLD.account_id, OLD.currency, OLD.month, OLD.amount, 0, 0, by_rates)
+                ledger_change_token(), 'month', OLD.account_id, OLD.currency, OLD.month, OLD.amount, 0, 0, false)
         ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
     END IF;
     IF TG_OP <> 'DELETE' AND NEW.month <= reported THEN
         INSERT INTO ledger_figurechange
                (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
         VALUES (NEW.company_id, gen_random_uuid(),
-                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-                'month', NEW.account_id, NEW.currency, NEW.month, 0, 0, 0, by_rates)
+                ledger_change_token(), 'month', NEW.account_id, NEW.currency, NEW.month, 0, 0, 0, false)
         ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
     END IF;
     RETURN NULL;
@@ -87,7 +110,10 @@ CREATE OR REPLACE TRIGGER ledger_note_month AFTER INSERT OR UPDATE OR DELETE ON 
 CREATE OR REPLACE FUNCTION ledger_note_result() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     reported date;
-    by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on';
+    -- By a trigger of postings: those that check conversions are beside it (late_rates.sql). Conversions have notes of
+    -- their own, so that every other change of the same result is compared too.
+    by_rates boolean := coalesce(current_setting('tidebook.rates', true), '') = 'on' AND pg_trigger_depth() > 1;
+    token text := ledger_change_token() || CASE WHEN by_rates THEN ' rates' ELSE '' END;
 BEGIN
     IF TG_OP = 'UPDATE' AND (OLD.company_id, OLD.category_id, OLD.pl_type, OLD.month, OLD.base_amount, OLD.count > 0)
        IS NOT DISTINCT FROM (NEW.company_id, NEW.category_id, NEW.pl_type, NEW.month, NEW.base_amount, NEW.count > 0)
@@ -102,18 +128,16 @@ BEGIN
         INSERT INTO ledger_figurechange
                (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
         VALUES (OLD.company_id, gen_random_uuid(),
-                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-                'result', OLD.category_id, OLD.pl_type, OLD.month,
+                token, 'result', OLD.category_id, OLD.pl_type, OLD.month,
                 CASE WHEN OLD.count > 0 THEN OLD.base_amount ELSE 0 END, 0, 0, by_rates)
-        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+        ON CONFLICT DO NOTHING;
     END IF;
     IF TG_OP <> 'DELETE' AND NEW.month <= reported THEN
         INSERT INTO ledger_figurechange
                (company_id, id, token, kind, subject_id, label, day, amount, inflow, outflow, rates)
         VALUES (NEW.company_id, gen_random_uuid(),
-                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-                'result', NEW.category_id, NEW.pl_type, NEW.month, 0, 0, 0, by_rates)
-        ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
+                token, 'result', NEW.category_id, NEW.pl_type, NEW.month, 0, 0, 0, by_rates)
+        ON CONFLICT DO NOTHING;
     END IF;
     RETURN NULL;
 END $$;
@@ -147,7 +171,7 @@ BEGIN
         RETURN NULL;
     END IF;
     SELECT closed_through INTO closed FROM companies_company WHERE id = NEW.company_id;
-    IF NEW.day <= closed AND NOT (NEW.rates AND NEW.kind = 'result') THEN
+    IF NEW.day <= closed AND NOT NEW.rates THEN
         PERFORM ledger_refuse_closed(closed);
     END IF;
     RETURN NULL;
@@ -174,8 +198,7 @@ BEGIN
         END IF;
         INSERT INTO ledger_figurechange (company_id, id, token, kind, subject_id, label, day, rates)
         SELECT company.id, gen_random_uuid(),
-               coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-               'event', e.subscription_id, '', min(e.day), false
+               ledger_change_token(), 'event', e.subscription_id, '', min(e.day), false
           FROM (
                 SELECT company_id, subscription_id, least(effective_date, committed_date) AS day
                   FROM new_rows WHERE retracted_time IS NULL
@@ -206,8 +229,7 @@ BEGIN
         END IF;
         INSERT INTO ledger_figurechange (company_id, id, token, kind, subject_id, label, day, rates)
         SELECT company.id, gen_random_uuid(),
-               coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-               'event', e.subscription_id, '', min(e.day), false
+               ledger_change_token(), 'event', e.subscription_id, '', min(e.day), false
           FROM (
                 SELECT company_id, subscription_id, least(effective_date, committed_date) AS day
                   FROM old_rows WHERE retracted_time IS NULL
@@ -245,8 +267,7 @@ BEGIN
         END IF;
         INSERT INTO ledger_figurechange (company_id, id, token, kind, subject_id, label, day, rates)
         SELECT company.id, gen_random_uuid(),
-               coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-               'event', e.subscription_id, '', min(e.day), false
+               ledger_change_token(), 'event', e.subscription_id, '', min(e.day), false
           FROM (
                 SELECT o.company_id, o.subscription_id,
                        least(o.effective_date, o.committed_date, n.effective_date, n.committed_date) AS day
@@ -286,8 +307,7 @@ BEGIN
     IF first <= reported THEN
         INSERT INTO ledger_figurechange (company_id, id, token, kind, subject_id, label, day, rates)
         VALUES (OLD.company_id, gen_random_uuid(),
-                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-                'event', OLD.id, '', first, false)
+                ledger_change_token(), 'event', OLD.id, '', first, false)
         ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
     END IF;
     RETURN NULL;
@@ -313,8 +333,7 @@ BEGIN
     IF first <= reported THEN
         INSERT INTO ledger_figurechange (company_id, id, token, kind, subject_id, label, day, rates)
         VALUES (OLD.company_id, gen_random_uuid(),
-                coalesce(nullif(current_setting('tidebook.change', true), ''), 'transaction ' || pg_current_xact_id()),
-                'account', OLD.id, '', first, false)
+                ledger_change_token(), 'account', OLD.id, '', first, false)
         ON CONFLICT (company_id, token, kind, subject_id, label, day) DO NOTHING;
     END IF;
     RETURN NULL;
@@ -322,19 +341,33 @@ END $$;
 CREATE OR REPLACE TRIGGER ledger_check_account AFTER UPDATE OF type ON ledger_account
     FOR EACH ROW WHEN ((OLD.type = 'transit') <> (NEW.type = 'transit')) EXECUTE FUNCTION ledger_check_account();
 
+CREATE OR REPLACE FUNCTION ledger_last_closed_days(company uuid, OUT closed date, OUT reported date)
+LANGUAGE sql STABLE AS $$
+    SELECT (max(c.month) FILTER (WHERE NOT EXISTS (SELECT 1 FROM ledger_reopening AS r
+                                                    WHERE r.company_id = company AND r.closing_id = c.id))
+            + interval '1 month')::date - 1,
+           (max(c.month) + interval '1 month')::date - 1
+      FROM ledger_closing AS c WHERE c.company_id = company
+$$;
 CREATE OR REPLACE FUNCTION ledger_check_company() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF pg_trigger_depth() = 1 AND (OLD.closed_through, OLD.reported_through)
-                                  IS DISTINCT FROM (NEW.closed_through, NEW.reported_through) THEN
+    IF (OLD.closed_through, OLD.reported_through) IS DISTINCT FROM (NEW.closed_through, NEW.reported_through)
+       AND (NEW.closed_through, NEW.reported_through) IS DISTINCT FROM ledger_last_closed_days(NEW.id) THEN
         PERFORM ledger_refuse_closed(OLD.closed_through);
     END IF;
     IF OLD.closed_through IS NOT NULL AND (OLD.base_currency, OLD.data_start_date)
                                           IS DISTINCT FROM (NEW.base_currency, NEW.data_start_date) THEN
         PERFORM ledger_refuse_closed(OLD.closed_through);
     END IF;
+    -- Demos and sandboxes may be emptied, with closings and audit log: a company is one from the start or never.
+    IF (OLD.system_status <> 'sandbox' AND NEW.system_status = 'sandbox')
+       OR (OLD.demonstration IS NULL AND NEW.demonstration IS NOT NULL) THEN
+        RAISE EXCEPTION 'only a new company becomes a demo or sandbox' USING ERRCODE = 'restrict_violation';
+    END IF;
     RETURN NEW;
 END $$;
-CREATE OR REPLACE TRIGGER ledger_check_company BEFORE UPDATE OF closed_through, reported_through, base_currency, data_start_date
+CREATE OR REPLACE TRIGGER ledger_check_company BEFORE UPDATE OF
+    closed_through, reported_through, base_currency, data_start_date, system_status, demonstration
     ON companies_company FOR EACH ROW EXECUTE FUNCTION ledger_check_company();
 
 -- Categorizations with postings in closed months.
@@ -400,9 +433,7 @@ CREATE OR REPLACE TRIGGER closed_subscriptionevent_never_emptied BEFORE TRUNCATE
 CREATE OR REPLACE FUNCTION ledger_closings_are_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' THEN
-        IF EXISTS (SELECT 1 FROM companies_company
-                    WHERE id = OLD.company_id AND (demonstration IS NOT NULL OR system_status = 'sandbox'
-                                                   OR system_deletion_scheduled_time <= now())) THEN
+        IF ledger_may_be_emptied(OLD.company_id) THEN
             RETURN OLD;
         END IF;
     END IF;
@@ -415,14 +446,7 @@ DECLARE
 BEGIN
     FOR company IN SELECT DISTINCT company_id FROM changed_rows LOOP
         UPDATE companies_company
-           SET closed_through = (
-                   SELECT (max(c.month) + interval '1 month')::date - 1 FROM ledger_closing AS c
-                    WHERE c.company_id = company
-                      AND NOT EXISTS (SELECT 1 FROM ledger_reopening AS r
-                                       WHERE r.company_id = company AND r.closing_id = c.id)),
-               reported_through = (
-                   SELECT (max(c.month) + interval '1 month')::date - 1 FROM ledger_closing AS c
-                    WHERE c.company_id = company)
+           SET (closed_through, reported_through) = (SELECT closed, reported FROM ledger_last_closed_days(company))
          WHERE id = company;
     END LOOP;
     RETURN NULL;
@@ -445,3 +469,7 @@ CREATE OR REPLACE TRIGGER reopening_derives_insert AFTER INSERT ON ledger_reopen
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
 CREATE OR REPLACE TRIGGER reopening_derives_delete AFTER DELETE ON ledger_reopening REFERENCING OLD TABLE AS changed_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_derive_closed_through();
+
+-- Which audit entries a change of a reported figure has.
+CREATE OR REPLACE TRIGGER changeentry_append_only BEFORE UPDATE OR DELETE ON ledger_changeentry
+    FOR EACH ROW EXECUTE FUNCTION ledger_closings_are_append_only();

@@ -3,13 +3,17 @@
 -- Statement triggers group the rows of one statement and upsert the totals in key order: the order prevents deadlocks
 -- between concurrent imports, and row-by-row upserts also run on distributed tables.
 
--- Postings belong to a categorization and are deleted with it. Their key is natural, so CompanyKeys does not add this.
-ALTER TABLE ledger_posting ADD CONSTRAINT ledger_posting_categorization FOREIGN KEY (company_id, categorization_id)
-    REFERENCES ledger_categorization (company_id, id) ON DELETE CASCADE;
+-- The company whose rows are being copied with their derived rows (companies.actions.company_data): inserting computes
+-- nothing for it. Only a sandbox in which no month was ever closed can be it.
+CREATE OR REPLACE FUNCTION ledger_get_copied_company() RETURNS uuid LANGUAGE sql STABLE AS $$
+    SELECT id FROM companies_company
+     WHERE id = nullif(current_setting('tidebook.copied_company', true), '')::uuid
+       AND system_status = 'sandbox' AND reported_through IS NULL
+$$;
 
 -- Booked transactions: ledger_daymovement and ledger_monthmovement. New rows count positive, old rows negative.
-CREATE FUNCTION ledger_movements_insert() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE cell record;
+CREATE OR REPLACE FUNCTION ledger_movements_insert() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE cell record; copied uuid := ledger_get_copied_company();
 BEGIN
     FOR cell IN
         SELECT company_id, account_id, currency, date,
@@ -20,7 +24,7 @@ BEGIN
                             THEN amount_value - transferred_value ELSE 0 END AS inflow,
                        CASE WHEN source <> 'initialBalance' AND amount_value < 0
                             THEN transferred_value - amount_value ELSE 0 END AS outflow, 1 AS count
-                  FROM new_rows WHERE NOT pending
+                  FROM new_rows WHERE NOT pending AND company_id IS DISTINCT FROM copied
                ) AS moved
          GROUP BY company_id, account_id, currency, date
         HAVING sum(amount) <> 0 OR sum(inflow) <> 0 OR sum(outflow) <> 0 OR sum(count) <> 0
@@ -42,7 +46,7 @@ BEGIN
                             THEN amount_value - transferred_value ELSE 0 END AS inflow,
                        CASE WHEN source <> 'initialBalance' AND amount_value < 0
                             THEN transferred_value - amount_value ELSE 0 END AS outflow, 1 AS count
-                  FROM new_rows WHERE NOT pending
+                  FROM new_rows WHERE NOT pending AND company_id IS DISTINCT FROM copied
                ) AS moved
          GROUP BY company_id, account_id, currency, date_trunc('month', date)::date
         HAVING sum(amount) <> 0 OR sum(count) <> 0
@@ -55,11 +59,11 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_movements_insert AFTER INSERT ON ledger_transaction
+CREATE OR REPLACE TRIGGER ledger_movements_insert AFTER INSERT ON ledger_transaction
     REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_movements_insert();
 
-CREATE FUNCTION ledger_movements_update() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_movements_update() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE cell record;
 BEGIN
     FOR cell IN
@@ -120,11 +124,11 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_movements_update AFTER UPDATE ON ledger_transaction
+CREATE OR REPLACE TRIGGER ledger_movements_update AFTER UPDATE ON ledger_transaction
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_movements_update();
 
-CREATE FUNCTION ledger_movements_delete() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_movements_delete() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE cell record;
 BEGIN
     FOR cell IN
@@ -171,18 +175,19 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_movements_delete AFTER DELETE ON ledger_transaction
+CREATE OR REPLACE TRIGGER ledger_movements_delete AFTER DELETE ON ledger_transaction
     REFERENCING OLD TABLE AS old_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_movements_delete();
 
 -- Postings: ledger_monthresult.
-CREATE FUNCTION ledger_results_insert() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE cell record;
+CREATE OR REPLACE FUNCTION ledger_results_insert() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE cell record; copied uuid := ledger_get_copied_company();
 BEGIN
     FOR cell IN
         SELECT company_id, month, pl_type, category_id, sum(base_amount) AS base_amount, sum(count) AS count
           FROM (
                 SELECT company_id, month, pl_type, category_id, base_amount AS base_amount, 1 AS count FROM new_rows
+                 WHERE company_id IS DISTINCT FROM copied
                ) AS posted
          GROUP BY company_id, month, pl_type, category_id
         HAVING sum(base_amount) <> 0 OR sum(count) <> 0
@@ -195,11 +200,11 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_results_insert AFTER INSERT ON ledger_posting
+CREATE OR REPLACE TRIGGER ledger_results_insert AFTER INSERT ON ledger_posting
     REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_results_insert();
 
-CREATE FUNCTION ledger_results_update() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_results_update() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE cell record;
 BEGIN
     FOR cell IN
@@ -220,11 +225,11 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_results_update AFTER UPDATE ON ledger_posting
+CREATE OR REPLACE TRIGGER ledger_results_update AFTER UPDATE ON ledger_posting
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_results_update();
 
-CREATE FUNCTION ledger_results_delete() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION ledger_results_delete() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE cell record;
 BEGIN
     FOR cell IN
@@ -243,6 +248,6 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_results_delete AFTER DELETE ON ledger_posting
+CREATE OR REPLACE TRIGGER ledger_results_delete AFTER DELETE ON ledger_posting
     REFERENCING OLD TABLE AS old_rows
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_results_delete();

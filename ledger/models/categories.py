@@ -6,7 +6,7 @@ from uuid import UUID
 from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Count, F, OuterRef, Q, Subquery, Value
+from django.db.models import Count, Exists, F, ManyToOneRel, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce, Left, Lower
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
@@ -167,6 +167,16 @@ class CounterpartyQuerySet(CompanyOwnedQuerySet["Counterparty"]):
     def with_transaction_counts(self, company_id: UUID) -> Self:
         """Annotate used_transactions: in how many transactions the counterparty is used."""
         return self.annotate(used_transactions=count_using_transactions(company_id, relation="counterparty"))
+
+    def unused(self, company_id: UUID) -> Self:
+        """Those to which no row refers."""
+        rows = self
+        for relation in Counterparty._meta.get_fields(include_hidden=True):
+            if isinstance(relation, ManyToOneRel):
+                users: Any = relation.related_model
+                references = users._base_manager.filter(company_id=company_id, **{relation.field.name: OuterRef("id")})
+                rows = rows.exclude(Exists(references))
+        return rows
 
     def in_display_order(self) -> Self:
         return self.order_by("name", "id")

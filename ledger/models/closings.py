@@ -1,7 +1,7 @@
 """Closed months: their frozen figures in a chain of digests, reopenings, and changes of reported figures.
 
 Closings and reopenings are append-only: triggers refuse UPDATE, DELETE and TRUNCATE, except for companies that may be
-emptied (demonstration, sandbox, due for deletion). Another trigger derives ``Company.closed_through`` from them.
+emptied (demonstration, sandbox). Another trigger derives ``Company.closed_through`` from them.
 """
 
 from datetime import datetime

@@ -4,6 +4,7 @@ import csv
 import io
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -138,3 +139,15 @@ def get_rate_table(version: int | None = None) -> RateTable:
         _RATE_TABLES.clear()
         _RATE_TABLES[version] = table
     return table  # another thread may have cached a newer one meanwhile
+
+
+@contextmanager
+def announce_late_rates() -> Iterator[None]:
+    """Let the database accept conversions of closed months, by the statements inside, at rates that arrived late.
+
+    Figures stay as reported; the closings' differences name the rates. The database refuses everything else there.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL tidebook.rates = 'on'")
+        yield
+        cursor.execute("SET LOCAL tidebook.rates = 'off'")

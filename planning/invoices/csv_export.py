@@ -15,7 +15,8 @@ from ledger.bulk.spool import open_snapshot
 from ledger.exports.file_responses import CSV_CONTENT_TYPE, build_file_response
 from ledger.transactions.pages.labels import HIDDEN_NAME
 from planning.invoices.csv_columns import STATE_LABELS, get_invoice_headings
-from planning.invoices.queries import InvoiceKind, InvoiceStanding, build_invoice_standings
+from planning.invoices.queries import InvoiceStanding, build_invoice_standings
+from planning.models import InvoiceKind
 
 ORDER = ("invoice_date", "id")
 ROWS_PER_STATEMENT = 1000

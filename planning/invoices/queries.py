@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -18,10 +18,16 @@ from ledger.money.calc.money import format_amount, round_half_up
 from planning.calc.aging import AgedAmounts
 from planning.calc.expected_dates import ExpectedDate, compute_due_date
 from planning.calc.settlements import SettledAmount, SettlementState, get_settlement_state
-from planning.models import PlannedOverride, PlannedTransaction, Settlement, attach_overrides
+from planning.models import (
+    InvoiceImport,
+    InvoiceKind,
+    PlannedOverride,
+    PlannedTransaction,
+    Settlement,
+    attach_overrides,
+)
 from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 
-InvoiceKind = Literal["receivables", "payables"]
 DEFAULT_INTERVAL = (30, 60, 90)
 MONEY_FIELD: Any = DecimalField(max_digits=19, decimal_places=4)
 ZERO = Decimal(0)
@@ -136,6 +142,14 @@ def build_invoice_standing(row: Any, *, as_of: dt.date) -> InvoiceStanding:
         state=state,
         days_overdue=max((as_of - due_date).days, 0) if state == "overdue" else 0,
     )
+
+
+def list_settled_ids(invoice_import: InvoiceImport) -> list[UUID]:
+    """Return the invoices of an import that are settled in full or in part, or written off, in their order."""
+    settlements = Settlement.objects.for_company(invoice_import.company_id).filter(
+        planned__invoice_import=invoice_import
+    )
+    return list(settlements.order_by("planned_id").values_list("planned_id", flat=True).distinct())
 
 
 # ---------------------------------------------------------------------------------------------------------- aging

@@ -10,17 +10,19 @@ from companies.api import fields
 from companies.api.fields import to_json_number
 from companies.api.serializers import StrictSerializer
 from companies.errors import ValidationFailed, build_unknown_id_error
-from companies.models import parse_id
+from companies.models import MAX_ACTOR_LENGTH, parse_id
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.money.fields import AmountField, CurrencyField
 from ledger.transactions.serializers import CounterpartyRef
 from planning.calc.aging import AgedAmounts
-from planning.invoices.actions import InvoiceImportOptions, InvoiceImportOutcome
+from planning.invoices.actions.import_undo import InvoiceImportUndoOutcome
+from planning.invoices.actions.invoice_imports import InvoiceImportOptions, InvoiceImportOutcome
 from planning.invoices.queries import Aging, InvoiceStanding
+from planning.models import INVOICE_KINDS
 from planning.planned_transactions.serializers import BASES
 
-KINDS = ["receivables", "payables"]
+KINDS = list(INVOICE_KINDS)
 INVOICE_STATES = ["open", "partlyPaid", "paid", "overdue", "writtenOff"]
 MAX_BUCKETS, MAX_BUCKET_DAYS = 12, 3650
 
@@ -196,6 +198,38 @@ class InvoiceImportResult(StrictSerializer):
     left_out = fields.CountField(help_text="Number of rows left out because nothing is open.")
     created_counterparties = fields.CountField(help_text="Number of customers or vendors created.")
     dry_run = fields.BooleanField()
+    import_id = fields.IdField(allow_null=True, help_text="ID of the import, to undo it; null if nothing was stored.")
+
+
+class InvoiceImportSerializer(StrictSerializer):
+    """An import of open invoices. `undoneTime` is null unless it was undone."""
+
+    id = fields.IdField()
+    company_id = fields.IdField()
+    kind = fields.ChoiceField(choices=KINDS, help_text="What was imported.")
+    filename = fields.TextField(max_length=255, help_text="Name of the file.")
+    count = fields.CountField(help_text="Number of invoices stored.")
+    duplicates = fields.CountField(help_text="Number of invoices left out because they were planned already.")
+    left_out = fields.CountField(help_text="Number of rows left out because nothing was open.")
+    created_counterparties = fields.CountField(
+        source="counterparty_count", help_text="Number of customers or vendors created."
+    )
+    undone_time = fields.TimeField(allow_null=True)
+    created_time = fields.TimeField()
+    created_user_id = fields.TextField(allow_null=True, max_length=MAX_ACTOR_LENGTH)
+    last_updated_time = fields.TimeField()
+    last_updated_user_id = fields.TextField(allow_null=True, max_length=MAX_ACTOR_LENGTH)
+
+
+class InvoiceImportUndoResult(StrictSerializer):
+    """What undoing an import of invoices deleted."""
+
+    success = fields.BooleanField()
+    deleted_count = fields.CountField(help_text="Number of invoices deleted.")
+    changed_count = fields.CountField(help_text="Number of deleted invoices that were edited after the import.")
+    deleted_counterparties = fields.CountField(
+        help_text="Number of customers or vendors deleted: created by the import, and neither edited nor used since."
+    )
 
 
 def parse_import_options(form: Any) -> InvoiceImportOptions:
@@ -231,4 +265,15 @@ def import_outcome_to_dict(outcome: InvoiceImportOutcome) -> dict[str, Any]:
         "leftOut": outcome.settled,
         "createdCounterparties": outcome.counterparties,
         "dryRun": outcome.dry_run,
+        "importId": outcome.invoice_import and str(outcome.invoice_import.id),
+    }
+
+
+def undo_outcome_to_dict(outcome: InvoiceImportUndoOutcome) -> dict[str, Any]:
+    """Return the result of undoing an import as an API object."""
+    return {
+        "success": True,
+        "deletedCount": outcome.deleted,
+        "changedCount": outcome.changed,
+        "deletedCounterparties": outcome.counterparties,
     }

@@ -20,6 +20,7 @@ from ledger.bank_statements.errors import ColumnsUnknown
 from ledger.exports.file_responses import CSV_CONTENT_TYPE
 from ledger.files.actions import clean_filename
 from ledger.files.content_type import UnsafeXml
+from ledger.imports.actions.import_undo import ImportAlreadyUndone
 from ledger.imports.file_errors import SeveralSheets, TableTooLarge, TooManyRows, UnreadableTable
 from ledger.models import Counterparty
 from ledger.money.rates import get_rate_table
@@ -28,16 +29,16 @@ from planning.base_views import READ, WRITE, PlanningViewSet
 from planning.body_checks import BodyChecks
 from planning.invoice_files.actions import DuplicateInvoice
 from planning.invoices import serializers
-from planning.invoices.actions import import_invoices
+from planning.invoices.actions.import_undo import InvoicesSettled, undo_invoice_import
+from planning.invoices.actions.invoice_imports import import_invoices
 from planning.invoices.csv_export import build_invoice_csv_response
 from planning.invoices.queries import (
     DEFAULT_INTERVAL,
-    InvoiceKind,
     build_invoice_standings,
     compute_aging,
     filter_invoices,
 )
-from planning.models import PlannedSource
+from planning.models import InvoiceImport, InvoiceKind, PlannedSource
 
 ORDER = ("invoice_date", "id")
 FILTER_PARAMETERS = [
@@ -199,7 +200,7 @@ class InvoiceImportViewSet(PlanningViewSet):
         responses=serializers.InvoiceImportResult,
     )
     def import_receivables(self, request: Request, company_id: str) -> Response:
-        """Import up to 5,000 open invoices to customers from a CSV file or workbook, all or none.
+        """Import up to 10,000 open invoices to customers from a CSV file or workbook, all or none.
 
         Columns are found by their headings: invoice number, customer, invoice date and amount; also due date, payment
         terms, open amount, currency, description, reference and status. Customers are found by name, or created. With a
@@ -216,7 +217,7 @@ class InvoiceImportViewSet(PlanningViewSet):
         responses=serializers.InvoiceImportResult,
     )
     def import_payables(self, request: Request, company_id: str) -> Response:
-        """Import up to 5,000 open invoices of vendors from a CSV file or workbook, all or none.
+        """Import up to 10,000 open invoices of vendors from a CSV file or workbook, all or none.
 
         As for receivables, with the vendor in place of the customer; the same number of one vendor twice is
         `duplicate_invoice`. Positive amounts are what you owe. If there are negative ones, send `negativeAmounts`.
@@ -241,3 +242,35 @@ class InvoiceImportViewSet(PlanningViewSet):
             options=serializers.parse_import_options(form),
         )
         return Response(serializers.import_outcome_to_dict(outcome))
+
+
+class InvoiceImportHistoryViewSet(PlanningViewSet):
+    schema_tags = ["Imports"]
+    schema_noun = "invoiceImport"
+    resource = InvoiceImport
+    refuses = {"destroy": [ImportAlreadyUndone, InvoicesSettled]}
+    permission_for = {"list": READ, "retrieve": READ, "destroy": WRITE}
+
+    @extend_schema(parameters=PAGING_PARAMETERS, responses=serializers.InvoiceImportSerializer(many=True))
+    def list(self, request: Request, company_id: str) -> Response:
+        """List the company's imports of receivables and payables, newest first, including undone ones."""
+        self.allow_parameters("limit", "cursor")
+        rows = InvoiceImport.objects.for_company(self.company.id)
+        return self.respond_with_page(rows, serializers.InvoiceImportSerializer, order=("-created_time", "-id"))
+
+    @extend_schema(responses=serializers.InvoiceImportSerializer)
+    def retrieve(self, request: Request, company_id: str, invoice_import_id: str) -> Response:
+        """Get an import of receivables or payables with its counts."""
+        row = self.get_row(InvoiceImport.objects, invoice_import_id)
+        return self.respond_with_one(row, serializers.InvoiceImportSerializer)
+
+    @extend_schema(responses={200: serializers.InvoiceImportUndoResult})
+    def destroy(self, request: Request, company_id: str, invoice_import_id: str) -> Response:
+        """Undo an import: delete its invoices, and the counterparties that it created if nothing else uses them.
+
+        If one of its invoices is settled in full or in part, or written off, nothing is deleted: 409
+        `invoices_settled` with up to 100 `plannedTransactionIds`. An import can be undone once (409
+        `import_already_undone`).
+        """
+        outcome = undo_invoice_import(company=self.company, context=self.audit_context, import_id=invoice_import_id)
+        return Response(serializers.undo_outcome_to_dict(outcome))

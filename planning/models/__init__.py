@@ -1,6 +1,7 @@
 """Rows of planning."""
 
 from planning.models.invoice_files import InvoiceFile
+from planning.models.invoice_imports import INVOICE_KINDS, InvoiceImport, InvoiceKind
 from planning.models.plan_items import PlanItem
 from planning.models.planned_transactions import (
     DATE_RULE_CHOICES,
@@ -21,12 +22,15 @@ from planning.models.settlements import MAX_REASON_LENGTH, Settlement
 
 __all__ = [
     "DATE_RULE_CHOICES",
+    "INVOICE_KINDS",
     "MAX_INTERVAL",
     "MAX_REASON_LENGTH",
     "MONTHLY_FREQUENCIES",
     "OVERRIDE_COLUMNS",
     "Frequency",
     "InvoiceFile",
+    "InvoiceImport",
+    "InvoiceKind",
     "PlanItem",
     "PlannedOverride",
     "PlannedSource",

@@ -22,6 +22,7 @@ from ledger.calc.recognition import DateRule
 from ledger.models import MAX_PAYMENT_TERMS, Account, Category, Counterparty, CounterpartyType
 from planning.calc.expected_dates import ExpectedDate, InvoiceDates
 from planning.calc.recurrence import OccurrencePatch, RecurrenceRule, widen_window_by_weekend
+from planning.models.invoice_imports import InvoiceImport
 
 MAX_INTERVAL = 1000  # the API's limit
 DATE_RULE_CHOICES = [(rule.value, rule.value) for rule in DateRule]
@@ -79,6 +80,10 @@ class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
         """What is neither receivable nor payable."""
         return self.exclude(INVOICE)
 
+    def changed_since_import(self) -> Self:
+        """Those that were changed since they were imported from a file."""
+        return self.filter(last_updated_time__gt=F("created_time"))
+
     def with_due_dates(self) -> Self:
         """Annotate `due_date` of invoices: the one stated, else invoice date and terms, else the start date."""
         stated = Cast(KeyTextTransform("due_date", "external_data"), models.DateField())
@@ -129,6 +134,7 @@ class PlannedTransaction(CompanyOwned, Audited):
     service_start_date = models.DateField(null=True)
     service_end_date = models.DateField(null=True)
     external_data = models.JSONField(null=True)
+    invoice_import = CompanyForeignKey(InvoiceImport, null=True)  # the file that it came from
     auto_settle = models.BooleanField(default=True)  # a transaction of the same amount settles it
     settled_by = models.CharField(max_length=11, choices=SettledBy, default=SettledBy.TRANSACTION.value)
     # Derived, where it occurs once: what is paid or written off, and whether nothing is open.
@@ -153,6 +159,11 @@ class PlannedTransaction(CompanyOwned, Audited):
             ),
             models.Index(
                 fields=["company", "counterparty"], condition=INVOICE & Q(is_closed=False), name="open_invoices"
+            ),
+            models.Index(
+                fields=["company", "invoice_import"],
+                condition=Q(invoice_import__isnull=False),
+                name="planned_by_invoice_import",
             ),
         ]
         constraints = [

@@ -378,13 +378,15 @@ def plan_payments(story: Scenario, ids: dict[str, str]) -> None:
     terms = {"dueDate": "2026-01-15", "invoiceNumber": "2025-118"}
     invoice = {"name": "Invoice 2025-118", "startDate": "2025-12-16", "amountValue": "1190.00", "recurrence": None}
     owed = story.post("planned_transactions", rent | invoice | {"invoiceDate": "2025-12-16", "externalData": terms})
-    story.get("receivables", {"asOf": "2026-01-31"})
-    story.get("payables", {"asOf": "2026-01-31"})
+    for kind in ("receivables", "payables"):
+        story.get(kind, {"asOf": "2026-01-31"})
+        story.get(f"exports/{kind}.csv", {"asOf": "2026-01-31"})
     story.post("data/aging", {"kind": "receivables", "asOf": "2026-01-31"})
-    story.get("exports/receivables.csv", {"asOf": "2026-01-31"})
-    story.get("exports/payables.csv", {"asOf": "2026-01-31"})
-    story.upload("receivables/import", name="receivables.csv", content=OPEN_INVOICES)
+    made = story.upload("receivables/import", name="receivables.csv", content=OPEN_INVOICES)
+    story.get("invoice_imports")
+    story.get(f"invoice_imports/{made['importId']}")
     story.upload("payables/import", name="payables.csv", content=OPEN_INVOICES)
+    story.delete(f"invoice_imports/{made['importId']}")
     story.delete(f"planned_transactions/{owed['id']}")
     story.delete(f"planned_transactions/{hosting}")
     growing = {"type": "relative", "amount": {"value": 120, "currency": "EUR"}, "relativeChange": 0.05}

@@ -143,6 +143,7 @@ def create_all_rows(api: Any) -> dict[str, str]:
     ids["categorization_runs"] = applied.json()["runId"]
     body = fill_ids(BODIES["transactions/import"], ids)
     ids["imports"] = api.post("transactions/import", body).json()["importId"]
+    ids["invoice_imports"] = import_invoices(api)
     ids["reports"] = "2024-01"
     ids["links"] = api.post("reports/2024-01/links", BODIES["reports/{}/links"]).json()["id"]
     paper = SimpleUploadedFile("a.csv", b"a,b\n1,2\n", content_type="text/csv")
@@ -152,6 +153,14 @@ def create_all_rows(api: Any) -> dict[str, str]:
     invoice = {"amount": {"value": 5, "currency": "EUR"}, "date": "2024-01-02"}
     assert api.put(f"files/{ids['files']}", {"parseData": invoice}).status_code == 200
     return ids
+
+
+def import_invoices(api: Any) -> str:
+    """Import an open invoice from a file; return the id of the import."""
+    file = SimpleUploadedFile("open.csv", INVOICES.replace(b"X-1", b"X-0"), content_type="text/csv")
+    made = api.client.post(api.path("receivables/import"), {"file": file}, headers=api.headers)
+    assert made.status_code == 200, made.content
+    return made.json()["importId"]
 
 
 def fill_ids(body: Any, ids: dict[str, str]) -> Any:

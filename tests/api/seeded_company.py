@@ -87,6 +87,7 @@ def make_rows(api: Api) -> dict[str, str]:
     paid = {"accountId": till, "date": "2024-02-01", "amountValue": "-7.00"}
     settled = {"date": "2024-02-01", "transactionId": create_row(api, "transactions", paid)}
     assert api.post(f"planned_transactions/{planned}/settle", settled).status_code == 200
+    create_row(api, "planned_transactions", {**once, "amountValue": "9.00", "invoiceDate": "2024-01-09"})
     payment = {"accountId": till, "name": "Salary", "startDate": "2024-02-01", "amountValue": "-9.00"}
     amount = {"type": "fixed", "amount": {"value": 5, "currency": "EUR"}}
     item = {"month": "2024-02", "plType": "ga", "categoryId": rows["categories"], "amount": amount}

@@ -115,6 +115,9 @@ def test_reading_tools_apply_a_scenario(books, api, assistant):
     assert (plain["plannedOutflow"], changed["plannedOutflow"]) == (950, 1900)
     months = {"startMonth": MONTH, "endMonth": MONTH}
     assert assistant.call("get_profit_and_loss", **months, **scenario)["items"][0]["planned"] == [70]
+    assert api.delete(f"planned_transactions/{books.plan}").status_code == 200
+    for name, arguments in (("get_forecast", days), ("get_profit_and_loss", months)):
+        assert assistant.call(name, **arguments, **scenario)["brokenChanges"] == [0]
 
 
 def sum_by_category(rows):

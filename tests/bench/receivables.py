@@ -1,4 +1,4 @@
-"""Aging over 100,000 invoices against ``select 1``; one in twenty is open.
+"""Aging over 100,000 invoices against ``select 1``; one in twenty is open. Import of 10,000 open invoices from a file.
 
 Run with ``make bench`` or ``python -m tests.bench.receivables``. Every figure is a ratio within this run.
 """
@@ -9,9 +9,12 @@ from datetime import date
 from tests.bench.bench_server import BenchServer, measure_alternating, serve_bench
 from tests.bench.figures import AT_MOST, print_figure
 from tests.bench.imports import open_accounts
+from tests.bench.statements import upload_file
 
 INVOICES, CUSTOMERS, OPEN_SHARE = 100_000, 200, 20  # one of so many is open
 GOAL_AGING, ROUNDS = 50, 201
+IMPORTED, IMPORT_ROUNDS = 10_000, 3
+GOAL_GROWTH = 1.6  # of the time a row, at ten times the rows
 
 FILL_CUSTOMERS = """
     INSERT INTO ledger_counterparty (company_id, id, type, name, payment_terms, created_time, last_updated_time)
@@ -80,6 +83,39 @@ def main() -> None:
             rounds=ROUNDS,
         )
         print_figure("the same over HTTP", asked / one, "× GET of the company", behind=f"{1000 * asked:.1f} ms")
+        measure_import(bench)
+
+
+def measure_import(bench: BenchServer) -> None:
+    """Import of files of new invoices, each of a tenth as many new customers, against one of a tenth of the size."""
+    sizes = (IMPORTED, IMPORTED // 10)
+    files = {size: iter([build_invoice_file(size, number) for number in range(IMPORT_ROUNDS)]) for size in sizes}
+    large, small = measure_alternating(
+        *[lambda size=size: import_file(bench, next(files[size]), size) for size in sizes], rounds=IMPORT_ROUNDS
+    )
+    print_figure(
+        f"import of {IMPORTED:,} open invoices, a row",
+        large / small / 10,
+        f"× a row of {IMPORTED // 10:,}",
+        goal=GOAL_GROWTH,
+        way=AT_MOST,
+        behind=f"{large:.2f} s, {IMPORTED / large:,.0f} rows a second",
+    )
+
+
+def build_invoice_file(count: int, number: int) -> bytes:
+    """A CSV file of invoices that no other file has."""
+    rows = [
+        f"RE-{count}-{number}-{row},Import {count}-{number}-{row % (count // 10)},2026-01-{1 + row % 28:02d},"
+        f"2026-03-{1 + row % 28:02d},{100 + row % 900}.50"
+        for row in range(count)
+    ]
+    return "\n".join(["Invoice number,Counterparty,Invoice date,Due date,Amount", *rows]).encode()
+
+
+def import_file(bench: BenchServer, content: bytes, count: int) -> None:
+    """Import a file of open invoices over HTTP."""
+    assert upload_file(bench, content, path="receivables/import")["count"] == count
 
 
 # Inside the service's own process: called by ``manage.py shell``

@@ -71,7 +71,7 @@ BAD_FILES = {
 }
 
 
-def upload_file(bench: BenchServer, file: bytes, *, status: int = 200, **fields: str) -> Any:
+def upload_file(bench: BenchServer, file: bytes, *, path: str = "statements", status: int = 200, **fields: str) -> Any:
     """The answer to a file that is sent as browsers do."""
     edge = "----------------------------edge"
     texts = "".join(
@@ -82,7 +82,7 @@ def upload_file(bench: BenchServer, file: bytes, *, status: int = 200, **fields:
     body = head.encode() + file + f"\r\n--{edge}--\r\n".encode()
     connection = http.client.HTTPConnection("127.0.0.1", bench.port, timeout=600)
     headers = {"Authorization": f"Bearer {bench.key}", "Content-Type": f"multipart/form-data; boundary={edge}"}
-    connection.request("POST", f"{bench.path}/statements", body, headers)
+    connection.request("POST", f"{bench.path}/{path}", body, headers)
     answer = connection.getresponse()
     data = answer.read()
     connection.close()

@@ -99,6 +99,19 @@ SIGN_UP_SCRIPT = """
 from companies.actions.sign_up import build_sign_up_token
 print(build_sign_up_token("new@example.com"))
 """
+INVOICE_IMPORT_SCRIPT = """
+from companies.models import AuditContext, Membership
+from django.utils import timezone
+from planning.invoices.actions.invoice_imports import InvoiceImportOptions, import_invoices
+owner = Membership.objects.for_company("{company}").owners().select_related("company").get(user__email="{email}")
+content = b"Invoice number,Customer,Invoice date,Due date,Amount\\nR-0,Globex,{today},{due},70.00\\n"
+outcome = import_invoices(
+    company=owner.company, context=AuditContext(time=timezone.now(), actor=str(owner.user_id), user_id=owner.user_id),
+    kind="receivables", content=content, filename="open.csv",
+    source="manual", options=InvoiceImportOptions(),
+)
+print(outcome.invoice_import.id)
+"""
 SANDBOX_SCRIPT = """
 from companies.actions.sandboxes import copy_company
 from companies.models import AuditContext, Membership
@@ -155,7 +168,12 @@ class DemoSite:
             rule = self.ask("planned_transactions")[0]["id"]
             return self.ask(f"planned_transactions/{rule}/occurrences?{window}")[0]["originalDate"]
         if parameter in (
-            makers := {"month": self.closed_month, "endpoint_id": self.endpoint, "scenario_id": self.scenario}
+            makers := {
+                "month": self.closed_month,
+                "endpoint_id": self.endpoint,
+                "scenario_id": self.scenario,
+                "invoice_import_id": self.invoice_import,
+            }
         ):
             return makers[parameter]()
         if parameter == "customer_id":
@@ -183,6 +201,12 @@ class DemoSite:
             change = {"kind": "stop", "plannedTransactionId": planned, "from": str(date.today())}
             there = [self.ask("scenarios", {"name": "Lean year", "changes": [change]})]
         return str(there[0]["id"])
+
+    def invoice_import(self) -> str:
+        """An import of one open invoice."""
+        days = {"today": date.today(), "due": date.today() + timedelta(days=30)}
+        script = INVOICE_IMPORT_SCRIPT.format(company=self.company_id, email=self.email, **days)
+        return self.machine.run("shell", "-v", "0", "-c", script).stdout.strip()
 
     def sandbox(self) -> str:
         """A copy of the company."""

@@ -11,10 +11,11 @@ from notifications.notify import send_notification
 from oauth.models import ConsentGrant
 from oauth.registration import register_app
 from tests.conftest import Api
-from tests.oauth.conftest import REDIRECT, OAuthFlow
+from tests.oauth.conftest import REDIRECT, OAuthFlow, application, flow, granted, signed_in
 from webhooks.models import WebhookEndpoint
 
 pytestmark = pytest.mark.django_db
+__all__ = ["application", "flow", "granted", "signed_in"]  # fixtures
 
 
 @pytest.fixture
@@ -82,6 +83,12 @@ def test_app_cannot_connect_to_a_sandbox(sandbox, acme, alice):
     assert not ConsentGrant.objects.exists()
     assert flow.decide(acme).status_code == 303
     assert ConsentGrant.objects.get().company_id == acme.id
+
+
+def test_app_cannot_copy_a_company(granted, acme):
+    answer = Api(acme, key=granted["access_token"]).post("copy", {"name": "What if"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+    assert not Company.objects.filter(system_status="sandbox").exists()
 
 
 def test_logo_of_a_sandbox_is_not_fetched(sandbox, settings, monkeypatch, now):

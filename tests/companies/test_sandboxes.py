@@ -34,7 +34,6 @@ BELONGS_TO_ORIGINAL = {  # left out of a copy, by decision
     "notifications.Notification", "oauth.ConsentGrant", "webhooks.WebhookDelivery", "webhooks.WebhookEndpoint",
 }  # fmt: skip
 MADE_FOR_COPY = {"ledger.Closing", "ledger.Reopening"}  # with digests that name the copy
-BY_TRIGGERS = {"ledger.DayMovement", "ledger.MonthMovement", "ledger.MonthResult", "ledger.Habit"}
 
 
 @pytest.fixture
@@ -130,7 +129,7 @@ def test_every_table_is_copied_or_named_as_left_out(api, alice, copy, acme):
     fill_rare_tables(api, create_tenant_rows(api, alice))
     sandbox, wrong, empty = copy().company, [], []
     uncopied = {model._meta.label for model in hooks.UNCOPIED_MODELS}
-    assert uncopied == BELONGS_TO_ORIGINAL | MADE_FOR_COPY | BY_TRIGGERS
+    assert uncopied == BELONGS_TO_ORIGINAL | MADE_FOR_COPY
     with_company = [m for m in apps.get_models() if any(each.name == "company" for each in m._meta.fields)]
     assert set(list_company_models()) == set(with_company)
     for model in with_company:
@@ -223,6 +222,20 @@ def test_closed_months_are_copied_with_a_chain_of_their_own(api, march, copy, ac
     check_derived(sandbox.company)
     check_derived(acme)
     assert api.get().json()["closedThrough"] == "2026-03-31"
+
+
+def test_derived_tables_are_computed_for_all_but_the_copied_company(api, march, copy, acme):
+    """The setting with which a copy skips triggers is of no use for another company, or one with closed months."""
+    assert api.post("closings", {"month": "2026-03", "acknowledge": True}).status_code == 201
+    sandbox = copy()
+    for caller in (api, sandbox):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('tidebook.copied_company', %s, true)", [str(caller.company.id)])
+        bank = caller.get("accounts").json()[0]["id"]
+        for day, status in (("2026-03-20", 409), ("2026-04-20", 201)):
+            payment = {"accountId": bank, "date": day, "amountValue": "-5.00"}
+            assert caller.post("transactions", payment).status_code == status
+        check_derived(caller.company)
 
 
 # ---------------------------------------------------------------------------------------------- files

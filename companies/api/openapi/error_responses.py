@@ -84,6 +84,12 @@ PROBLEM_SCHEMA = {
             "format": "date",
             "description": "With `period_closed`: the last closed day.",
         },
+        "plannedTransactionIds": {
+            "type": "array",
+            "maxItems": 100,
+            "description": "With `invoices_settled`: the first 100 invoices that are settled or written off.",
+            "items": {"type": "string", "format": "uuid", "maxLength": 36},
+        },
         "firstOpenMonth": {
             "type": "string",
             "maxLength": 7,

@@ -5,7 +5,6 @@ Postings are derived. Only this module writes them, for every categorization tha
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple, Self
@@ -176,15 +175,6 @@ def write_plain_postings(
         .booked()
         .without_initial_balances()
     )
-    foreign_transactions = counted_transactions.exclude(amount_currency=company.base_currency).exclude(
-        amount_value=F("transferred_value")
-    )
-    currency_days = list(foreign_transactions.order_by().values_list("amount_currency", "date").distinct())
-    rates = get_rate_table()
-    try:
-        rate_pairs = [rates.get_rate_pair(currency, company.base_currency, day) for currency, day in currency_days]
-    except RateLookupError as error:
-        raise MissingRateError.from_missing_rate(error) from None
     with connection.cursor() as cursor:
         cursor.execute(
             _INSERT_PLAIN_POSTINGS,
@@ -196,12 +186,28 @@ def write_plain_postings(
                 "pl_type": pl_type,
                 "base": company.base_currency,
                 "initial": Source.INITIAL_BALANCE.value,
-                "currencies": [currency for currency, _day in currency_days],
-                "days": [day for _currency, day in currency_days],
-                "targets": [target for target, _source in rate_pairs],
-                "sources": [source for _target, source in rate_pairs],
+                **find_rates_of_transactions(counted_transactions, company=company),
             },
         )
+
+
+def find_rates_of_transactions(transactions: Any, *, company: Company) -> dict[str, list[Any]]:
+    """Return the rates of foreign transactions' days, as parallel arrays for `unnest`. Raises MissingRateError."""
+    foreign_transactions = transactions.exclude(amount_currency=company.base_currency).exclude(
+        amount_value=F("transferred_value")
+    )
+    currency_days = list(foreign_transactions.order_by().values_list("amount_currency", "date").distinct())
+    rates = get_rate_table()
+    try:
+        rate_pairs = [rates.get_rate_pair(currency, company.base_currency, day) for currency, day in currency_days]
+    except RateLookupError as error:
+        raise MissingRateError.from_missing_rate(error) from None
+    return {
+        "currencies": [currency for currency, _day in currency_days],
+        "days": [day for _currency, day in currency_days],
+        "targets": [target for target, _source in rate_pairs],
+        "sources": [source for _target, source in rate_pairs],
+    }
 
 
 def rebuild_postings(*, company: Company, transaction_ids: list[UUID]) -> None:
@@ -245,24 +251,6 @@ def to_pl_type_amounts(values: Iterable[Decimal | None]) -> tuple[tuple[str, Dec
 
 # ---------------------------------------------------------------------------------------------- rebuild and
 # verification
-
-
-def rebuild_postings_at_current_rates(company_id: UUID) -> None:
-    """Rebuild all postings of a company; late exchange rates may change closed months. Raises MissingRateError."""
-    with allow_late_rates():
-        rebuild_company_postings(company_id)
-
-
-@contextmanager
-def allow_late_rates() -> Iterator[None]:
-    """Allow the statements inside to convert postings of closed months at exchange rates that arrived late.
-
-    Figures stay as reported; the closings' differences name the rates. Amounts and dates stay protected.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL tidebook.rates = 'on'")
-        yield
-        cursor.execute("SET LOCAL tidebook.rates = 'off'")
 
 
 def rebuild_company_postings(company_id: UUID) -> None:

@@ -22,7 +22,7 @@ from ledger.imports.actions import uploads
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from planning.invoice_files.actions import DuplicateInvoice
-from planning.invoices.actions import (
+from planning.invoices.actions.invoice_imports import (
     MAX_INVOICES,
     InvoiceImportOptions,
     InvoiceImportOutcome,
@@ -30,9 +30,8 @@ from planning.invoices.actions import (
     read_invoice_table,
 )
 from planning.invoices.csv_columns import HEADINGS
-from planning.invoices.queries import InvoiceKind
 from planning.invoices.serializers import OPTION_CHOICES, parse_import_options
-from planning.models import PlannedSource
+from planning.models import InvoiceKind, PlannedSource
 from planning.planned_transactions.pages.planned_transactions import list_visible_account_names
 
 ROWS_SHOWN, ERRORS_SHOWN = 20, 100
@@ -123,7 +122,10 @@ def review_invoices_page(page: CompanyPage, kind: InvoiceKind, upload_id: UUID) 
         error = problem
     if outcome and page.is_post:
         uploads.delete_upload(**owner, upload_id=upload_id)
-        return page.redirect_with_message(format_import_message(outcome), kind)
+        message = format_import_message(outcome)
+        if outcome.invoice_import is None:
+            return page.redirect_with_message(message, kind)
+        return page.redirect_with_message(message, "invoice-import", invoice_import_id=outcome.invoice_import.id)
     return render_review(page, kind, outcome=outcome, error=error)
 
 

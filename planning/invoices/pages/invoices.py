@@ -17,11 +17,11 @@ from planning.invoices.csv_export import build_invoice_csv_response
 from planning.invoices.queries import (
     DEFAULT_INTERVAL,
     Aging,
-    InvoiceKind,
     build_invoice_standings,
     compute_aging,
     filter_invoices,
 )
+from planning.models import InvoiceKind
 
 ORDER = ("invoice_date", "id")
 DUE_SOON_DAYS, MAX_DUE_SOON = 7, 20

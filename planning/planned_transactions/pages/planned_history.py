@@ -34,20 +34,17 @@ def list_planned_history(page: CompanyPage, planned: PlannedTransaction) -> list
     entries = AuditEntry.objects.for_company(page.company.id)
     own_entries = entries.filter(entity_type__in=ENTITY_TYPES, entity_id=str(planned.id)).order_by("-time", "-id")
     rows = list(own_entries[:MAX_ENTRIES])
-    if len(rows) < MAX_ENTRIES and not any(row.action.endswith(".created") for row in rows):
-        rows += list(entries.filter(action="invoices.imported", time=planned.created_time)[:1])
-    actors = find_actor_names(page, {row.actor for row in rows if row.actor})
-    return [
-        PlannedHistoryEntry(row.time, actors.get(row.actor or "", _("System")), describe_entry(row, planned))
-        for row in rows
-    ]
+    sentences = [(row.time, row.actor, describe_entry(row, planned)) for row in rows]
+    if planned.invoice_import is not None and len(rows) < MAX_ENTRIES:
+        text = _("imported it from {file}.").format(file=planned.invoice_import.filename)
+        sentences.append((planned.created_time, planned.created_user_id, text))
+    actors = find_actor_names(page, {actor for _time, actor, _text in sentences if actor})
+    return [PlannedHistoryEntry(time, actors.get(actor or "", _("System")), text) for time, actor, text in sentences]
 
 
 def describe_entry(entry: AuditEntry, planned: PlannedTransaction) -> str:
     """Return what was done, with the amounts of settlements that were added."""
     before, after = entry.before or {}, entry.after or {}
-    if entry.action == "invoices.imported":
-        return _("imported it from {file}.").format(file=after.get("filename") or _("a file"))
     text = format_action(entry.action, name="", before=before, after=after)
     amounts = [
         format_money(Decimal(str(part["amount_value"])), planned.amount_currency)

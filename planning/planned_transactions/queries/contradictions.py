@@ -15,7 +15,7 @@ Pair = tuple[UUID, UUID]  # planned transaction, transaction
 
 
 def find_contradicting_matches(company: Company, pairs: Collection[Pair]) -> set[Pair]:
-    """Return the pairs that contradict each other. At most five statements.
+    """Return the pairs that contradict each other. Five statements.
 
     A transaction that is categorized has another category or counterparty than planned, or the bank names another
     counterparty of the company.
@@ -23,9 +23,7 @@ def find_contradicting_matches(company: Company, pairs: Collection[Pair]) -> set
     if not pairs:
         return set()
     planned_ids, transaction_ids = ({pair[place] for pair in pairs} for place in (0, 1))
-    plans = PlannedTransaction.objects.for_company(company.id).filter(IdIn("id", list(planned_ids)))
-    parties = {row.id: row.counterparty for row in plans.with_counterparty()}
-    categories = load_planned_categories(company, planned_ids)
+    parties, categories = load_planned_values(company, planned_ids)
     assigned_categories, assigned_parties = load_assigned_values(company, transaction_ids)
     named_parties = load_named_parties(company, transaction_ids)
     return {
@@ -52,15 +50,22 @@ def is_party_contradiction(party: Counterparty | None, assigned: Collection[UUID
     return bool(named) and named != normalize_party_name(party.name)
 
 
-def load_planned_categories(company: Company, planned_ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
-    """Return the categories of planned transactions and of their overrides, by planned transaction."""
-    categories: defaultdict[UUID, set[UUID]] = defaultdict(set)
+def load_planned_values(
+    company: Company, planned_ids: Collection[UUID]
+) -> tuple[dict[UUID, Counterparty | None], dict[UUID, set[UUID]]]:
+    """Return the counterparty of planned transactions, and their categories with those of their overrides, by id."""
     plans = PlannedTransaction.objects.for_company(company.id).filter(IdIn("id", list(planned_ids)))
+    parties: dict[UUID, Counterparty | None] = {}
+    categories: defaultdict[UUID, set[UUID]] = defaultdict(set)
+    for row in plans.with_counterparty():
+        parties[row.id] = row.counterparty
+        if row.category_id:
+            categories[row.id].add(row.category_id)
     overrides = PlannedOverride.objects.for_company(company.id).filter(IdIn("planned_id", list(planned_ids)))
-    for rows, name in ((plans, "id"), (overrides, "planned_id")):
-        for planned_id, category_id in rows.filter(category__isnull=False).values_list(name, "category_id"):
+    for planned_id, category_id in overrides.exclude(category=None).values_list("planned_id", "category_id"):
+        if category_id:
             categories[planned_id].add(category_id)
-    return categories
+    return parties, categories
 
 
 def load_assigned_values(

@@ -155,12 +155,14 @@ def list_planned_with_expected_dates(
 
 
 def count_overdue_occurrences(*, company: Company, start: dt.date, end: dt.date, today: dt.date) -> int:
-    """Return how many occurrences that were due in [start, end] are overdue today; older ones have lapsed."""
-    start, end = max(start, today - OVERDUE_PERIOD), min(end, today)
-    if end < start:
-        return 0
-    due_occurrences = list_due_occurrences(company, window_start=start, window_end=end, today=today)
-    return sum(occurrence.state == "overdue" for occurrence in due_occurrences)
+    """Return how many occurrences that were due in [start, end] are overdue today; only open invoices never lapse."""
+    window_end = min(end, today)
+    window_start = min(max(start, today - OVERDUE_PERIOD), window_end)
+    rows = list_planned_with_expected_dates(company, window_start=window_start, window_end=window_end)
+    due_occurrences = iter_due_occurrences(
+        rows, start=window_start, end=window_end, today=today, with_old_invoices=True
+    )
+    return sum(occurrence.state == "overdue" and occurrence.expected.date >= start for occurrence in due_occurrences)
 
 
 def iter_due_occurrences(

@@ -17,7 +17,7 @@ from ledger.models import Categorization, RefusedMatch, Transaction
 from ledger.money.rates import get_rate_table
 from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.queries.transfer_candidates import build_day_range, compute_days_apart
-from planning.calc.invoice_matching import BankTransaction
+from planning.calc.invoice_matching import MIN_NUMBER_LENGTH, BankTransaction
 from planning.calc.settlement_matching import BookedTransaction, OpenOccurrence, SettlementMatch, match_occurrences
 from planning.forecast.queries import PlannedFlow, build_invoice_flow, iter_planned_flows
 from planning.models import PlannedOverride, PlannedTransaction, SettledBy, Settlement
@@ -138,8 +138,9 @@ def load_dismissed_matches(company: Company) -> set[tuple[UUID, UUID, dt.date]]:
 def list_settlement_candidates(*, planned: PlannedTransaction, occurrence: PlannedOccurrence) -> list[Transaction]:
     """List up to 15 transactions that could settle an occurrence, whatever their amount, if anything is left of them.
 
-    Nearest amounts first, then nearest days. They are on its account, or on any if it has none, in its
-    direction, and at most 60 days away. `used_value` is what they settle elsewhere. One statement.
+    Those that name its counterparty or invoice number first, then nearest amounts, then nearest days. They are on its
+    account, or on any if it has none, in its direction, and at most 60 days away. `used_value` is what they
+    settle elsewhere. Two statements.
     """
     amount, day = Decimal(occurrence.open_amount_value), occurrence.date
     settlements = Settlement.objects.for_company(planned.company_id).filter(transaction=OuterRef("id")).order_by()
@@ -155,7 +156,21 @@ def list_settlement_candidates(*, planned: PlannedTransaction, occurrence: Plann
     rows = rows.filter(amount_value__gt=0) if amount > 0 else rows.filter(amount_value__lt=0)
     if occurrence.account_id:
         rows = rows.filter(account=occurrence.account_id)
-    return list(rows.order_by(Abs(F("amount_value") - amount), compute_days_apart(day), "id")[:MAX_CANDIDATES])
+    order = (Abs(F("amount_value") - amount), compute_days_apart(day), "id")
+    named = list(rows.filter(build_naming_condition(planned)).order_by(*order)[:MAX_CANDIDATES])
+    others = rows.exclude(id__in=[row.id for row in named]).order_by(*order)
+    return [*named, *others[: MAX_CANDIDATES - len(named)]]
+
+
+def build_naming_condition(planned: PlannedTransaction) -> Q:
+    """Return the condition of transactions whose texts name the counterparty or the number of an invoice."""
+    condition = Q(pk=None)
+    number = (planned.external_data or {}).get("invoice_number")
+    if number and len(number) >= MIN_NUMBER_LENGTH:
+        condition |= Q(description__icontains=number) | Q(from_to__icontains=number)
+    if planned.counterparty is not None:
+        condition |= Q(from_to__icontains=planned.counterparty.name)
+    return condition
 
 
 def exclude_unsuitable_transactions(rows: Any) -> Any:

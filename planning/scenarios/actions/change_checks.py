@@ -17,6 +17,7 @@ from planning.calc.scenario_changes import Change, PlannedState, find_contradict
 from planning.models import PlannedSource, PlannedTransaction, attach_overrides
 from planning.plan.actions.plan_items import count_needed_decimals, validate_plan_item_values
 from planning.planned_transactions.actions.planned_transactions import validate_planned_transaction_values
+from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 from planning.scenarios import queries
 
 MAX_PERCENT_DECIMALS = 6
@@ -190,19 +191,30 @@ def reject_contradictions(company: Company, stored_changes: Sequence[Mapping[str
     if not any(stored["kind"] == "stop" for stored in stored_changes):
         return
     category_lines = queries.load_category_lines(company.id, stored_changes)
-    changes = [
-        (position, change)
+    parsed_changes = [
+        (position, queries.parse_stored_change(company.id, stored, category_lines, today=today))
         for position, stored in enumerate(stored_changes)
-        if isinstance(change := queries.parse_stored_change(company.id, stored, category_lines, today=today), Change)
     ]
+    changes = [(position, change) for position, change in parsed_changes if isinstance(change, Change)]
     states = {state.id: state for state in iter_target_states(company, [change for _, change in changes])}
+    contradictions = set(find_contradicting_changes(changes, states))
+    for added_position, added in parsed_changes:
+        if isinstance(added, queries.AddedPlanned):
+            later_changes = [(position, change) for position, change in changes if position > added_position]
+            contradictions |= {*find_contradicting_changes(later_changes, {added.planned.id: build_added_state(added)})}
     errors = []
-    for stop, other in find_contradicting_changes(changes, states):
+    for stop, other in sorted(contradictions):
         for position, opposite in ((stop, other), (other, stop)):
             message = _("This change contradicts change {number} on the same occurrence.").format(number=opposite + 1)
             errors.append((f"#/changes/{position}", "contradicting_changes", message))
     if errors:
         raise ValidationFailed(errors)
+
+
+def build_added_state(added: queries.AddedPlanned) -> PlannedState:
+    """Build the state of a planned transaction that a scenario adds."""
+    attach_expected_dates([queries.apply_patches(added.planned, added.patches)])
+    return queries.build_planned_state(added.planned, added.patches)
 
 
 def iter_target_states(company: Company, changes: Sequence[Change]) -> Iterator[PlannedState]:

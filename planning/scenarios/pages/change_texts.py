@@ -114,17 +114,24 @@ def describe_period(start: str | None, end: str | None) -> str:
 
 
 def list_target_choices(page: CompanyPage) -> dict[str, tuple[str, Choices]]:
-    """Return the heading and the choices of each kind of target; values are `name:id`."""
+    """Return the heading and the choices of each kind of target; values are `name:id`.
+
+    Of counterparties, those with planned payments: a change of another one would change nothing.
+    """
     names = load_visible_names(page)
+    planned = PlannedTransaction.objects.for_company(page.company.id).order_by("name", "id")
     counterparties = Counterparty.objects.none()
     if page.has_permission(Permission.COUNTERPARTIES_READ):
-        counterparties = Counterparty.objects.for_company(page.company.id).order_by("name", "id")[:MAX_CHOICES]
-    planned = PlannedTransaction.objects.for_company(page.company.id).order_by("name", "id")[:MAX_CHOICES]
+        counterparties = (
+            Counterparty.objects.for_company(page.company.id)
+            .filter(id__in=planned.order_by().values("counterparty"))
+            .order_by("name", "id")[:MAX_CHOICES]
+        )
     choices: dict[str, tuple[str, Choices]] = {
         "counterpartyId": (_("Counterparties"), [(str(row.id), row.name) for row in counterparties]),
         "categoryId": (_("Categories"), names.list_category_choices()),
         "plType": (_("P&L lines"), [(line.value, str(label)) for line, label in LINE_LABELS.items()]),
-        "plannedTransactionId": (_("Planned transactions"), [(str(row.id), row.name) for row in planned]),
+        "plannedTransactionId": (_("Planned transactions"), [(str(row.id), row.name) for row in planned[:MAX_CHOICES]]),
     }
     return {
         name: (heading, [(f"{name}:{value}", label) for value, label in options])

@@ -1,7 +1,7 @@
 """Closing beside other writers, in transactions that are really committed."""
 
 import pytest
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, connection, transaction
 
 from tests.ledger.test_concurrent_writers import run_concurrently
 
@@ -44,3 +44,24 @@ def test_a_statement_that_commits_by_itself_is_refused(march, close):
             cursor.execute("DELETE FROM ledger_transaction WHERE date < '2026-04-01'")
         cursor.execute("SELECT count(*) FROM ledger_transaction WHERE date < '2026-04-01'")
         assert cursor.fetchone() == (1,)
+
+
+def test_the_name_of_an_earlier_change_lets_nothing_through(api, books, bank, march, close, reopen):
+    close()
+    reopen()
+    books.book(bank, "-5.00", "2026-03-20")
+    close()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT DISTINCT token FROM ledger_figurechange")
+        tokens = [token for (token,) in cursor.fetchall()]
+        assert tokens
+    for token in [*tokens, *(token.partition(" ")[0] for token in tokens)]:
+        with pytest.raises(IntegrityError, match="closed through"):
+            delete_in_change(token)
+    assert api.get("closings/2026-03/differences").json() == []
+
+
+def delete_in_change(token):
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL tidebook.change = '{token}'")
+        cursor.execute("DELETE FROM ledger_transaction WHERE date = '2026-03-20'")

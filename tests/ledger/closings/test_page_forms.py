@@ -33,6 +33,7 @@ ROW_OF = {
     "product_id": "products",
     "product_group_id": "product_groups",
     "import_id": "imports",
+    "invoice_import_id": "invoice_imports",
     "planned_id": "planned_transactions",
     "scenario_id": "scenarios",
     "plan_item_id": "plan_items",

@@ -7,7 +7,7 @@ import pytest
 import time_machine
 
 from companies.actions.company_data import delete_company_rows
-from companies.models import AuditEntry, Company
+from companies.models import AuditEntry
 from companies.permissions import Role
 from demo.reset import list_data_models
 from ledger.models import ReportLink
@@ -146,6 +146,6 @@ def test_only_owners_and_admins_share(acme, browser_of):
 def test_demo_reset_deletes_links_to_closings(acme, closed, api):
     for kind in ("reports", "closings"):
         assert api.post(f"{kind}/2026-03/links", {"expiresTime": in_days(1)}).status_code == 201
-    Company.objects.filter(id=acme.id).update(demonstration={"months": 1})
+    factories.turn_into(acme, demonstration={"months": 1})
     delete_company_rows(acme, list_data_models())
     assert not ReportLink.objects.for_company(acme.id).exists()

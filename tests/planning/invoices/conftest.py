@@ -4,8 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.run_date import TODAY
+
+HEADINGS = "Invoice number,Counterparty,Invoice date,Due date,Amount"
 
 
 def format_day(days: int) -> str:
@@ -72,3 +75,22 @@ class Ledger:
 @pytest.fixture
 def ledger(api, account) -> Ledger:
     return Ledger(api, str(account.id))
+
+
+@pytest.fixture
+def upload(api) -> Any:
+    """Upload lines below the usual headings, or a whole file as bytes."""
+
+    def send(
+        *lines: str,
+        kind: str = "receivables",
+        headings: str = HEADINGS,
+        content: bytes | None = None,
+        name: str = "open.csv",
+        **fields: str,
+    ) -> Any:
+        body = "\n".join([headings, *lines]).encode() if content is None else content
+        file = SimpleUploadedFile(name, body, content_type="text/csv")
+        return api.client.post(api.path(f"{kind}/import"), {"file": file} | fields, headers=api.headers)
+
+    return send

@@ -14,20 +14,6 @@ from tests.planning.invoices.conftest import get_error
 
 pytestmark = pytest.mark.django_db
 
-HEADINGS = "Invoice number,Counterparty,Invoice date,Due date,Amount"
-
-
-@pytest.fixture
-def upload(api):
-    """Upload lines below the usual headings, or a whole file as bytes."""
-
-    def send(*lines, kind="receivables", headings=HEADINGS, content=None, name="open.csv", **fields):
-        body = "\n".join([headings, *lines]).encode() if content is None else content
-        file = SimpleUploadedFile(name, body, content_type="text/csv")
-        return api.client.post(api.path(f"{kind}/import"), {"file": file} | fields, headers=api.headers)
-
-    return send
-
 
 def list_errors(answer):
     return [(each["pointer"], each["code"]) for each in answer.json()["errors"]]
@@ -44,8 +30,10 @@ def test_receivables_are_stored_with_their_dates_and_customers(api, account, upl
         'R-1,GLOBEX,2025-03-01,2025-03-31,"1,190.00"', "R-2,Initech,2025-04-01,,-20.50", accountId=str(account.id)
     )
     assert answer.status_code == 200, answer.content
-    assert answer.json() == {
+    made = answer.json()
+    assert made == {
         "count": 2, "duplicates": 0, "leftOut": 0, "createdCounterparties": 1, "dryRun": False,
+        "importId": made["importId"],
     }  # fmt: skip
     first, second = api.get("receivables").json()
     assert (first["invoiceNumber"], first["name"], first["counterparty"]["id"]) == ("R-1", "GLOBEX R-1", globex)
@@ -59,6 +47,7 @@ def test_receivables_are_stored_with_their_dates_and_customers(api, account, upl
     assert (second["dueDate"], second["basis"]) == ("2025-04-01", "startDate")
     entry = AuditEntry.objects.get(action="invoices.imported")
     assert (entry.after["count"], entry.after["filename"]) == (2, "open.csv")
+    assert entry.after["import_id"] == made["importId"]
 
 
 @pytest.mark.parametrize("settings", [{}, {"HTTP_ACCEPT_LANGUAGE": "de"}], ids=["English", "German"])
@@ -254,7 +243,7 @@ def test_unusable_file_or_option_is_refused(upload, request_values, expected):
 def test_import_takes_a_constant_number_of_statements(upload, django_assert_max_num_queries):
     counted = []
     for count in (1, 200):
-        lines = [f"R{count}-{number},Globex,2025-03-01,,1.00" for number in range(count)]
+        lines = [f"R{count}-{number},Customer {count}-{number},2025-03-01,,1.00" for number in range(count)]
         with django_assert_max_num_queries(60) as seen:
             assert upload(*lines).status_code == 200
         counted.append(len(seen.captured_queries))
@@ -262,6 +251,6 @@ def test_import_takes_a_constant_number_of_statements(upload, django_assert_max_
 
 
 def test_more_rows_than_an_import_takes_are_refused(upload, monkeypatch):
-    monkeypatch.setattr("planning.invoices.actions.MAX_INVOICES", 1)
+    monkeypatch.setattr("planning.invoices.actions.invoice_imports.MAX_INVOICES", 1)
     lines = ["R-1,Globex,2025-03-01,,1.00", "R-2,Globex,2025-03-01,,1.00"]
     assert get_error(upload(*lines)) == (413, "too_many_rows")

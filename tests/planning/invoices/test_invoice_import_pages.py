@@ -80,3 +80,49 @@ def test_upload_of_another_person_is_not_found(owner, acme, browser_of, carol, g
     assert other.get(review).status_code == 404
     path = review.replace(str(acme.id), str(globex.id))
     assert other.get(path).status_code in (302, 303)
+
+
+def import_open_invoices(owner, acme, kind="receivables"):
+    """Import a file on the pages; return the page that shows the result, and its path."""
+    content = CONTENT.replace("03/04", "13/04")
+    review = upload(owner, acme, content, kind=kind)["Location"]
+    done = owner.post(review.partition("?")[0], {"name": "open.csv"}, follow=True)
+    return done, done.redirect_chain[-1][0]
+
+
+@pytest.mark.parametrize("kind", ["receivables", "payables"])
+def test_import_is_undone_on_its_result_page(owner, acme, kind):
+    done, path = import_open_invoices(owner, acme, kind)
+    text = get_page_text(done)
+    assert "2 invoices imported on" in text
+    assert "This deletes 2 invoices." in text
+    assert "Globex R-1" in text
+    imports = f"/app/companies/{acme.id}/invoice-imports"
+    assert imports in owner.get(f"/app/companies/{acme.id}/{kind}/import").content.decode()
+    assert path in owner.get(imports).content.decode()
+    undone = get_page_text(owner.post(f"{path}/undo", follow=True))
+    assert "2 invoices deleted. 1 counterparty deleted." in undone
+    assert "Undo import" not in undone
+    assert not PlannedTransaction.objects.exists()
+    again = owner.post(f"{path}/undo", follow=True)
+    assert "already undone" in get_page_text(again)
+
+
+def test_result_page_names_the_invoices_that_are_to_be_unsettled_first(owner, acme, api, ledger):
+    _done, path = import_open_invoices(owner, acme)
+    first, _second = api.get("receivables").json()
+    ledger.pay({"id": first["id"], "startDate": first["date"]}, "4.00", -1)
+    shown = owner.get(path)
+    assert "1 invoice is settled or written off. Unsettle it first." in get_page_text(shown)
+    assert f"/planned/{first['id']}" in shown.content.decode()
+    assert f"{path}/undo" not in shown.content.decode()
+    refused = owner.post(f"{path}/undo", follow=True)
+    assert "Unsettle them first" in get_page_text(refused)
+    assert PlannedTransaction.objects.count() == 2
+
+
+def test_readers_see_the_import_without_undo(owner, acme, browser_of, bob):
+    _done, path = import_open_invoices(owner, acme)
+    viewer = browser_of(bob, acme).client
+    assert f"{path}/undo" not in viewer.get(path).content.decode()
+    assert viewer.post(f"{path}/undo").status_code == 403

@@ -107,3 +107,16 @@ def test_payment_terms_are_set_on_the_forms(owner, acme, api, ledger):
     assert stored["paymentTerms"] == 14
     answer = owner.post(path, {"name": "Globex", "type": "customer", "externalId": "", "paymentTerms": "-1"})
     assert answer.status_code == 400
+
+
+def test_payments_that_name_the_customer_or_number_are_offered_first(owner, acme, api, ledger):
+    """A partial payment is found among many of nearer amounts."""
+    customer = ledger.create_counterparty("Globex")
+    owed = ledger.invoice("1000.00", days=-3, counterparty=customer, externalData={"invoiceNumber": "RE-7001"})
+    texts = [("Other", "Subscription")] * 16 + [("GLOBEX GmbH", "Part"), ("Someone", "for re-7001")]
+    for place, (name, description) in enumerate(texts):
+        amount = "990.00" if name == "Other" else f"{place}.00"
+        body = {"accountId": ledger.account, "date": format_day(-2), "amountValue": amount}
+        assert api.post("transactions", body | {"fromTo": name, "description": description}).status_code == 201
+    shown = get_page_text(owner.get(build_occurrence_path(acme, owed, "settle")))
+    assert shown.index("for re-7001") < shown.index("GLOBEX GmbH") < shown.index("Subscription")

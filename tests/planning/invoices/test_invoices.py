@@ -98,16 +98,16 @@ def test_filters_by_state_and_counterparty(ledger):
 @pytest.mark.parametrize(
     ("query", "code"),
     [
-        ({"state": "late"}, "not_a_choice"),
+        ({"state": "late"}, "invalid_choice"),
         ({"asOf": "x"}, "invalid_value"),
-        ({"counterpartyId": "x"}, "invalid_value"),
+        ({"counterpartyId": "x"}, "unknown_id"),
         ({"kind": "receivables"}, "unknown_parameter"),
         ({"limit": "0"}, "out_of_range"),
     ],
 )
 def test_invalid_filter_is_rejected(api, query, code):
     for kind in ("receivables", "payables"):
-        assert api.get(kind, query).status_code == 400
+        assert get_error(api.get(kind, query)) == (400, code)
 
 
 def test_skipped_invoice_is_not_owed(api, ledger):
@@ -118,6 +118,18 @@ def test_skipped_invoice_is_not_owed(api, ledger):
     )
     assert ledger.list() == []
     assert ledger.age()["total"] == 0
+
+
+def test_due_list_answers_the_states_of_invoices(api, ledger):
+    ledger.invoice("10.00", name="open", days=5)
+    ledger.invoice("10.00", name="overdue", days=-5)
+    ledger.pay(ledger.invoice("10.00", name="partlyPaid", days=5), "4.00", -1)
+    ledger.pay(ledger.invoice("10.00", name="paid", days=5), "10.00", -1)
+    ledger.write_off(ledger.invoice("10.00", name="writtenOff", days=5), -1)
+    rows = api.get("planned_transactions/due", {"startDate": format_day(-9), "endDate": format_day(9)}).json()
+    assert {row["name"]: row["state"] for row in rows} == {
+        name: name for name in ("open", "overdue", "partlyPaid", "paid", "writtenOff")
+    }
 
 
 def test_receivables_are_paged(api, ledger):

@@ -92,6 +92,24 @@ def test_mistakes_are_shown_at_their_field(kind, form, field, pages, scenario):
     assert scenario.changes == []
 
 
+def test_forms_offer_counterparties_with_planned_payments(acme, pages, scenario, plan_rent, make_counterparty):
+    planned, other = (make_counterparty(acme, name=name) for name in ("Initech", "Hooli"))
+    plan_rent(counterparty={"id": str(planned.id)})
+    for kind in ("price", "lose", "delay"):
+        shown = read(pages, f"/planned/scenarios/{scenario.id}/changes/new/{kind}")
+        assert f"counterpartyId:{planned.id}" in shown
+        assert f"counterpartyId:{other.id}" not in shown
+    plan_rent(counterparty={"id": str(other.id)})
+    assert f"counterpartyId:{other.id}" in read(pages, f"/planned/scenarios/{scenario.id}/changes/new/lose")
+
+
+def test_scenario_leads_to_its_comparison(pages, scenario, plan_rent):
+    path = f"/planned/scenarios?scenario={scenario.id}"
+    assert path not in read(pages, f"/planned/scenarios/{scenario.id}")
+    add(pages, scenario, "hire", **HIRE)
+    assert path in read(pages, f"/planned/scenarios/{scenario.id}")
+
+
 def test_unknown_form_is_not_found(pages, scenario):
     assert pages.get(f"/planned/scenarios/{scenario.id}/changes/new/fire").status_code == 404
 
@@ -133,6 +151,38 @@ def test_comparison_shows_lowest_cash_and_runway_of_up_to_four(api, account, pag
     assert len(pages.get("/planned/scenarios").context["comparison"].rows) == 5
     chosen = pages.get("/planned/scenarios", scenario=ids[0]).context["comparison"].rows
     assert [row.scenario.name for row in chosen[1:]] == ["Double"]
+
+
+def test_broken_scenario_is_marked_on_every_page_that_uses_it(api, acme, pages, plan_rent, create_scenario):
+    rent = plan_rent()
+    plan_rent(name="Loan")
+    scenario = create_scenario({"kind": "stop", "plannedTransactionId": rent["id"], "from": day_in_month(3)})
+    paths = ("/planned/scenarios", "/planned", "/plan")
+    for path in paths:
+        assert "Refers to something deleted" not in read(pages, path)
+    assert api.delete(f"planned_transactions/{rent['id']}").status_code == 200
+    for path in paths:
+        rows = pages.get(path).context["comparison"].rows
+        assert [row.has_broken_changes for row in rows] == [False, True]
+        assert "Refers to something deleted" in read(pages, path)
+    shown = read(pages, f"/planned/scenarios/{scenario}")
+    assert "Deleted: does not apply" in shown
+    assert "/adopt" not in shown
+    pages.post(f"/planned/scenarios/{scenario}/adopt")
+    assert "Remove the broken changes first" in read(pages, "/planned/scenarios")
+    assert pages.post(f"/planned/scenarios/{scenario}/changes/0/delete").status_code == 303
+    assert "Deleted: does not apply" not in read(pages, f"/planned/scenarios/{scenario}")
+
+
+def test_twenty_first_scenario_is_refused_on_pages(acme, pages, scenario):
+    for _ in range(19):
+        assert pages.post("/planned/scenarios/new", name="One more").status_code == 303
+    refused = pages.post("/planned/scenarios/new", name="Too many")
+    assert refused.status_code == 400
+    assert "already has 20 scenarios" in unescape(refused.content.decode())
+    pages.post(f"/planned/scenarios/{scenario.id}/duplicate")
+    assert "already has 20 scenarios" in read(pages, "/planned/scenarios")
+    assert Scenario.objects.for_company(acme.id).count() == 20
 
 
 def test_comparison_is_the_balance_forecast_of_each(

@@ -173,6 +173,21 @@ def test_changes_that_contradict_each_other_are_rejected(other, contradicts, api
             assert answer.status_code == 201, answer.content
 
 
+def test_changes_contradict_each_other_on_an_added_payment_too(acme, api, hire, make_counterparty):
+    vendor = make_counterparty(acme)
+    hire["plannedTransaction"]["counterparty"] = {"id": str(vendor.id)}
+    target = {"counterpartyId": str(vendor.id)}
+    raise_pay, stop = {"kind": "scale", "percent": 5, **target}, {"kind": "stop", "from": "2027-06-01", **target}
+    both = {"name": "Both", "changes": [hire, raise_pay, stop]}
+    expected = {(f"#/changes/{position}", "contradicting_changes") for position in (1, 2)}
+    assert list_errors(api.post("scenarios", both)) == expected
+    before_the_hire = api.post("scenarios", both | {"changes": [raise_pay, hire, stop]})
+    assert before_the_hire.status_code == 201, before_the_hire.content
+    scenario = before_the_hire.json()["id"]
+    assert list_errors(api.put(f"scenarios/{scenario}", both)) == expected
+    assert api.get(f"scenarios/{scenario}").json() == before_the_hire.json()
+
+
 def test_losing_a_customer_does_not_contradict_a_price_of_the_category(
     acme, api, plan_rent, category, make_counterparty
 ):

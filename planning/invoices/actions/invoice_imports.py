@@ -36,10 +36,9 @@ from planning.calc.invoice_table import (
 from planning.invoice_files.actions import DuplicateInvoice, join_invoice_name
 from planning.invoice_files.queries import find_planned_numbers, get_counterparty_type
 from planning.invoices.csv_columns import get_invoice_headings
-from planning.invoices.queries import InvoiceKind
-from planning.models import PlannedSource, PlannedTransaction
+from planning.models import InvoiceImport, InvoiceKind, PlannedSource, PlannedTransaction
 
-MAX_INVOICES = 5000  # in one file
+MAX_INVOICES = 10_000  # in one file
 BATCH_SIZE = 1000
 NegativeAmounts = Literal["invoices", "creditNotes"]
 DIRECTIONS: dict[InvoiceKind, Direction] = {"receivables": Direction.IN, "payables": Direction.OUT}
@@ -69,6 +68,7 @@ class InvoiceImportOutcome:
     errors: list[Fault] = field(default_factory=list)  # always empty: no row with an error is skipped
     invoices: Sequence[PlannedTransaction] = ()
     dry_run: bool = False
+    invoice_import: InvoiceImport | None = None  # None if nothing was stored
 
 
 def import_invoices(
@@ -100,12 +100,11 @@ def import_invoices(
             company, rows.invoices, parties=parties, kind=kind, options=options
         )
         outcome = InvoiceImportOutcome(len(invoices), rows.settled, duplicates, dry_run=options.dry_run)
-        outcome.counterparties = parties.count_missing(invoices)
         outcome.invoices = [
             build_planned_invoice(
                 change,
                 invoice,
-                counterparty=parties.find(invoice.counterparty) if options.dry_run else parties.get_or_create(invoice),
+                counterparty=parties.find_or_build(invoice.counterparty),
                 amount=sign * invoice.amount,
                 currency=invoice.currency or currency,
                 account_id=options.account_id,
@@ -113,9 +112,10 @@ def import_invoices(
             )
             for invoice in invoices
         ]
+        outcome.counterparties = len(parties.new)
         count_import_outcome(source="invoices", outcome=outcome)
         if outcome.invoices and not options.dry_run:
-            store_invoices(change, outcome, filename=filename)
+            store_invoices(change, outcome, kind=kind, filename=filename, new_counterparties=parties.new)
     return outcome
 
 
@@ -240,6 +240,7 @@ class PartyLookup:
         self.change, self.type = change, get_counterparty_type(direction)
         rows = Counterparty.objects.for_company(change.company.id).exclude(type=OTHER_TYPES[direction]).order_by("id")
         self.by_name: dict[str, Counterparty] = {}
+        self.new: list[Counterparty] = []  # not stored yet
         for fold in (str.casefold, normalize_party_name):
             self.add(sorted(rows, key=lambda row: row.type != self.type), fold)
 
@@ -257,27 +258,23 @@ class PartyLookup:
         """Return the counterparty of this name; one written exactly so comes first."""
         return self.by_name.get(name.casefold()) or self.by_name.get(normalize_party_name(name))
 
-    def get_or_create(self, invoice: TableInvoice) -> Counterparty:
-        """Return the counterparty of an invoice, created where there is none; the import's audit entry counts it."""
-        result = self.find(invoice.counterparty)
-        if result is None:
-            company = self.change.company
-            result = self.change.insert(Counterparty(company=company, name=invoice.counterparty, type=self.type))
-            self.add([result], str.casefold)
-            self.add([result], normalize_party_name)
-        return result
-
-    def count_missing(self, invoices: Sequence[TableInvoice]) -> int:
-        """Return how many counterparties would be created."""
-        names = {invoice.counterparty for invoice in invoices if self.find(invoice.counterparty) is None}
-        return len({normalize_party_name(name) or name.casefold() for name in names})
+    def find_or_build(self, name: str) -> Counterparty:
+        """Return the counterparty of this name, or a new one."""
+        counterparty = self.find(name)
+        if counterparty is None:
+            counterparty = Counterparty(company=self.change.company, name=name, type=self.type)
+            counterparty.mark_created(self.change.context)
+            self.new.append(counterparty)
+            self.add([counterparty], str.casefold)
+            self.add([counterparty], normalize_party_name)
+        return counterparty
 
 
 def build_planned_invoice(
     change: CompanyChange,
     invoice: TableInvoice,
     *,
-    counterparty: Counterparty | None,
+    counterparty: Counterparty,
     amount: Decimal,
     currency: str,
     account_id: UUID | None,
@@ -316,12 +313,34 @@ def compute_terms_date(invoice: TableInvoice) -> dt.date:
     return add_days(invoice.invoice_date, invoice.payment_terms or 0)
 
 
-def store_invoices(change: CompanyChange, outcome: InvoiceImportOutcome, *, filename: str) -> None:
-    """Store the invoices with one audit entry."""
+def store_invoices(
+    change: CompanyChange,
+    outcome: InvoiceImportOutcome,
+    *,
+    kind: InvoiceKind,
+    filename: str,
+    new_counterparties: Sequence[Counterparty],
+) -> None:
+    """Store the invoices and their new counterparties with one audit entry."""
+    outcome.invoice_import = change.insert(
+        InvoiceImport(
+            company=change.company,
+            kind=kind,
+            filename=filename,
+            count=outcome.count,
+            duplicates=outcome.duplicates,
+            left_out=outcome.settled,
+            counterparty_ids=[counterparty.id for counterparty in new_counterparties],
+        )
+    )
+    Counterparty.objects.bulk_create(new_counterparties, batch_size=BATCH_SIZE)
+    for planned in outcome.invoices:
+        planned.invoice_import = outcome.invoice_import
     PlannedTransaction.objects.bulk_create(outcome.invoices, batch_size=BATCH_SIZE)
     after = {
         "count": outcome.count,
         "filename": filename,
+        "import_id": str(outcome.invoice_import.id),
         "first_id": str(outcome.invoices[0].id),
         "last_id": str(outcome.invoices[-1].id),
         "created_counterparties": outcome.counterparties,

@@ -1,0 +1,85 @@
+"""What is unfinished before a month is closed: each check counts what it says, up to the month's end."""
+
+from datetime import UTC, datetime
+
+import pytest
+import time_machine
+
+from ledger.models import Rate
+from ledger.money.rates import load_rates
+from tests.ledger.closings.test_protection import mt940
+from tests.ledger.statement_upload import upload_statement
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def checks(api):
+    """The checks that refuse to close a month; None where they pass. Nothing stays closed."""
+
+    def read(month="2026-03"):
+        answer = api.post("closings", {"month": month})
+        if answer.status_code == 201:
+            assert api.post(f"closings/{month}/reopen", {"reason": "Test"}).status_code == 200
+            return None
+        assert (answer.status_code, answer.json()["code"]) == (409, "close_checks_failed"), answer.content
+        assert api.get().json()["closedThrough"] is None
+        return answer.json()["checks"]
+
+    return read
+
+
+def test_finished_month_is_closed_without_acknowledgement(march, checks):
+    assert checks() is None
+
+
+def test_open_months_after_it_do_not_count(books, bank, march, checks):
+    books.book(bank, "-3.00", "2026-04-01")
+    books.book(bank, "-3.00", "2026-04-02", pending=True)
+    assert checks() is None
+    assert checks("2026-04")["uncategorized"] == 2
+
+
+@pytest.mark.parametrize(("last_day", "is_listed"), [("260330", True), ("260331", False), ("260401", False)])
+def test_account_whose_statements_end_before_the_month_is_listed(api, books, march, checks, last_day, is_listed):
+    account = books.account(name="Statements")
+    content = mt940("260227", "C1000,00", last_day, "C1000,00", [])
+    answer = upload_statement(api, content, accountId=account, name="a.sta")
+    assert answer.status_code == 200, answer.content
+    found = checks()
+    assert (found["unreconciledAccounts"] if found else []) == ([account] if is_listed else [])
+
+
+def test_account_that_differs_from_its_bank_is_listed(api, books, costs, march, checks):
+    account = books.account(name="Statements")
+    content = mt940("260227", "C1000,00", "260331", "C1000,00", [])
+    assert upload_statement(api, content, accountId=account, name="a.sta").status_code == 200
+    row = books.book(account, "-9.00", "2026-03-20")["id"]
+    books.split(row, {"categoryId": costs, "plSplit": {"ga": -9}})
+    assert checks()["unreconciledAccounts"] == [account]
+
+
+@pytest.mark.parametrize(("due", "overdue"), [("2026-02-28", 0), ("2026-03-31", 1), ("2026-04-01", 0)])
+def test_open_invoices_that_were_due_in_the_months_to_close_count(api, bank, march, checks, due, overdue):
+    invoice = {"name": "Initech", "accountId": bank, "startDate": due, "dueDate": due, "amountValue": "100.00"}
+    assert api.post("planned_transactions", invoice | {"invoiceDate": "2026-02-01"}).status_code == 201
+    with time_machine.travel(datetime(2026, 12, 10, tzinfo=UTC)):  # long after plans without an invoice lapse
+        found = checks()
+    assert (found["overdue"] if found else 0) == overdue
+
+
+def test_overdue_plans_count_until_they_lapse(api, bank, march, checks):
+    plan = {"name": "Rent", "accountId": bank, "startDate": "2026-03-31", "amountValue": "-100.00"}
+    with time_machine.travel(datetime(2026, 4, 10, tzinfo=UTC), tick=False):
+        assert api.post("planned_transactions", plan).status_code == 201
+        assert checks()["overdue"] == 1
+    assert checks() is None
+
+
+@pytest.mark.parametrize(("published", "missing"), [("2026-03-24", []), ("2026-03-23", ["USD"])])
+def test_rate_is_missing_from_the_eighth_day_before_the_months_end(books, march, checks, published, missing):
+    dollars = books.account(name="Dollars", defaultCurrency="USD")
+    books.book(dollars, "-10.00", "2026-03-15", amountCurrency="USD")
+    Rate.objects.filter(currency="USD", date__gt="2026-01-31").delete()
+    load_rates(data=f"Date,USD\n{published},2\n".encode(), source="test", now=datetime.now(tz=UTC))
+    assert checks()["missingRates"] == missing
