@@ -8,6 +8,7 @@ time does not grow with the history.
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -15,6 +16,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
+from companies.closed_periods import is_day_closed
 from companies.models import Company
 from ledger.models import Category
 from ledger.recognition.actions.postings import PL_TYPES
@@ -52,6 +54,7 @@ class ProposalSubject(NamedTuple):
     account_id: UUID
     amount: Decimal
     first_word: str  # of its description, as the index has it
+    date: date
 
     @property
     def is_incoming(self) -> bool:
@@ -67,15 +70,20 @@ def propose_categories(company: Company, transaction_ids: list[UUID]) -> dict[UU
 
     A transaction whose other party is the company itself is proposed as a transfer only. Of the others,
     transactions of the same counterparty come first; without any, those whose text begins alike, then those
-    whose names share a word, then those on the same account.
+    whose names share a word, then those on the same account. Transactions of closed months have no proposals.
     """
     subjects = list_proposal_subjects(company, transaction_ids)
-    transfers = propose_transfer_categories(company, subjects)
-    others = [subject for subject in subjects if subject.id not in transfers]
+    closed: dict[UUID, list[CategoryProposal]] = {
+        subject.id: [] for subject in subjects if is_day_closed(company, subject.date)
+    }
+    open_subjects = [subject for subject in subjects if subject.id not in closed]
+    transfers = propose_transfer_categories(company, open_subjects)
+    others = [subject for subject in open_subjects if subject.id not in transfers]
     by_name = propose_by_name(company, others)
     unknown_subjects = [subject for subject in others if subject.id not in by_name]
     return (
-        transfers
+        closed
+        | transfers
         | by_name
         | (propose_for_unknown_counterparties(company, unknown_subjects) if unknown_subjects else {})
     )
@@ -293,7 +301,7 @@ _COUNTED = "u.category_id, u.pl_type, u.counterparty_id, u.counterparty_type"
 
 _SUBJECTS = """
     SELECT id, lower(left(from_to, 100)), from_to, description, account_id, amount_value,
-           lower(split_part(left(description, 100), ' ', 1))
+           lower(split_part(left(description, 100), ' ', 1)), date
       FROM ledger_transaction WHERE company_id = %(company)s AND id = ANY(%(ids)s::uuid[])
 """
 # The latest transactions of a name with what they are compared by. Each needs a lookup of its categorization, some

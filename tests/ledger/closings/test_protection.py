@@ -278,6 +278,16 @@ def test_rules_skip_closed_rows(api, books, bank, costs, march, close):
     assert books.read(new)["categorizations"]
 
 
+def test_categories_are_proposed_for_open_months_only(api, books, bank, march, close, costs):
+    known, waiting = (books.book(bank, "-5.00", "2026-03-20", fromTo="Nimbus")["id"] for _ in range(2))
+    later = books.book(bank, "-5.00", "2026-04-20", fromTo="Nimbus")["id"]
+    books.split(known, {"categoryId": costs, "plSplit": {"ga": -5}})
+    close()
+    answer = api.post("transactions/proposals", {"transactionIds": [waiting, later]}).json()
+    assert answer[waiting] == []
+    assert [each["categoryId"] for each in answer[later]] == [costs]
+
+
 def test_rules_skip_what_they_would_recognize_in_a_closed_month(api, books, bank, costs, closed):
     rule = {
         "name": "Shop",
