@@ -37,6 +37,7 @@ FIELD_LABELS = {
     "counters_created": _("counter transactions created"),
     "counters_skipped": _("counter transactions skipped"),
     "country_code": _("country code"),
+    "created_counterparties": _("counterparties created"),
     "currency": _("currency"),
     "custom_logo_path": _("logo"),
     "customer": _("customer"),

@@ -98,8 +98,8 @@ COLUMN_HEADINGS: dict[str, Any] = {  # of the table that exports write and impor
     "transfer": _("Transfer"),
     "source": _("Source"),
     **{text.column: _(text.label) for text in TRANSACTION_TEXTS},
-    "external_id": _("External ID"),
-    "id": _("ID"),
+    "external_id": _("External id"),
+    "id": _("Id"),
 }
 Choices = list[tuple[str, str]]
 HIDDEN_NAME: Any = _("(no access)")
