@@ -122,10 +122,12 @@ hledger:
 	fi; \
 	command -v hledger >/dev/null || echo "There is no hledger here: the tests of journals for it are skipped."
 
-# Made-up requests, others each time: FUZZ of them for each operation, by each of the two ways to make them up.
+# Random requests, others each time: FUZZ of them for each operation, by each of two generators; and FUZZ histories of
+# closed and reopened months.
 FUZZ ?= 100
 fuzz: $(TESTS)
-	@FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -s tests/api/test_fuzz.py tests/api/test_schemathesis.py
+	@FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -s tests/api/test_fuzz.py tests/api/test_schemathesis.py \
+		tests/ledger/closings/test_random_books.py
 
 # Changes the arithmetic in thousands of small ways and counts those that no test notices: an hour on a quiet machine.
 # MUTANTS='ledger.money.calc.money.*' tries some of them; .venv/mutants/bin/mutmut results names those that live.

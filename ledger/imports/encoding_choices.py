@@ -45,9 +45,11 @@ def choose_by_headings(headings: Mapping[str, Sequence[str]]) -> list[str]:
     counts = {name: sum(bool(find_heading_fields(each)) for each in names) for name, names in headings.items()}
     best = [name for name, count in counts.items() if count == max(counts.values())]
     named = map(find_heading_languages, headings[best[0]])
-    languages = [result - OTHER_LANGUAGES for result in named if "en" not in result and result - OTHER_LANGUAGES]
-    is_eastern = any(result <= EASTERN_LANGUAGES for result in languages)
-    is_western = any(not result & EASTERN_LANGUAGES for result in languages)
+    language_sets = [
+        languages - OTHER_LANGUAGES for languages in named if "en" not in languages and languages - OTHER_LANGUAGES
+    ]
+    is_eastern = any(languages <= EASTERN_LANGUAGES for languages in language_sets)
+    is_western = any(not languages & EASTERN_LANGUAGES for languages in language_sets)
     if is_eastern == is_western:
         return best
     used = EASTERN if is_eastern else WESTERN

@@ -272,8 +272,8 @@ def test_currency_without_rate_is_an_error_and_never_counted_at_par(api, now):
     event = {"subscriptionId": subscription, "effectiveDate": "2024-02-10", "amountValue": "9", "amountCurrency": "ILS"}
     assert api.post("subscription_events", event).status_code == 201
     assert api.get().json()["computedCommittedMrrEur"] is None
-    for query in (api.post("data/monthlyData", {"mrrType": "mrr"}), api.get("products")):
-        assert (query.status_code, query.json()["code"]) == (409, "rate_missing")
+    for answer in (api.post("data/monthlyData", {"mrrType": "mrr"}), api.get("products")):
+        assert (answer.status_code, answer.json()["code"]) == (409, "rate_missing")
     with pytest.raises(CommandError, match="1 companies"):
         call_command("refresh_metrics")
     api.delete(f"subscription_events/{api.get('subscription_events').json()[0]['id']}")

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.models import Categorization, Closing, Transaction
+from tests.api.request_bodies import FUZZ
 
 pytestmark = pytest.mark.django_db
 
@@ -111,7 +112,7 @@ def exact(answer):
     return {build_key(each): each for each in answer.json()}
 
 
-@settings(max_examples=6)
+@settings(max_examples=FUZZ or 6)
 @given(operations=st.lists(OPERATIONS, min_size=8, max_size=40))
 def test_reported_and_differences_make_what_is_now(rollback, operations):
     with rollback() as driver:

@@ -53,12 +53,12 @@ def test_list_totals_show_pending_apart(pages, books, bank, savings):
 
 def test_bulk_action_beyond_one_page_is_counted_and_confirmed(pages, books, bills, hosting, acme):
     act = {"act": "categorize", "whole": "on", "category": hosting, "rule": "month"}
-    query = pages.post("?q=nimbus", **act)
-    assert query.status_code == 200
-    assert re.search(r"Categorize 60 transactions as \S* ?Hosting\?", get_page_text(query))
-    assert "60 transactions · −€1,800.00" in get_page_text(query)
+    answer = pages.post("?q=nimbus", **act)
+    assert answer.status_code == 200
+    assert re.search(r"Categorize 60 transactions as \S* ?Hosting\?", get_page_text(answer))
+    assert "60 transactions · −€1,800.00" in get_page_text(answer)
     assert Transaction.objects.for_company(acme.id).exclude(categorized_value=0).count() == 0
-    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', query.content.decode()))
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', answer.content.decode()))
     assert fields.items() >= {"act": "categorize", "whole": "on", "category": hosting, "rule": "month"}.items()
     done = pages.post("?q=nimbus", **fields)
     assert done.status_code == 303
