@@ -47,7 +47,7 @@ class CashTypeSeries(StrictSerializer):
 
 
 INTERVALS = ["day", "week", "month"]
-SHOWN_BY = "Weeks start on Monday. The date of a point is the first day of its interval."
+SHOWN_BY = "Length of a point, dated by its first day; weeks start on Monday."
 
 
 class CashFlowQuery(Window):
@@ -64,8 +64,7 @@ def build_broken_changes_field() -> serializers.ListField:
     return serializers.ListField(
         child=fields.CountField(),
         max_length=MAX_CHANGES,
-        help_text="Positions of changes of the scenario, from 0, that refer to something deleted and do not apply. "
-        "Only with `scenarioId`.",
+        help_text="With `scenarioId`: positions (from 0) of changes that refer to something deleted and do not apply.",
     )
 
 
@@ -77,7 +76,7 @@ class ForecastQuery(ScenarioQuery):
         help_text="Defaults to the first day of the month 11 months before the cutover.",
     )
     cutover_date = fields.DateField(
-        required=False, allow_null=True, help_text="Last day of actual values, today at the latest. Defaults to today."
+        required=False, allow_null=True, help_text="Last day of actual values; today by default and at the latest."
     )
     interval = fields.ChoiceField(choices=INTERVALS, required=False, default="day", help_text=SHOWN_BY)
 
@@ -101,15 +100,16 @@ class RunwaySerializer(StrictSerializer):
     cash = fields.NumberField(help_text="Today's balance of all cash accounts.")
     monthly_net = fields.NumberField(
         allow_null=True,
-        help_text="Average monthly change of cash without revaluation and financing inflow, rounded to cents. Negative "
-        "if cash decreases, null without full months.",
+        help_text="Average monthly change of cash without revaluation and financing inflow; negative if cash "
+        "decreases, null without full months.",
     )
     months = serializers.ListField(
         child=fields.MonthField(), max_length=3, help_text="Up to three last full months with transactions, in order."
     )
     runway_months = fields.NumberField(
         allow_null=True,
-        help_text="Cash divided by monthly burn, rounded down to one decimal. 0 without cash, null without burn.",
+        help_text="Cash divided by monthly burn, in months, rounded down to one decimal; 0 without cash, null "
+        "without burn.",
     )
     change_of_cash = fields.NumberField(
         help_text="Change of all cash accounts over these months, without opening balances, in the base currency."
@@ -118,8 +118,7 @@ class RunwaySerializer(StrictSerializer):
     financing_inflow = fields.NumberField(help_text="Part of it from owners and lenders; not negative.")
     below_zero = fields.DateField(
         allow_null=True,
-        help_text="First day of the next three years with projected cash below zero; null without one. Only with "
-        "`scenarioId`.",
+        help_text="With `scenarioId`: first day of the next three years with projected cash below zero; null if none.",
     )
     broken_changes = build_broken_changes_field()
 
@@ -180,7 +179,7 @@ class ForecastBalanceSeries(StrictSerializer):
         child=AccountForecastSerializer(),
         max_length=MAX_SELECTED_IDS,
         allow_null=True,
-        help_text="Forecast by account, without amounts expected on no account. Null unless byAccount is true.",
+        help_text="Forecast by account, without amounts that have no account; null unless byAccount is true.",
     )
     broken_changes = build_broken_changes_field()
 
@@ -242,7 +241,9 @@ class ProfitAndLossQuery(ScenarioQuery):
     start_month = fields.MonthField()
     end_month = fields.MonthField()
     show_all_categories = fields.BooleanField(
-        required=False, allow_null=True, help_text="Include empty categories. Defaults to plShowAllCategories."
+        required=False,
+        allow_null=True,
+        help_text="Whether to include empty categories; default is the company's plShowAllCategories.",
     )
     interval = fields.ChoiceField(
         choices=list(PERIOD_MONTHS), required=False, default="month", help_text="Length of the periods."
@@ -251,18 +252,17 @@ class ProfitAndLossQuery(ScenarioQuery):
         choices=COMPARISONS,
         required=False,
         allow_null=True,
-        help_text="`previousPeriod`: previous month, quarter or year. `previousYear`: same period a year earlier.",
+        help_text="Period to compare with: `previousPeriod`, or `previousYear` for the same period a year earlier.",
     )
     to_date = fields.BooleanField(
         required=False,
         default=False,
-        help_text="Count the current month up to today only. Service periods and the plan count by days, and the "
-        "comparison ends on the same day.",
+        help_text="Whether the current month counts up to today only, in plan and comparison too.",
     )
     as_reported = fields.BooleanField(
         required=False,
         default=False,
-        help_text="Show closed months as reported. Open months are shown as they are now.",
+        help_text="Whether to show closed months as reported; open months are shown as they are now.",
     )
 
 
@@ -283,13 +283,13 @@ class ResultSerializer(StrictSerializer):
     planned = fields.NumberField()
     percentage = fields.NumberField(
         allow_null=True,
-        help_text="Actual in percent of planned, such as 25.0. Null without a plan, and for past months unless the "
-        "company shows them.",
+        help_text="Actual in percent of planned; null without a plan, and for past months unless the company shows "
+        "them.",
     )
     variance = fields.NumberField(allow_null=True, help_text="Actual less planned; null without a plan.")
     favourable = fields.BooleanField(
         allow_null=True,
-        help_text="Whether the variance improves the result, such as revenue above plan. Null without a variance and "
+        help_text="Whether the variance improves the result, such as revenue above plan; null without a variance and "
         "on neutral lines.",
     )
     comparison_actual = fields.NumberField(
@@ -297,7 +297,7 @@ class ResultSerializer(StrictSerializer):
     )
     transactions_url = fields.TextField(
         max_length=500,
-        help_text="URL of the transactions of `actual`. Their `X-Total-Amount` is the same amount.",
+        help_text="URL of the transactions of `actual`, whose `X-Total-Amount` is the same amount.",
     )
 
 
@@ -319,7 +319,7 @@ class RecurringRevenueQuery(StrictSerializer):
 
 
 def build_rate_field(text: str) -> fields.NumberField:
-    return fields.NumberField(allow_null=True, help_text=f"{text}, in percent. Null without MRR 12 months ago.")
+    return fields.NumberField(allow_null=True, help_text=f"{text}, in percent; null without MRR 12 months ago.")
 
 
 class RecurringRevenueSerializer(StrictSerializer):
@@ -333,7 +333,8 @@ class RecurringRevenueSerializer(StrictSerializer):
     revenue_churn_rate = build_rate_field("Cancellations and downgrades, divided by MRR 12 months ago")
     quick_ratio = fields.NumberField(
         allow_null=True,
-        help_text="New, reactivated and upgraded MRR divided by cancelled and downgraded MRR. Null without the latter.",
+        help_text="New, reactivated and upgraded MRR divided by cancelled and downgraded MRR; null if nothing was "
+        "cancelled or downgraded.",
     )
 
 
@@ -350,7 +351,8 @@ class CohortMarkSerializer(StrictSerializer):
     month = fields.MonthField()
     value = fields.NumberField(help_text="MRR or number of customers at the end of the month.")
     percentage = fields.NumberField(
-        allow_null=True, help_text="Share of the first month in percent, at the same rates. Null for empty cohorts."
+        allow_null=True,
+        help_text="Share of the first month in percent, at the same exchange rates; null for an empty cohort.",
     )
 
 

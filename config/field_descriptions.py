@@ -7,7 +7,7 @@ COMPONENT_DESCRIPTIONS. Requests and updates share the text of their resource.
 from collections.abc import Iterator
 from typing import Any
 
-from config.field_texts import FIELD_DESCRIPTIONS
+from config.field_texts import FIELD_DESCRIPTIONS, PARAMETER_DESCRIPTIONS
 
 COMPONENT_DESCRIPTIONS = {
     "Account.name": "Name of the account.",
@@ -134,12 +134,16 @@ PREFIXES = ("New", "Created")
 
 
 def describe_fields(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add missing descriptions to the document's fields; a hook of drf-spectacular."""
+    """Add missing descriptions to the document's fields and parameters; a hook of drf-spectacular."""
     for component, schema in result["components"]["schemas"].items():
         for name, field in schema.get("properties", {}).items():
             text = None if field.get("description") else find_description(component, name)
             if text:
                 schema["properties"][name] = add_description(field, text)
+    for item in result["paths"].values():
+        for parameter in (each for operation in item.values() for each in operation.get("parameters", ())):
+            if parameter.get("name") in PARAMETER_DESCRIPTIONS:
+                parameter.setdefault("description", PARAMETER_DESCRIPTIONS[parameter["name"]])
     return result
 
 

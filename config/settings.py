@@ -363,5 +363,6 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "companies.api.openapi.schema.complete_document",
         "config.field_descriptions.describe_fields",
+        "config.field_examples.add_field_examples",
     ],
 }

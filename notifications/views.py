@@ -30,7 +30,7 @@ class NotificationViewSet(CompanyViewSet):
             OpenApiParameter(
                 "recipientUserId",
                 {"type": "string", "maxLength": 36},
-                description="Id of another user, or `all`. Needs `notifications:manage`.",
+                description="Id of another user, or `all`; needs `notifications:manage`.",
             ),
             OpenApiParameter("unread", bool, description="`true`: unread only; `false`: read only."),
             *PAGING_PARAMETERS,

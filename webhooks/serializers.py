@@ -53,7 +53,9 @@ class WebhookEndpointSerializer(StrictModelSerializer):
     types = EventTypes(
         allow_null=True, allow_empty=False, required=False, help_text="Event types to send; null for all."
     )
-    enabled = fields.BooleanField(required=False, help_text="Whether events are sent. Enabling it sends missed events.")
+    enabled = fields.BooleanField(
+        required=False, help_text="Whether events are sent; enabling it also sends missed events."
+    )
     description = fields.TextField(max_length=200, allow_blank=True, required=False)
     last_delivery_time = fields.TimeField(read_only=True, allow_null=True, help_text="Time of the last attempt.")
     last_status = fields.IntegerField(

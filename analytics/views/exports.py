@@ -18,9 +18,9 @@ from ledger.exports import file_responses
 from ledger.money.rates import get_rate_table
 
 STATEMENT_PARAMETERS = [
-    OpenApiParameter("startDate", dt.date, description="Day in the first month. Defaults to 11 months earlier."),
-    OpenApiParameter("endDate", dt.date, description="Day in the last month. Defaults to today."),
-    OpenApiParameter("interval", enum=list(PERIOD_MONTHS), description="Length of the periods. Defaults to `month`."),
+    OpenApiParameter("startDate", dt.date, description="Day in the first month; 11 months earlier by default."),
+    OpenApiParameter("endDate", dt.date, description="Day in the last month; today by default."),
+    OpenApiParameter("interval", enum=list(PERIOD_MONTHS), description="Length of the periods; `month` by default."),
     OpenApiParameter(
         "comparison", enum=serializers.COMPARISONS, description="Adds a sheet with the comparison period."
     ),

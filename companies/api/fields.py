@@ -196,9 +196,15 @@ class DateField(serializers.DateField):
             self.fail("invalid_date")
 
 
-@extend_schema_field(
-    {"type": "string", "maxLength": 7, "pattern": r"^(?!0000)\d{4}-(0[1-9]|1[0-2])$", "examples": ["2026-01"]}
-)
+MONTH_SCHEMA = {
+    "type": "string",
+    "maxLength": 7,
+    "pattern": r"^(?!0000)\d{4}-(0[1-9]|1[0-2])$",
+    "examples": ["2026-01"],
+}
+
+
+@extend_schema_field(MONTH_SCHEMA)
 class MonthField(serializers.Field):
     """A month, YYYY-MM, as its first day."""
 

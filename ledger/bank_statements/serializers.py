@@ -38,11 +38,12 @@ class StatementFileField(serializers.FileField):
 
 class StatementUpload(StrictSerializer):
     file = StatementFileField(
-        help_text="CAMT.052, 053 or 054, MT940, MT942, OFX, QIF, CSV, an `.xlsx` workbook, or a ZIP archive of such "
-        "files. Detected automatically."
+        help_text="A CAMT.052, 053 or 054, MT940, MT942, OFX, QIF, CSV or `.xlsx` file, or a ZIP archive of them; "
+        "detected automatically."
     )
     account_id = fields.IdField(
-        required=False, help_text="Required for CSV and QIF. Otherwise found by the account number in the file."
+        required=False,
+        help_text="Account of the file; required for CSV and QIF, otherwise found by the account number in the file.",
     )
     dry_run = fields.BooleanField(required=False, help_text="`true` returns the result without storing it.")
     split = fields.ChoiceField(
@@ -59,7 +60,7 @@ class StatementUpload(StrictSerializer):
     import_settings = fields.TextField(
         required=False,
         max_length=16 * 1024,
-        help_text="CSV settings as JSON, like the account's `importSettings.csv`. Overrides the saved settings.",
+        help_text="CSV settings as JSON, like the account's `importSettings.csv`, instead of the saved ones.",
     )
 
 

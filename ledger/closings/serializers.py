@@ -29,7 +29,7 @@ class CloseRequest(StrictSerializer):
     acknowledge = fields.BooleanField(
         required=False,
         default=False,
-        help_text="Close even if checks fail. Missing exchange rates always prevent closing.",
+        help_text="Whether to close even if checks fail; a missing exchange rate always prevents closing.",
     )
 
 
@@ -42,7 +42,9 @@ class ClosingSerializer(StrictSerializer):
 
     id = fields.IdField()
     month = fields.MonthField()
-    version = fields.IntegerField(min_value=1, max_value=MAX_VERSION, help_text="1 for the first closing of the month")
+    version = fields.IntegerField(
+        min_value=1, max_value=MAX_VERSION, help_text="Number of the closing of this month, from 1."
+    )
     status = fields.ChoiceField(choices=STATUSES)
     note = fields.TextField(allow_null=True, max_length=MAX_NOTE_LENGTH)
     closed_time = fields.TimeField(source="created_time")
@@ -50,7 +52,9 @@ class ClosingSerializer(StrictSerializer):
     reopened_time = fields.TimeField(allow_null=True)
     reopened_user_id = fields.TextField(allow_null=True, max_length=MAX_ACTOR_LENGTH)
     reopen_reason = fields.TextField(allow_null=True, max_length=MAX_REASON_LENGTH)
-    digest = fields.TextField(min_length=DIGEST_LENGTH, max_length=DIGEST_LENGTH, help_text="SHA-256, hexadecimal")
+    digest = fields.TextField(
+        min_length=DIGEST_LENGTH, max_length=DIGEST_LENGTH, help_text="SHA-256 of the closing's figures, hexadecimal."
+    )
     previous_digest = fields.TextField(
         allow_null=True,
         max_length=DIGEST_LENGTH,
@@ -109,7 +113,7 @@ class DifferenceSerializer(StrictSerializer):
     def get_fields(self) -> dict[str, serializers.Field]:
         """Add ``is``, a keyword of Python."""
         declared = super().get_fields()
-        return {**declared, "is": fields.NumberField(help_text="as the books stand now")}
+        return {**declared, "is": fields.NumberField(help_text="Figure as the books stand now, in the base currency.")}
 
     def to_representation(self, instance: Difference) -> dict[str, Any]:
         change: Any = instance.change

@@ -36,8 +36,8 @@ WINDOW_PARAMETERS = [
 ROWS_PARAMETER = OpenApiParameter(
     "rows",
     enum=list(ROW_KINDS),
-    description="One row per transaction (`transactions`, the default) or per categorization (`categorizations`). "
-    "The latter have amount, category, P&L line, tax, service period and counterparty.",
+    description="One row per transaction (`transactions`, the default), or per categorization with category, P&L "
+    "line, tax, period and counterparty.",
 )
 FILE_RESPONSE = OpenApiResponse({"type": "string", "format": "binary", "maxLength": 2**31 - 1})
 TABLE_ACTIONS = ("transactions_csv", "transactions_xlsx")

@@ -103,7 +103,7 @@ class ParseData(CompleteJsonSerializer):
     )
     date = fields.DateField(**OPTIONAL, help_text="Date of the invoice.")
     type = fields.TextField(
-        max_length=40, **OPTIONAL, help_text="Type. `invoice` or `creditNote` if read from an electronic invoice."
+        max_length=40, **OPTIONAL, help_text="Type of document; `invoice` or `creditNote` for an e-invoice."
     )
     invoice_number = fields.TextField(max_length=200, **OPTIONAL, help_text="Number that the seller gave the invoice.")
     due_date = fields.DateField(**OPTIONAL, help_text="Day on which it is due; of several payment terms, the last.")

@@ -21,7 +21,7 @@ class ImportItem(StrictSerializer):
     date = fields.DateField()
     from_to = fields.TextField(required=False, allow_null=True, max_length=MAX_TEXT_LENGTH)
     description = fields.TextField(required=False, allow_null=True, max_length=MAX_TEXT_LENGTH)
-    amount_value = AmountField(help_text="Amount; negative is money out. At most the currency's decimals.")
+    amount_value = AmountField(help_text="Amount with at most the currency's decimals; negative is money out.")
     amount_currency = CurrencyField(required=False, allow_null=True, help_text="Defaults to the account's currency.")
     external_id = fields.TextField(
         required=False, allow_null=True, max_length=MAX_ID_LENGTH, help_text="ID in your system, unique per account."
@@ -57,8 +57,8 @@ class ImportResult(StrictSerializer):
     import_id = fields.IdField(allow_null=True, help_text="ID of the import; null if nothing was stored.")
     duplicates = fields.CountField()
     possible_duplicates = fields.CountField(
-        help_text="Number of stored transactions that match an existing one in account, date, amount and currency but "
-        "not in text. Only with `duplicates: skip`."
+        help_text="With `duplicates: skip`: number of saved transactions that match another in account, date and "
+        "amount, but not in text."
     )
     errors = build_skipped_rows_field()  # type: ignore[assignment]
     dry_run = fields.BooleanField()

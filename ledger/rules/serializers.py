@@ -157,8 +157,8 @@ class Action(StrictSerializer):
         choices=CounterpartyFrom.choices,
         required=False,
         allow_null=True,
-        help_text="`fromTo` assigns the counterparty that the transaction's fromTo names, and creates it if it is new; "
-        "null for none. Setting it needs `counterparties:write`.",
+        help_text="`fromTo` assigns the counterparty named in the transaction's fromTo, and creates it if it is new "
+        "(needs `counterparties:write`); null for none.",
     )
     using_date_rule = DateRuleSerializer(required=False, allow_null=True)
     service_period = RuleServicePeriod(
@@ -176,8 +176,8 @@ class Action(StrictSerializer):
     splits = Splits(
         required=False,
         allow_null=True,
-        help_text="Shares of the amount for other categories; categoryId gets the remainder. Percentages add up to "
-        "100 at most. A transaction with less than the fixed amounts is not categorized.",
+        help_text="Shares of the amount for other categories, at most 100 percent in total; categoryId gets the "
+        "remainder.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -203,7 +203,7 @@ class RuleSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     name = fields.NameField(max_length=200)
     enabled = fields.BooleanField(required=False)
-    order = fields.OrderField(required=False, help_text="Position among the rules. Defaults to last.")
+    order = fields.OrderField(required=False, help_text="Position among the rules; last by default.")
     conditions = Conditions()
     action = Action()
     matched_count = fields.CountField(read_only=True, help_text="Number of transactions the rule categorized.")
@@ -244,7 +244,7 @@ class OrderRequest(StrictSerializer):
 
 
 class PreviewRequest(StrictSerializer):
-    rule = TriedRule(required=False, allow_null=True, help_text="Rule to preview. Defaults to all rules.")
+    rule = TriedRule(required=False, allow_null=True, help_text="Rule to preview; all rules if omitted.")
     selection = SelectionSerializer(required=False, allow_null=True, help_text="Defaults to all transactions.")
 
 

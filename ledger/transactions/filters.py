@@ -64,8 +64,7 @@ class TransactionFilter(django_filters.FilterSet):
     recognizedFrom = Filter(  # noqa: N815
         FirstDayField,
         method="by_recognition",
-        help_text="Recognized in profit and loss in this month or on this day, or later. Combines with plType and "
-        "categoryId; recognition is by day.",
+        help_text="First month or day of recognition in profit and loss; combines with plType and categoryId.",
     )
     recognizedTo = Filter(  # noqa: N815
         LastDayField, method="by_recognition", help_text="Last month or day of recognition."
@@ -73,8 +72,7 @@ class TransactionFilter(django_filters.FilterSet):
     recognizedBy = Filter(  # noqa: N815
         DateFormField,
         method="by_recognition",
-        help_text="Recognized up to this day. In the month of the day, only amounts recognized up to the day count, of "
-        "transactions dated up to it.",
+        help_text="Recognized up to this day; in its month, only amounts of transactions dated up to the day count.",
     )
     counterpartyId = Filter(IdField, method="by_counterparty")  # noqa: N815
     currency = Filter(CurrencyFormField, "amount_currency")
@@ -96,8 +94,8 @@ class TransactionFilter(django_filters.FilterSet):
         WordField,
         method="by_cash_part",
         words=CashPart.values,
-        help_text="Counts in this part of `cashBridge` from startDate to endDate. `total=true` then adds up only "
-        "what counts there.",
+        help_text="Counts in this part of `cashBridge` from startDate to endDate; `total=true` then adds up only "
+        "that part.",
     )
     open = Filter(FlagField, method="by_open", help_text="Whether an amount is uncategorized.")
     pending = Filter(FlagField, "pending")
@@ -105,12 +103,14 @@ class TransactionFilter(django_filters.FilterSet):
     source = Filter(WordField, "source", words=Source.values)
     assignedUserId = Filter(TextField, "assigned_user_id")  # noqa: N815
     categorizationsAutoAssigned = Filter(  # noqa: N815
-        FlagField, "categorizations_auto_assigned", help_text="by a rule, history, its account or a plan"
+        FlagField,
+        "categorizations_auto_assigned",
+        help_text="Whether a rule, the history, the account or a plan assigned the categories.",
     )
     assignedBy = Filter(  # noqa: N815
         AssignerField,
         method="by_assigner",
-        help_text="person, rule, rule:<id>, history, account or plan; opening balances have none",
+        help_text="Who assigned the categories: `person`, `rule`, `rule:<id>`, `history`, `account` or `plan`.",
     )
     importId = Filter(IdField, "import_batch_id")  # noqa: N815
     updatedSince = Filter(TimeFormField, "last_updated_time", "gte")  # noqa: N815

@@ -13,5 +13,5 @@ class PlanFileRequest(StrictSerializer):
         choices=Direction.choices,
         allow_null=True,
         default=None,
-        help_text="`in` for a receivable, `out` for a payable. Null if seller or buyer is your company.",
+        help_text="`in` for a receivable, `out` for a payable; null to derive it from seller and buyer.",
     )

@@ -47,7 +47,7 @@ FILTER_PARAMETERS = [
         "state",
         str,
         enum=serializers.INVOICE_STATES,
-        description="Only invoices in this state at asOf. Left out, all with an open amount.",
+        description="Only invoices in this state at asOf; if omitted, all with an open amount.",
     ),
     OpenApiParameter("asOf", dt.date, description="Day, YYYY-MM-DD; today if left out."),
 ]

@@ -34,7 +34,7 @@ from planning.planned_transactions.queries.recurring_payments import MAX_HISTORY
 
 WEB_URL_PATTERN = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # a browser might execute other schemes
 MAX_INT32 = 2_147_483_647  # service.md, part 8
-AMOUNT_HELP = "Decimal string such as -12.50; negative is money out. At most the currency's decimals."
+AMOUNT_HELP = "Amount with at most the currency's decimals; negative is money out."
 
 
 RECURRENCE_END_TYPES = ["never", "date", "count"]
@@ -138,6 +138,13 @@ class ExternalData(StrictSerializer):
 
 
 class PlannedTransactionSerializer(StrictModelSerializer):
+    """An expected payment, once or recurring.
+
+    With settledBy `category`, which requires categoryId, an occurrence is a monthly total: the transactions booked in
+    that month with its category, and counterparty if set, settle it. Its open amount is planned less booked, but not
+    past zero. `weekendShift` keeps the original date; it has no effect on invoices and with settledBy `category`.
+    """
+
     company_id = serializers.UUIDField(read_only=True)
     account_id = fields.IdField(allow_null=True, help_text="Account; null if none is set or it was deleted.")
     name = fields.NameField(max_length=300)
@@ -153,9 +160,8 @@ class PlannedTransactionSerializer(StrictModelSerializer):
     weekend_shift = fields.ChoiceField(
         choices=WeekendShift.choices,
         required=False,
-        help_text="Day on which an occurrence of a Saturday or Sunday is expected: that day (`none`, default), the "
-        "Friday `before` or the Monday `after`. Its original date stays. Without effect on invoices and with "
-        "settledBy `category`.",
+        help_text="Day on which a weekend occurrence is expected: that day (`none`, default), the Friday `before` or "
+        "the Monday `after`.",
     )
     overrides = OverrideMap(required=False, help_text="Changes to single occurrences by original date, YYYY-MM-DD.")
     payment_terms = fields.IntegerField(
@@ -167,14 +173,13 @@ class PlannedTransactionSerializer(StrictModelSerializer):
     )
     external_data = ExternalData(allow_null=True, required=False)
     auto_settle = fields.BooleanField(
-        required=False, help_text="Whether a new transaction of the same amount settles it. Defaults to true."
+        required=False, help_text="Whether a new transaction of the same amount settles it; default true."
     )
     settled_by = fields.ChoiceField(
         choices=SettledBy.choices,
         required=False,
-        help_text="`transaction` (default): one transaction settles one occurrence. `category`: an occurrence is a "
-        "monthly total of its category and, if set, counterparty; transactions booked there that month settle it. "
-        "Requires categoryId.",
+        help_text="What settles an occurrence: one `transaction` (default), or all transactions of its month, "
+        "`category` and, if set, counterparty.",
     )
 
     class Meta:
@@ -242,7 +247,7 @@ class OccurrenceSerializer(StrictSerializer):
     amount_value = AmountField()
     amount_currency = CurrencyField()
     overridden = fields.BooleanField()
-    expected_date = fields.DateField(help_text="Day on which the forecast expects it. For an invoice, see `basis`.")
+    expected_date = fields.DateField(help_text="Day on which the forecast expects it; `basis` says how it is derived.")
     basis = fields.ChoiceField(
         choices=BASES,
         help_text="What expectedDate follows from: `person` (date of the override), `paymentAttempt` (next attempt of "
@@ -250,16 +255,15 @@ class OccurrenceSerializer(StrictSerializer):
         "`dueDate` or `startDate`.",
     )
     settled_amount_value = AmountField(
-        help_text="Amount paid by transactions, with the planned sign. With settledBy `category`, what is booked."
+        help_text="Amount paid by transactions, or booked with settledBy `category`, with the planned sign."
     )
     written_off_amount_value = AmountField(help_text="Amount written off, with the planned sign.")
     open_amount_value = AmountField(
-        help_text="Amount still expected; 0 if paid, written off or skipped. With settledBy `category`, planned less "
-        "booked, but not past zero."
+        help_text="Amount still expected, with the planned sign; 0 if paid, written off or skipped."
     )
     state = fields.ChoiceField(
         choices=STATES,
-        help_text="`overdue`: open or partly paid, and due before today. For an invoice its due date counts.",
+        help_text="State of the payment; `overdue` is open or partly paid, and due before today.",
     )
     settlements = OccurrenceSettlement(many=True, help_text="What paid it and what was written off, oldest first.")
 
@@ -330,7 +334,7 @@ class WriteOffRequest(StrictSerializer):
     """A write-off of what is open."""
 
     date = fields.DateField(
-        help_text="Day from which it counts. For a recurring planned transaction, the original date of an occurrence."
+        help_text="Day from which it counts; for a recurring planned transaction, the original date of the occurrence."
     )
     reason = fields.TextField(max_length=MAX_REASON_LENGTH, help_text="Why it is written off.")
 
@@ -367,8 +371,8 @@ class MatchSerializer(StrictSerializer):
     date = fields.DateField(help_text="Original date of the occurrence, as `settle` expects it.")
     transaction_id = fields.IdField()
     difference = AmountField(
-        help_text="Transaction amount less planned amount, in the planned currency. For example -5.00 if 105.00 was "
-        "paid and 100.00 planned."
+        help_text="Transaction amount less planned amount, in the planned currency, such as -5.00 for a payment of "
+        "-105.00 planned as -100.00."
     )
     days = fields.CountField(help_text="Days between the two dates.")
     evidence = fields.ListField(

@@ -10,16 +10,16 @@ from companies.api.limits import INT32, MAX_IGNORED_FIELDS_LENGTH, MAX_LINE_LENG
 ETAG_SCHEMA = {"type": "string", "maxLength": MAX_LINE_LENGTH, "examples": ['"6b1f0a3c5d7e9f2b4c6d8e0f"']}
 REQUEST_HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     "Idempotency-Key": (
-        {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-        "1 to 255 characters. A retry with the same key and body within 24 hours returns the first response.",
+        {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$", "examples": ["import-2026-03-31"]},
+        "Key of the request: a retry with the same key and body within 24 hours returns the first response.",
     ),
     "If-Match": (
         ETAG_SCHEMA,
-        "The `ETag` you received, or `*` for any version. Returns 412 if the resource has changed. Weak tags never match.",
+        "The `ETag` you received, or `*` for any version; 412 if the resource has changed or the tag is weak.",
     ),
     "If-None-Match": (
         ETAG_SCHEMA,
-        "The `ETag` you received, or `*`. Reads return 304 if it is current. With `*`, changes return 412 if the resource exists.",
+        "The `ETag` you received: reads return 304 if it is current; with `*`, changes return 412 if the resource exists.",
     ),
 }
 UNSIGNED_INT_SCHEMA = {"type": "integer", "minimum": 0, "maximum": INT32}

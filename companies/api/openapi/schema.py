@@ -13,6 +13,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from companies.api.camel_case import to_camel_case, to_sentence_case
+from companies.api.fields import MONTH_SCHEMA
 from companies.api.limits import MAX_LINE_LENGTH, add_column_limits, add_format_limits
 from companies.api.openapi.components import COMMON_HEADERS, add_components, build_header_refs
 from companies.api.openapi.enums import extract_shared_enums
@@ -272,6 +273,12 @@ def order_operations(operations: dict[str, Any]) -> dict[str, Any]:
         for parameter in operation.get("parameters", ()):
             if parameter.get("in") == "path":
                 parameter["name"] = to_camel_case(parameter["name"])
-                day = parameter["name"].endswith("Date")
-                parameter["schema"] = {"type": "string", "format": "date" if day else "uuid", "minLength": 1}
+                parameter["schema"] = build_path_schema(parameter["name"])
     return operations
+
+
+def build_path_schema(name: str) -> dict[str, Any]:
+    """Build the schema of a path parameter: a month, a date or an id."""
+    if name == "month":
+        return {**MONTH_SCHEMA}
+    return {"type": "string", "format": "date" if name.endswith("Date") else "uuid", "minLength": 1}

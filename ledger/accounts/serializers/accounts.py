@@ -67,19 +67,6 @@ def parse_stored_number(stored_value: Any) -> Any:
 
 
 MAX_IMPORT_SETTINGS_CHARACTERS = 16 * 1024  # each account in a list response includes them
-CSV_SETTINGS_HELP_TEXT = (
-    "How the account's CSV files are read; omitted settings are detected. `columns`: heading, or position from 0, of"
-    " `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`, `balance`, `balanceBefore`, `balanceDirection`"
-    " (whether the balance is a debit or a credit), `fee`, `currency`, `counterparty`, `counterpartyAccount`,"
-    " `description` (a list), `reference`, `status`, `account`, `category`, `notes`; null if there is none."
-    " `directionValues` {in, out, leaveOut}, `statusValues` {booked, pending, leaveOut}, `accountValues` (of rows that"
-    " are imported), `otherAccountValues` (of rows that are not; you are asked about accounts in neither), `encoding`,"
-    " `separator`, `decimalMark` (`point`, `comma`), `dateOrder` (`iso`, `dayFirst`, `monthFirst`), `skipAbove` and"
-    " `skipBelow` (lines), `flipSign` (true if money out has no minus), `minusMeans` {debit, credit, direction}"
-    " (`repeats` or `reverses` the direction of its column, or `decides` alone), `signFromBalance` (true if the"
-    " balance column decides the signs), `unprovenSign` (`in` or `out`: the sign of the row that no balance proves),"
-    " `currency` (of amounts without a currency or with an ambiguous sign such as $)"
-)
 
 
 def nest_setting_errors(name: str, faults: Iterable[SettingFault]) -> dict[str, Any]:
@@ -95,8 +82,31 @@ def nest_setting_errors(name: str, faults: Iterable[SettingFault]) -> dict[str, 
 
 
 class ImportSettings(serializers.Serializer):
+    """How files of the account are read.
+
+    Settings of `csv`, detected where omitted:
+
+    - `columns`: heading, or position from 0, of `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`,
+      `balance`, `balanceBefore`, `balanceDirection` (whether the balance is a debit or a credit), `fee`, `currency`,
+      `counterparty`, `counterpartyAccount`, `description` (a list), `reference`, `status`, `account`, `category` and
+      `notes`; null if there is none.
+    - `directionValues` {in, out, leaveOut}, `statusValues` {booked, pending, leaveOut}: values of these columns.
+    - `accountValues`, `otherAccountValues`: accounts whose rows are imported, and accounts whose rows are not. You are
+      asked about other accounts.
+    - `encoding`, `separator`, `decimalMark` (`point`, `comma`), `dateOrder` (`iso`, `dayFirst`, `monthFirst`).
+    - `skipAbove`, `skipBelow`: number of lines to leave out.
+    - `flipSign`: true if money out has no minus.
+    - `minusMeans` {debit, credit, direction}: a minus `repeats` or `reverses` the direction of its column, or `decides`
+      alone.
+    - `signFromBalance`: true if the balance column decides the signs.
+    - `unprovenSign`: `in` or `out`, the sign of the row that no balance proves.
+    - `currency`: of amounts without a currency or with an ambiguous sign such as $.
+    """
+
     sparse = True
-    csv = fields.JsonField(required=False, allow_null=True, help_text=CSV_SETTINGS_HELP_TEXT)
+    csv = fields.JsonField(
+        required=False, allow_null=True, help_text="How CSV files are read; omitted settings are detected."
+    )
 
     def to_internal_value(self, data: Any) -> Any:
         """Keep the whole object, unknown members too: each integration has its own settings."""

@@ -31,8 +31,7 @@ class CategorySerializer(StrictModelSerializer):
     order = fields.OrderField(required=False)
     financing = fields.BooleanField(
         required=False,
-        help_text="Whether it is money from owners or lenders. It counts as financing in `cashBridge` and is excluded "
-        "from `runway`.",
+        help_text="Whether it is money from owners or lenders: financing in `cashBridge`, excluded from `runway`.",
     )
     used = fields.CountField(read_only=True)
     used_transactions = fields.CountField(read_only=True)

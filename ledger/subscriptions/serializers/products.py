@@ -20,7 +20,7 @@ class ProductSerializer(StrictModelSerializer):
         child=fields.TextField(max_length=200),
         max_length=MAX_EXTERNAL_IDS,
         required=False,
-        help_text="IDs in other systems. Imported subscription events are assigned by them.",
+        help_text="IDs in other systems, by which imported subscription events find the product.",
     )
 
     class Meta:
@@ -42,7 +42,7 @@ class ProductListItem(ProductSerializer):
     cMRR = fields.NumberField(  # noqa: N815 - the contract's spelling
         read_only=True,
         allow_null=True,
-        help_text="Committed MRR at the end of the current month, in the base currency. Null without "
+        help_text="Committed MRR at the end of the current month, in the base currency; null without "
         "`subscriptions:read`.",
     )
     event_count = fields.CountField(read_only=True, help_text="Number of subscription events, without retracted ones.")

@@ -26,8 +26,10 @@ from ledger.subscriptions.actions.subscription_event_import import (
 class EventSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     subscription_id = fields.IdField()
-    effective_date = fields.DateField(help_text="Date from which the amount applies. MRR counts by it.")
-    committed_date = fields.DateField(help_text="Date on which it was signed. Committed MRR counts by it.")
+    effective_date = fields.DateField(help_text="Date from which the amount applies and counts in MRR.")
+    committed_date = fields.DateField(
+        help_text="Date on which it was signed and from which it counts in committed MRR."
+    )
     amount_value = serializers.SerializerMethodField(
         "get_amount_value", help_text="Amount per interval; 0 ends the subscription."
     )
@@ -52,7 +54,7 @@ class EventFields(StrictSerializer):
 
     effective_date = fields.DateField()
     committed_date = fields.DateField(required=False, allow_null=True, help_text="Defaults to effectiveDate.")
-    amount_value = AmountField(help_text="Amount as a string, not negative. At most the currency's decimals.")
+    amount_value = AmountField(help_text="Amount, not negative, with at most the currency's decimals.")
     amount_currency = CurrencyField()
     interval = fields.ChoiceField(
         choices=BillingPeriod.choices, required=False, allow_null=True, help_text="Defaults to month."
