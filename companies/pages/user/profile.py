@@ -120,6 +120,4 @@ def confirm_email_change_page(request: HttpRequest, token: str) -> HttpResponse:
         message = _("This link has expired or does not belong to {email}.")
         messages.error(request, message.format(email=user.email))
         return redirect("profile")
-    response = render(request, "companies/confirm_email.html", {"row": row})
-    response["Referrer-Policy"] = "no-referrer"
-    return response
+    return render(request, "companies/confirm_email.html", {"row": row})

@@ -30,7 +30,6 @@ def require_open_sign_up(view: Callable[..., HttpResponse]) -> Callable[..., Htt
             return redirect(HOME_PATH)
         response = view(request, *args, **kwargs)
         response["Cache-Control"] = "no-store"
-        response["Referrer-Policy"] = "no-referrer"
         return response
 
     return check_sign_up
