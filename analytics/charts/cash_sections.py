@@ -39,8 +39,8 @@ BALANCE_KEYS = (
     LegendKey("nonCash", gettext_lazy("Other accounts"), line=True),
 )
 LEAD_BY_INTERVAL = {
-    "day": gettext_lazy("End-of-day balances, {opening}."),
-    "month": gettext_lazy("End-of-month balances, {opening}."),
+    "day": gettext_lazy("Balance at the end of each day; {opening}."),
+    "month": gettext_lazy("Balance at the end of each month; {opening}."),
 }
 NOTHING_PLANNED = gettext_lazy("No planned transactions yet. Add some to see a forecast.")
 Balances = tuple[Decimal | None, Decimal | None, Decimal | None]
@@ -226,11 +226,11 @@ def describe_opening_balance(data: ChartData) -> str:
     first = data.first_balance_days[True]
     if first and first > data.start:
         opening = next(point.cash for point in data.points if point.day == first)
-        return _("{amount} on {day}").format(
+        return _("first balance {amount} on {day}").format(
             amount=format_brief_amount(opening, data.currency), day=get_current_locale().format_day(first)
         )
     opening = data.points_with_opening[0].cash
-    return _("{amount} before {day}").format(
+    return _("opening balance {amount} on {day}").format(
         amount=format_brief_amount(opening, data.currency), day=get_current_locale().format_day(data.start)
     )
 

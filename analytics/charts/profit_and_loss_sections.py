@@ -177,7 +177,7 @@ def build_plan_section(data: ChartData) -> Section:
         id="plan-actual",
         title=_("Plan vs. actual"),
         lead=_(
-            "{period}. Planned amounts are hatched. Shows whole months, also the current one, without neutral amounts."
+            "{period}. Planned amounts are hatched. The current month counts in full; neutral amounts are excluded."
         ).format(period=year_name),
         described=_(
             "{period}: revenue {revenue} of {planned} planned, result {result} of {planned_result} planned."

@@ -24,8 +24,8 @@ def send_new_device_email(*, user: User, request: Any, now: datetime) -> None:
     """Notify about a sign-in with a browser that was not used for this account in the last 90 days."""
     with use_locale(get_user_locale(user)):
         body = _(
-            "{device} (IP address {address}) signed in to your account {when}. It has not signed in "
-            "during the last 90 days."
+            "{device} (IP address {address}) signed in to your account {when}. This browser is new or was not "
+            "used for 90 days."
         )
         send_security_email(
             user,
