@@ -73,7 +73,14 @@ def add_components(components: dict[str, Any]) -> None:
         }
     }
     components["parameters"] = {
-        name: {"name": name, "in": "header", "required": False, "description": text, "schema": schema}
+        name: {
+            "name": name,
+            "in": "header",
+            "required": False,
+            "description": text,
+            "schema": schema,
+            "example": schema["examples"][0],
+        }
         for name, (schema, text) in REQUEST_HEADERS.items()
     }
     components["securitySchemes"] = {
