@@ -42,7 +42,7 @@ LEAD_BY_INTERVAL = {
     "day": gettext_lazy("Balance at the end of each day; {opening}."),
     "month": gettext_lazy("Balance at the end of each month; {opening}."),
 }
-NOTHING_PLANNED = gettext_lazy("No planned transactions yet. Add some to see a forecast.")
+NOTHING_PLANNED = gettext_lazy("No forecast: no transactions are planned yet.")
 Balances = tuple[Decimal | None, Decimal | None, Decimal | None]
 """(cash, projected cash, other accounts)"""
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from companies import email_limits, mailer
 from companies.actions.invitations import AccountThere, store_invited_user
 from companies.errors import ConflictError
-from companies.locales import get_user_locale, use_locale
+from companies.locales import Locale, get_user_locale, use_locale
 from companies.models import AuditContext, User
 
 LINK_TTL = timedelta(days=1)
@@ -26,16 +26,19 @@ class SignUpEnded(ConflictError):
     code = "sign_up_ended"
 
 
-def request_sign_up(*, email: str, context: AuditContext) -> None:
+def request_sign_up(*, email: str, locale: Locale, context: AuditContext) -> None:
     """Mail a link to create an account, or how to sign in where there is one.
 
     The work is the same, so that neither the answer nor its time reveals which it was.
 
     Nothing is sent to deactivated users, and beyond the limit of an address.
+
+    Args:
+        locale: the visitor's, for an address without an account.
     """
     may_send = email_limits.consume_email_limit(email, now=context.time)
     user = User.objects.find_by_email(email)
-    with use_locale(get_user_locale(user or User(email=email))):
+    with use_locale(get_user_locale(user) if user else locale):
         new_text = _(
             "Create your Tidebook account here:\n\n{link}\n\nThe link is valid for one day. "
             "If you did not request this, ignore this email."

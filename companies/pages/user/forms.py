@@ -8,6 +8,7 @@ from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from companies.locales import get_current_locale
 from companies.models import User
 from companies.names import validate_one_line
 
@@ -72,7 +73,8 @@ class InvitedUserForm(SetPasswordForm):
         return [field for field in self if field.name != "name"]
 
     def build_user(self) -> User:
-        """Return the user with the entered name and password, not saved yet."""
+        """Return the user with the entered name and password, and the browser's locale, not saved yet."""
         self.user.name = self.cleaned_data["name"] or self.user.name
+        self.user.locale = self.user.locale or get_current_locale().tag
         self.user.set_password(self.cleaned_data["new_password1"])
         return self.user

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from companies.actions import sign_up
 from companies.auth import passwords, sessions
+from companies.locales import get_current_locale
 from companies.models import AuditContext
 from companies.pages.context import HOME_PATH, handle_form_errors
 from companies.pages.forms import BoundForm, bind_form
@@ -46,7 +47,7 @@ def sign_up_page(request: HttpRequest) -> HttpResponse:
     if not form.is_valid:
         return render(request, "companies/sign_up.html", {"form": form}, status=400)
     context = AuditContext(time=timezone.now(), request_id=getattr(request, "request_id", ""))
-    sign_up.request_sign_up(email=form.data["email"], context=context)
+    sign_up.request_sign_up(email=form.data["email"], locale=get_current_locale(), context=context)
     return render(request, "companies/sign_up.html", {"is_sent": True})
 
 

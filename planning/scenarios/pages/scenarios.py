@@ -46,7 +46,7 @@ def create_scenario_page(page: CompanyPage) -> HttpResponse:
             with page.handle_errors(form):
                 values = {"name": form.data["name"], "changes": []}
                 scenario = scenarios.create_scenario(company=page.company, context=page.audit_context, values=values)
-                message = _("{name} added.").format(name=scenario.name)
+                message = _('Scenario "{name}" added.').format(name=scenario.name)
                 return page.redirect_with_message(message, "scenario", scenario_id=scenario.id)
     return page.render("planning/scenarios/scenario_form.html", status=400 if form.errors else 200, tab=TAB, form=form)
 
@@ -133,7 +133,7 @@ def duplicate_scenario_page(page: CompanyPage, scenario_id: UUID) -> HttpRespons
             scenario_id=scenario_id,
             name=_("Copy of {name}").format(name=original.name)[:300],
         )
-        message = _("{name} added.").format(name=scenario.name)
+        message = _('Scenario "{name}" added.').format(name=scenario.name)
         return page.redirect_with_message(message, "scenario", scenario_id=scenario.id)
     return page.redirect("scenarios")
 

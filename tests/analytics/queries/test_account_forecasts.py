@@ -13,7 +13,7 @@ from tests.run_date import TODAY
 pytestmark = pytest.mark.django_db
 NOTICE = re.compile(r'class="notice (?:warning|error)"[^>]*>(.*?)</(?:p|li)>')
 QUERY = "forecastBalanceTimeSeries"
-NOTHING = "No planned transactions yet. Add some to see a forecast."
+NOTHING = "No forecast: no transactions are planned yet."
 
 
 def format_day(days):

@@ -45,6 +45,15 @@ def create_account(visitor, link, password=PASSWORD, **more):
     return visitor.post(link, {"new_password1": password, "new_password2": password} | more)
 
 
+def test_emails_are_in_the_language_of_the_browser():
+    visitor = Client(headers={"accept-language": "de-DE,de;q=0.9"})
+    visitor.post(SIGN_UP_PATH, {"email": "neu@example.com"})
+    assert mail.outbox[0].subject == "Ihr Tidebook-Benutzerkonto"
+    link = re.search(r"http\S+/sign-up/\S+", mail.outbox[0].body)[0].replace(django_settings.APP_URL, "/app")
+    create_account(visitor, link)
+    assert User.objects.find_by_email("neu@example.com").locale == "de"
+
+
 def test_visitor_confirms_the_address_and_creates_an_account(visitor):
     assert SIGN_UP_PATH in visitor.get("/app/sign-in").content.decode()
     assert "Create your account" in visitor.get(SIGN_UP_PATH).content.decode()
