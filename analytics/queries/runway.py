@@ -117,9 +117,11 @@ def compute_runway(*, company: Company, cash: Decimal, today: date, rates: RateT
     base = company.base_currency
     total_movements, initial_balances, financing_inflow = (
         sum_in_base_currency(
-            [(each.date, each.currency, getattr(each, amount)) for each in movements], base=base, rates=rates
+            [(each.date, each.currency, amount) for each in movements if (amount := getattr(each, name))],
+            base=base,
+            rates=rates,
         )
-        for amount in ("amount", "initial_balance", "financing_inflow")
+        for name in ("amount", "initial_balance", "financing_inflow")
     )
     net = total_movements - financing_inflow
     return Runway(
