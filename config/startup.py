@@ -76,7 +76,7 @@ def use_database() -> Iterator[None]:
     """
     os.umask(0o077)  # files that commands write are private
     if settings.EMBEDDED:
-        with EmbeddedDatabase(data_dir=settings.DATA_DIR).hold():
+        with EmbeddedDatabase(data_dir=settings.DATA_DIR).run_while_used():
             yield
     else:
         check_database_reachable(settings.DATABASES["default"])

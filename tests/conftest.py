@@ -75,7 +75,7 @@ def django_db_modify_db_settings(
         yield
         return
     embedded = EmbeddedDatabase(data_dir=settings.DATA_DIR)
-    with embedded.hold():
+    with embedded.run_while_used():
         with django_db_blocker.unblock():
             connection.settings_dict["TEST"]["TEMPLATE"] = template_database.prepare_test_template(embedded)
         yield
@@ -147,7 +147,7 @@ def quick_and_private(tmp_path_factory: Any) -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def separate(quick_and_private: Path) -> Iterator[None]:
     """No test finds what an earlier one counted, cached or stored."""
-    throttling.forget_local_counts()
+    throttling.reset_local_counts()
     request_slots.COMPANY_REQUESTS.clear()  # of tests that did not read a streamed response to its end
     request_slots.CREDENTIAL_SLOTS.clear()
     api_keys.get_key_company_id.cache_clear()

@@ -234,7 +234,7 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
         ).get(customer_id, (0, None))
     except RateLookupError as error:
         context["missing"] = error.currency
-    subscriptions_with_status = subscriptions_of_customer.with_standing(company.id, page.today).order_by("-id")[
+    subscriptions_with_status = subscriptions_of_customer.with_current_terms(company.id, page.today).order_by("-id")[
         :MAX_SUBSCRIPTIONS_SHOWN
     ]
     subscriptions = [

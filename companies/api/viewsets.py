@@ -108,7 +108,7 @@ class ApiViewSet(ViewSet):
             raise
         self.caller = request.user  # type: ignore[assignment]
         self.consume_rate_limit(self.caller.key)
-        request_slots.get_request_slots(request._request).hold_credential(self.caller.key)
+        request_slots.get_request_slots(request._request).take_credential_slot(self.caller.key)
         self.resolve_target(**kwargs)
         if (request.method or "").lower() not in self.action_map:
             self.headers["Allow"] = ", ".join(self.allowed_methods)

@@ -292,14 +292,14 @@ def iterate_lines(text: TextIO, *, separator: str | None) -> Iterator[Line]:
             begins = skipped + reader.line_num + 1
             feed.begin_row()
     except csv.Error:
-        raise explain_long_cell(begins, is_open=reader.line_num > begins - skipped) from None
+        raise build_long_cell_error(begins, is_open=reader.line_num > begins - skipped) from None
     except RowTooLong:
         raise TableLimit(
             "Line {line} has more than {most} characters.", line=str(begins), most=MAX_ROW_CHARACTERS
         ) from None
 
 
-def explain_long_cell(line: int, *, is_open: bool) -> MalformedTable:
+def build_long_cell_error(line: int, *, is_open: bool) -> MalformedTable:
     """Why a cell is too long: over several lines of the text its quotation mark was never closed."""
     if is_open:
         return build_open_quote_error(line)

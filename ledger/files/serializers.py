@@ -197,14 +197,14 @@ class FileSerializer(StrictModelSerializer):
 
 
 @extend_schema_field(FILE_SCHEMA)
-class DocumentField(serializers.FileField):
+class FileContentField(serializers.FileField):
     """Content of a file."""
 
 
 class Upload(StrictSerializer):
     """Upload of a file. Send `transactionIds` as repeated fields or as one JSON array."""
 
-    file = DocumentField(help_text="File of at most 20 MiB: PDF, PNG, JPEG, CSV or XML.")
+    file = FileContentField(help_text="File of at most 20 MiB: PDF, PNG, JPEG, CSV or XML.")
     transaction_ids = TransactionIds(required=False)
 
 

@@ -260,7 +260,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
     lines = [
         build_inbox_line(row, proposals_by_id.get(row.id, []), names, is_paired=row.id in paired_ids) for row in rows
     ]
-    assign_next_rows(listed_pairs, listed_offers, lines)
+    assign_next_focus_rows(listed_pairs, listed_offers, lines)
     return page.render(
         "ledger/inbox/inbox.html",
         status=200 if form.is_valid else 400,
@@ -289,7 +289,7 @@ def build_undo_form(page: CompanyPage) -> UndoForm | None:
     return next(filter(None, hooks.find_inbox_undo.run(page)), None)
 
 
-def assign_next_rows(
+def assign_next_focus_rows(
     pair_lines: list[dict[str, Any]], offer_lines: list[dict[str, Any]], lines: list[dict[str, Any]]
 ) -> None:
     """Set the row that gets the focus after each row is done: the next one below, else the one above of its kind,

@@ -162,7 +162,7 @@ def scale_planned_state(state: PlannedState, change: Change, *, window: DayWindo
         earlier_days = list_plain_days(state, window.limit(None, shift_day_within_calendar(change.start, -1)))
         overrides |= {day: {"amount_value": state.amount} for day in earlier_days}
     elif has_base_target and not changes_rule and (amount := scale(state.amount)) != state.amount:
-        days = list_plain_days(state, limit_to_reach(window, change, state.rule))
+        days = list_plain_days(state, limit_to_reachable_days(window, change, state.rule))
         overrides |= {day: {"amount_value": amount} for day in days}
     tax = scale(state.tax) if changes_rule and state.tax is not None else state.tax
     return replace(state, amount=base_amount, tax=tax, overrides=overrides)
@@ -177,7 +177,7 @@ def shift_planned_state(state: PlannedState, change: Change, *, window: DayWindo
         if change.includes(day) and day not in state.settled_days:
             expected_day = patch.get("date") or state.expected_date or state.rule.get_expected_day(day)
             overrides[day] = {**patch, "date": shift_day_within_calendar(expected_day, change.days)}
-    for day in list_plain_days(state, limit_to_reach(window, change, state.rule)):
+    for day in list_plain_days(state, limit_to_reachable_days(window, change, state.rule)):
         expected_day = state.expected_date or state.rule.get_expected_day(day)
         overrides[day] = {"date": shift_day_within_calendar(expected_day, change.days)}
     return replace(state, overrides=overrides)
@@ -208,7 +208,7 @@ def stop_planned_state(state: PlannedState, change: Change, *, window: DayWindow
     return replace(state, rule=rule, overrides=overrides)
 
 
-def limit_to_reach(window: DayWindow, change: Change, rule: RecurrenceRule) -> DayWindow:
+def limit_to_reachable_days(window: DayWindow, change: Change, rule: RecurrenceRule) -> DayWindow:
     """Return the days of a window whose occurrences a change alters one by one."""
     days = window.limit(change.start, change.end)
     return days if find_last_rule_day(rule) is not None else days.limit(None, get_horizon(change.horizon, rule.start))

@@ -16,7 +16,7 @@ from ledger.bank_statements.parsers.models import (
     clean_text,
 )
 from ledger.bank_statements.parsers.ofx import build_mixed_marks_error, parse_signed_amount
-from ledger.calc.months import resolve_day_in_month
+from ledger.calc.months import clamp_day_to_month
 from ledger.calc.written_amounts import MixedMarksError, find_decimal_mark
 from ledger.imports.calc.entries import Entry
 
@@ -211,7 +211,7 @@ def parse_qif_day(match: "re.Match[str]", order: str | None, line: int) -> date:
             year += 2000 if separator == "'" or last < CENTURY_TURNS else 1900
         month, number = (second, first) if order == DAY_FIRST else (first, second)
     try:
-        return resolve_day_in_month(year, month, number)
+        return clamp_day_to_month(year, month, number)
     except ValueError:
         raise build_day_error(match[0].strip(), order, line) from None
 

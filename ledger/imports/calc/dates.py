@@ -6,7 +6,7 @@ from datetime import date
 from enum import StrEnum
 from functools import cache, lru_cache
 
-from ledger.calc.months import resolve_day_in_month
+from ledger.calc.months import clamp_day_to_month
 from ledger.calc.text_normalization import strip_accents
 from ledger.imports.calc.amounts import MAX_LENGTH, UnreadableValueError
 from ledger.imports.calc.locales import iterate_locales
@@ -92,7 +92,7 @@ def parse_bank_date(text: str, order: DateOrder) -> date:
     if parts is None:
         raise UnreadableValueError("“{text}” does not match the selected date format.", text=text[:40])
     try:
-        return resolve_day_in_month(*parts)
+        return clamp_day_to_month(*parts)
     except ValueError:
         raise UnreadableValueError("“{text}” is not a valid date.", text=text[:40]) from None
 

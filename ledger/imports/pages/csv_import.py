@@ -44,7 +44,7 @@ from ledger.imports.pages.saved_settings import (
     ANSWER,
     apply_answers,
     build_csv_settings,
-    find_given_reading,
+    find_encoding_and_separator,
     find_saved_settings,
 )
 from ledger.imports.pages.uploaded_files import get_upload_owner, redirect_to_next_file
@@ -69,7 +69,7 @@ class NoFile(InvalidInputError):
 # ---------------------------------------------------------------------------------------------- upload
 
 
-def receive_csv_upload(page: CompanyPage) -> HttpResponse:
+def upload_csv_page(page: CompanyPage) -> HttpResponse:
     """Store an uploaded CSV file and go to its check. Choices made for a file that it replaces are kept."""
     try:
         upload_id = store_csv_upload(page)
@@ -183,7 +183,7 @@ def check_csv_import_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
         content = uploads.read_upload(**get_upload_owner(page), upload_id=upload_id)
     except uploads.UploadExpired:
         return redirect_to_new_upload(page)
-    given = find_given_reading(form_data, find_chosen_account(page, form_data), content)
+    given = find_encoding_and_separator(form_data, find_chosen_account(page, form_data), content)
     try:
         lines = read_uploaded_table(content, given)
     except DomainError:

@@ -19,7 +19,7 @@ from ledger.transactions.pages.labels import COLUMN_HEADINGS as EXPORTED
 ANSWER = "answer:"  # before the path of the settings that an answer belongs to
 
 
-def find_given_reading(sent: Any, account: Account | None, content: bytes) -> dict[str, Any]:
+def find_encoding_and_separator(sent: Any, account: Account | None, content: bytes) -> dict[str, Any]:
     """Return the encoding and the separator that were sent, answered, or kept for the account, in this order.
 
     What is UTF-8 is not read in another encoding that was kept.
