@@ -174,11 +174,11 @@ def build_month_end_factors_lookup(
     sorted_currencies = sorted(currencies)
 
     @cache
-    def of(number: int) -> Factors:
+    def get_factors(number: int) -> Factors:
         day = get_last_day_of_month(from_month_number(number))
         return {currency: rates.get_cross_rate(currency, base, day) for currency in sorted_currencies}
 
-    return of
+    return get_factors
 
 
 def find_last_rate_month(rates: RateTable, currencies: Iterable[str]) -> int:

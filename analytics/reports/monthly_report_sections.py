@@ -148,20 +148,20 @@ def build_result_figures(results: Sequence[StatementRow], cells: CellFormatter) 
 def build_margin_figure(revenue: CellAmounts, profit: CellAmounts, cells: CellFormatter) -> ReportRow:
     """Build the gross margin: actual, planned, difference in percentage points, and last year's."""
 
-    def compute(whole: Decimal | None, part: Decimal | None) -> Decimal | None:
+    def compute_margin(whole: Decimal | None, part: Decimal | None) -> Decimal | None:
         whole, part = whole or ZERO, part or ZERO
         return compute_gross_margin(revenue=whole, cost_of_revenue=whole - part).value
 
-    actual = compute(revenue.actual, profit.actual)
-    planned = compute(revenue.planned, profit.planned)
+    actual = compute_margin(revenue.actual, profit.actual)
+    planned = compute_margin(revenue.planned, profit.planned)
     variance = None if actual is None or planned is None else actual - planned
     return ReportRow(
         _("Gross margin"),
         [
-            cells.percentage(actual, other=compute(revenue.as_reported, profit.as_reported)),
+            cells.percentage(actual, other=compute_margin(revenue.as_reported, profit.as_reported)),
             cells.percentage(planned),
             cells.percentage(variance),
-            cells.percentage(compute(revenue.compared, profit.compared)),
+            cells.percentage(compute_margin(revenue.compared, profit.compared)),
         ],
     )
 

@@ -114,7 +114,7 @@ class Lines(Sequence[Line]):
             ends.append(text.tell())
         return cls(text.getvalue(), numbers, ends, range(len(numbers)))
 
-    def take(self, places: Iterable[int]) -> "Lines":
+    def select_lines(self, places: Iterable[int]) -> "Lines":
         """Return the lines at some positions."""
         return Lines(self.text, self.numbers, self.ends, array("Q", [self.places[place] for place in places]))
 

@@ -169,7 +169,7 @@ def build_example_rows(
     rows_by_option = []
     for option in question.options:
         reader = RowReader(replace(table, rows=lines), option.mapping, currency)
-        rows = zip(lines, reader.read_all(lines), strict=True)
+        rows = zip(lines, reader.read_rows(lines), strict=True)
         rows_by_option.append([build_stored_row(reader, line, row) for line, row in rows])
     chosen_positions: list[int] = []
     storable_positions = [place for place in range(len(lines)) if any(rows[place]["stored"] for rows in rows_by_option)]
@@ -250,7 +250,7 @@ class TableItems:
     def read_items(self, request: TransactionImportRequest) -> Iterator[TransactionImportItem | None]:
         """Yield the items one by one, and add errors to ``request``."""
         self.places, self.left_out, self.balance_check, self.has_bad_row = array("Q"), [], RunningBalanceCheck(), False
-        for place, (line, row) in enumerate(zip(self.table.rows, self.reader.read_all(), strict=True)):
+        for place, (line, row) in enumerate(zip(self.table.rows, self.reader.read_rows(), strict=True)):
             if isinstance(row, LeftOutRow):
                 self.left_out.append(row)
                 continue
@@ -295,36 +295,36 @@ class TableItems:
             if (text := self.find_text(name, cells, row))
         }
         if text := join_description(self.table, self.mapping, cells) or (
-            "" if "fromTo" in values else self.reader.cell(cells, "notes")
+            "" if "fromTo" in values else self.reader.get_cell(cells, "notes")
         ):
             values["description"] = restore_escaped_text(text)  # rows that say nothing else differ by their notes
         if category_id := self.find_category_id(cells, row):
             values["categoryId"] = category_id
         if notes := self.build_notes(cells, row):
             values["notes"] = restore_escaped_text(notes)
-        cells_by_name = {text.name: self.reader.cell(cells, text.name) for text in OTHER_TEXTS}
+        cells_by_name = {text.name: self.reader.get_cell(cells, text.name) for text in OTHER_TEXTS}
         return values | {name: restore_escaped_text(cell) for name, cell in cells_by_name.items() if cell}
 
     def find_text(self, name: str, cells: Sequence[str], row: Movement) -> str:
         if name == "counterparty":
             return find_counterparty(self.table.names, self.mapping, cells, row.amount)
-        return self.reader.cell(cells, name)
+        return self.reader.get_cell(cells, name)
 
     def find_category_id(self, cells: Sequence[str], row: Movement) -> str | None:
         """The category that a row names, where the company has one of that name; an amount of zero has none."""
         if not self.category_ids or not row.amount.strip("-0."):
             return None
-        return self.category_ids.get(fold_setting_value(self.reader.cell(cells, "category")))
+        return self.category_ids.get(fold_setting_value(self.reader.get_cell(cells, "category")))
 
     def build_notes(self, cells: Sequence[str], row: Movement) -> str:
         """Return what has no field of its own, one per line."""
-        parts = [self.reader.cell(cells, "notes")]
-        value_date_text = self.reader.cell(cells, "valueDate")
+        parts = [self.reader.get_cell(cells, "notes")]
+        value_date_text = self.reader.get_cell(cells, "valueDate")
         if value_date_text:
             parts.append(self.format_value_date(value_date_text, row))
-        if text := self.reader.cell(cells, "counterpartyAccount"):
+        if text := self.reader.get_cell(cells, "counterpartyAccount"):
             parts.append(f"Account {text}")
-        if (text := self.reader.cell(cells, "category")) and not self.find_category_id(cells, row):
+        if (text := self.reader.get_cell(cells, "category")) and not self.find_category_id(cells, row):
             parts.append(f"Category {text}")
         return "\n".join(filter(None, parts))
 
@@ -369,7 +369,9 @@ class TableItems:
         columns = self.mapping.columns
         name = FIELD_BY_WIRE_NAME.get(name, name)
         if name == "amount":
-            fields = [field_name for field_name in ("amount", "debit", "credit") if self.reader.cell(cells, field_name)]
+            fields = [
+                field_name for field_name in ("amount", "debit", "credit") if self.reader.get_cell(cells, field_name)
+            ]
             fields = fields or [field_name for field_name in ("amount", "debit") if field_name in columns]
         else:
             fields = [name]

@@ -142,29 +142,29 @@ def scale_planned_state(state: PlannedState, change: Change, *, window: DayWindo
     A percentage without an end changes the amount of the recurrence; occurrences before it keep theirs as overrides.
     """
 
-    def scale(amount: Decimal) -> Decimal:
+    def scale_one_amount(amount: Decimal) -> Decimal:
         return scale_amount(amount, percent=change.percent, currency=state.currency)
 
     has_base_target = is_change_target(change, state) and can_reach_rule(change, state.rule)
     last_day = find_last_rule_day(state.rule)
     has_no_end = change.end is None or (last_day is not None and last_day <= change.end)
     changes_rule = has_base_target and has_no_end and (change.start is None or change.start <= window.end)
-    base_amount = scale(state.amount) if changes_rule else state.amount
+    base_amount = scale_one_amount(state.amount) if changes_rule else state.amount
     overrides = dict(state.overrides)
     for day, patch in iter_occurring(state):
         overridden_amount = patch.get("amount_value")
         amount = state.amount if overridden_amount is None else overridden_amount
         if change.includes(day) and is_change_target(change, state, patch) and day not in state.settled_days:
-            amount = scale(amount)
+            amount = scale_one_amount(amount)
         if "amount_value" in patch or amount != base_amount:
             overrides[day] = {**patch, "amount_value": amount}
     if changes_rule and change.start is not None and base_amount != state.amount:
         earlier_days = list_plain_days(state, window.limit(None, shift_day_within_calendar(change.start, -1)))
         overrides |= {day: {"amount_value": state.amount} for day in earlier_days}
-    elif has_base_target and not changes_rule and (amount := scale(state.amount)) != state.amount:
+    elif has_base_target and not changes_rule and (amount := scale_one_amount(state.amount)) != state.amount:
         days = list_plain_days(state, limit_to_reachable_days(window, change, state.rule))
         overrides |= {day: {"amount_value": amount} for day in days}
-    tax = scale(state.tax) if changes_rule and state.tax is not None else state.tax
+    tax = scale_one_amount(state.tax) if changes_rule and state.tax is not None else state.tax
     return replace(state, amount=base_amount, tax=tax, overrides=overrides)
 
 

@@ -52,10 +52,10 @@ def rescale_categorizations(
         categorized_value=0, transferred_value=0
     )  # the parts are within the amount at every moment
     yield
-    recompute_totals_as_before(change, totals)
+    recompute_totals_by_automatic_flag(change, totals)
 
 
-def recompute_totals_as_before(change: CompanyChange, rows: Mapping[UUID, bool]) -> None:
+def recompute_totals_by_automatic_flag(change: CompanyChange, rows: Mapping[UUID, bool]) -> None:
     """Recompute totals; the value tells whether the categorizations are automatic."""
     for automatic in (True, False):
         ids = [row_id for row_id, of_kind in rows.items() if of_kind == automatic]

@@ -322,7 +322,7 @@ def create_statements(
             account=statement_outcome.account,
             import_batch=batch,
             currency=statement_outcome.statement.currency,
-            start_date=get_statement_start(change.company, statement_outcome),
+            start_date=get_first_day_since_data_start(change.company, statement_outcome),
             day=statement_outcome.statement.last_day,
             opening_balance=compute_balance_at_data_start(statement_outcome),
             closing_balance=statement_outcome.statement.closing,
@@ -334,7 +334,7 @@ def create_statements(
     )
 
 
-def get_statement_start(company: Company, statement_outcome: StatementOutcome) -> date | None:
+def get_first_day_since_data_start(company: Company, statement_outcome: StatementOutcome) -> date | None:
     """Return the first day of the statement of which the ledger has entries."""
     start = statement_outcome.statement.first_day
     return (

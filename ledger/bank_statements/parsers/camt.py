@@ -148,9 +148,9 @@ class CamtStream:
                 raise UnreadableFileError("The entry has too many elements.", line=self.line)
             self.builder.start(name, attributes)
         else:
-            self.open(name, attributes)
+            self.open_element(name, attributes)
 
-    def open(self, name: str, attributes: dict[str, str]) -> None:
+    def open_element(self, name: str, attributes: dict[str, str]) -> None:
         """Start a message, a statement, or a child of one."""
         self.opened += 1
         check_element_count(self.opened, self.count, line=self.parser.CurrentLineNumber)

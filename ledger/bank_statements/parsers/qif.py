@@ -94,10 +94,10 @@ def iterate_qif_records(lines: Iterator[str], most: int) -> Iterator[QifRecord]:
     sections = QifSections()
     for number, read_line in enumerate(lines, 1):
         line = read_line.strip()
-        sections.take(line)
+        sections.read_line(line)
         if line.startswith("!"):
             in_account = is_account_header(line, number)
-            sections.begin(line, is_wanted=in_account)
+            sections.begin_section(line, is_wanted=in_account)
             values = {}
         elif line.startswith("^"):
             if in_account and values:
@@ -126,11 +126,11 @@ class QifSections:
         self.has_entries = False
         self.is_unknown = False
 
-    def take(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         if self.names_account and line.startswith("N"):
             self.account, self.is_named = clean_text(line[1:])[:MAX_ACCOUNT_NUMBER_LENGTH], True
 
-    def begin(self, header: str, *, is_wanted: bool) -> None:
+    def begin_section(self, header: str, *, is_wanted: bool) -> None:
         self.names_account = header[1:].strip().lower() == "account"
         if is_wanted:
             self.is_unknown = self.has_entries and not self.is_named

@@ -297,7 +297,7 @@ def check_no_open_questions(detection: Detection, currency: str, encodings: Sequ
 def check_rows_without_account(detection: Detection, lines: Lines) -> None:
     """Raise StatementUnreadable if a row without an account is more than a sum or a footer."""
     reader = RowReader(replace(detection.table, rows=lines), detection.mapping, "")
-    for row in reader.read_all():
+    for row in reader.read_rows():
         if not isinstance(row, LeftOutRow):
             raise StatementUnreadable(format_line_error(row.line, _("The account number is missing.")))
 

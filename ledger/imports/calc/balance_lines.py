@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 from ledger.imports.calc.balance_steps import BACKWARD, Amounts, find_time_order
-from ledger.imports.calc.vocabulary import find_line_name
+from ledger.imports.calc.vocabulary import find_balance_name_kind
 
 WORDLESS = "wordless"  # the kind of a row that says nothing in words, which may be a balance
 
@@ -30,7 +30,7 @@ def find_balance_line_kind(texts: Sequence[str]) -> str:
     >>> [find_balance_line_kind(texts) for texts in (["Opening balance", "Giro"], ["Saldo"], ["Client", "Saldo"])]
     ['balance', 'word', '']
     """
-    kinds = [find_line_name(text) for text in texts if text]
+    kinds = [find_balance_name_kind(text) for text in texts if text]
     certain = next((kind for kind in kinds if kind in ("balance", "sum")), None)
     return certain or (kinds[0] or "" if kinds and all(kinds) else "")
 
@@ -42,7 +42,7 @@ class BalanceLines:
         self.read_rows = read_rows
         self.lines: frozenset[int] | None = None
 
-    def has(self, line: int) -> bool:
+    def has_line(self, line: int) -> bool:
         if self.lines is None:
             self.lines = find_balance_lines(self.read_rows())
         return line in self.lines

@@ -63,13 +63,13 @@ def mark_settings_as_kept(settings: Any) -> dict[str, Any]:
     return {**settings, "isKept": True} if isinstance(settings, dict) else {}
 
 
-def drop_other_layout(settings: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def drop_settings_of_other_layout(settings: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return kept settings without signs and missing columns where they are those of a table with other headings.
 
     >>> settings = {"isKept": True, "headings": ["Date", "Amount"], "flipSign": True, "columns": {"fee": None}}
-    >>> sorted(drop_other_layout(settings, ["Date", "Amount"]))
+    >>> sorted(drop_settings_of_other_layout(settings, ["Date", "Amount"]))
     ['columns', 'flipSign', 'headings', 'isKept']
-    >>> sorted(drop_other_layout(settings, ["Day", "Amount", "Fee"]))
+    >>> sorted(drop_settings_of_other_layout(settings, ["Day", "Amount", "Fee"]))
     ['columns', 'headings', 'isKept']
     """
     columns = settings.get("columns", {})
@@ -133,7 +133,7 @@ def _read_order(settings: AnyMapping[str, Any]) -> str | None:
 
 def _read_kinds(settings: AnyMapping[str, Any], name: str, kinds: Sequence[str]) -> dict[str, list[str]] | None:
     value = settings.get(name)
-    return {kind: _texts(value.get(kind)) for kind in kinds} if isinstance(value, dict) else None
+    return {kind: _to_texts(value.get(kind)) for kind in kinds} if isinstance(value, dict) else None
 
 
 def drop_empty_left_out(values: dict[str, list[str]] | None) -> dict[str, list[str]] | None:
@@ -162,7 +162,7 @@ def _is_place(value: Any) -> bool:
     return value is None or isinstance(value, str) or _is_count(value)
 
 
-def _texts(value: Any) -> list[str]:
+def _to_texts(value: Any) -> list[str]:
     return [str(each) for each in value][:MAX_VALUES] if isinstance(value, list) else []
 
 
@@ -188,13 +188,15 @@ _READERS: dict[str, Callable[[AnyMapping[str, Any]], Any]] = {
     ),
     "statusValues": lambda settings: _read_kinds(settings, "statusValues", STATUS_KINDS),
     "accountValues": lambda settings: (
-        _texts(settings["accountValues"]) if isinstance(settings.get("accountValues"), list) else None
+        _to_texts(settings["accountValues"]) if isinstance(settings.get("accountValues"), list) else None
     ),
     "otherAccountValues": lambda settings: (
-        _texts(settings["otherAccountValues"]) if isinstance(settings.get("otherAccountValues"), list) else None
+        _to_texts(settings["otherAccountValues"]) if isinstance(settings.get("otherAccountValues"), list) else None
     ),
     "isKept": _read_if("isKept", lambda value: value is True),
-    "answered": lambda settings: _texts(settings["answered"]) if isinstance(settings.get("answered"), list) else None,
+    "answered": lambda settings: (
+        _to_texts(settings["answered"]) if isinstance(settings.get("answered"), list) else None
+    ),
     "encoding": _read_if("encoding", _is_text),
     "separator": _read_if("separator", _is_text),
     "currency": _read_if("currency", lambda value: value in CURRENCIES),
@@ -226,8 +228,8 @@ def to_csv_settings(mapping: ColumnMapping, names: Sequence[str], *, has_heading
         "signFromBalance": mapping.sign_from_balance,
         "minusMeans": mapping.minus_means,
         "directionValues": mapping.directions
-        and drop_empty_left_out(_by_kind(mapping.directions, csv_settings.DIRECTION_VALUE_KINDS)),
-        "statusValues": mapping.statuses and _by_kind(mapping.statuses, STATUS_KINDS),
+        and drop_empty_left_out(_group_by_kind(mapping.directions, csv_settings.DIRECTION_VALUE_KINDS)),
+        "statusValues": mapping.statuses and _group_by_kind(mapping.statuses, STATUS_KINDS),
     }
     settings |= {name: value for name, value in optional_settings.items() if value}
     if mapping.accounts is not None:
@@ -237,7 +239,7 @@ def to_csv_settings(mapping: ColumnMapping, names: Sequence[str], *, has_heading
     return settings
 
 
-def _by_kind(values: AnyMapping[str, str], kinds: Sequence[str]) -> dict[str, list[str]]:
+def _group_by_kind(values: AnyMapping[str, str], kinds: Sequence[str]) -> dict[str, list[str]]:
     return {kind: [value for value, each in values.items() if each == kind][:MAX_VALUES] for kind in kinds}
 
 

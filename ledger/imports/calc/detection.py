@@ -77,8 +77,8 @@ def split_lines_by_account(
     search = ValueSearch(table, normalized_settings, own or AccountFacts())
     search.read_given_settings()
     search.choose_date()
-    search.drop_other_parties()
-    if not search.account_names():
+    search.drop_other_party_columns()
+    if not search.list_account_names():
         return {}, table.rows[:0]
     place = None if table.sections else search.mapping.columns.get("account")
     label_by_value: dict[str, str] = {}
@@ -87,10 +87,12 @@ def split_lines_by_account(
         label = table.get_account_label(line, place)
         name = label_by_value.setdefault(fold_setting_value(label), label)
         places.setdefault(name, array("Q")).append(place_of_line)
-    lines_by_label = {name: table.rows.take(each) for name, each in places.items()}
+    lines_by_label = {name: table.rows.select_lines(each) for name, each in places.items()}
     undated_labels = [name for name, rows in lines_by_label.items() if not name or not any(map(_has_day, rows))]
     rest = sorted(place for name in undated_labels for place in places[name])
-    return {name: rows for name, rows in lines_by_label.items() if name not in undated_labels}, table.rows.take(rest)
+    return {name: rows for name, rows in lines_by_label.items() if name not in undated_labels}, table.rows.select_lines(
+        rest
+    )
 
 
 def _has_day(line: Line) -> bool:
@@ -103,7 +105,7 @@ class ValueSearch(SignSearch):
     def run(self) -> Detection:
         self.read_given_settings()
         self.choose_date()
-        self.drop_other_parties()
+        self.drop_other_party_columns()
         self.choose_decimal_mark()
         self.choose_balance_and_amounts()
         self.choose_currency()
@@ -112,16 +114,16 @@ class ValueSearch(SignSearch):
         self.choose_status()
         self.choose_account()
         self.choose_texts()
-        self.ask_missing_columns()
+        self.add_missing_columns_question()
         self.refuse_table()
-        return self.finish()
+        return self.build_detection()
 
     def refuse_table(self) -> None:
         is_proven = "amount" in self.result.proven or self.steps is not None
         fault = find_table_fault(self.table, self.mapping, own_currency=self.own.currency, is_proven=is_proven)
         self.result.refused = self.result.refused or fault
 
-    def drop_other_parties(self) -> None:
+    def drop_other_party_columns(self) -> None:
         """Take columns of account numbers for the other parties' where they cannot be the own account's."""
         if "account" in self.pinned or self.table.sections:
             return
@@ -148,7 +150,7 @@ class ValueSearch(SignSearch):
             candidates = self.list_role_columns("status") or [
                 each
                 for each in self.list_unused(self.columns)
-                if each.is_words
+                if each.is_text
                 and not each.fields
                 and 1 < len(each.values) <= 12
                 and all(map(find_status_meaning, each.values))
@@ -176,7 +178,7 @@ class ValueSearch(SignSearch):
                     for each in ("booked", "pending", "leaveOut")
                 }
                 options.append((value, build_mapping_update(statuses=whole)))
-            self.ask("status_values", "statusValues", options)
+            self.add_question("status_values", "statusValues", options)
 
     def choose_account(self) -> None:
         if self.mapping.accounts is not None:
@@ -186,9 +188,9 @@ class ValueSearch(SignSearch):
                 and (account_columns := self.list_role_columns("account"))
             ):
                 self.set_column("account", account_columns[0].place)
-            self.ask_new_accounts(self.mapping.accounts)
+            self.add_new_accounts_question(self.mapping.accounts)
             return
-        names = self.account_names()
+        names = self.list_account_names()
         if len(names) < 2:
             return
         own = [name for name in names if self.own.number and has_account_number(name, self.own.number)]
@@ -198,9 +200,9 @@ class ValueSearch(SignSearch):
             return
         options: list[Answer] = [([name], build_mapping_update(accounts=(name,))) for name in names[: MAX_OPTIONS - 1]]
         options.append((names, build_mapping_update(accounts=tuple(names))))
-        self.ask("account_values", "accountValues", options)
+        self.add_question("account_values", "accountValues", options)
 
-    def ask_new_accounts(self, kept_accounts: tuple[str, ...]) -> None:
+    def add_new_accounts_question(self, kept_accounts: tuple[str, ...]) -> None:
         """Ask for accounts that the file has and the kept choice does not know: their rows are not dropped silently."""
         if not self.is_setting_kept("accountValues"):
             return
@@ -208,18 +210,18 @@ class ValueSearch(SignSearch):
         known = {fold_setting_value(name) for name in (*kept_accounts, *(others or ()))}
         new = [
             name
-            for name in self.account_names()
+            for name in self.list_account_names()
             if fold_setting_value(name) not in known and (others is not None or has_full_number(name))
         ]
         if new:
             options = [[*kept_accounts, *new], list(kept_accounts)]
-            self.ask(
+            self.add_question(
                 "account_values",
                 "accountValues",
                 [(names, build_mapping_update(accounts=tuple(names))) for names in options],
             )
 
-    def account_names(self) -> list[str]:
+    def list_account_names(self) -> list[str]:
         """Return the accounts in the table, from its sections or a column, which becomes the account column."""
         if self.table.sections:
             return self.table.section_names
@@ -246,7 +248,7 @@ class ValueSearch(SignSearch):
                 word_columns = [
                     column
                     for column in self.list_unused(self.columns)
-                    if column.is_words and not set(dict(column.fields)) & {"category", "status", "account"}
+                    if column.is_text and not set(dict(column.fields)) & {"category", "status", "account"}
                 ]
                 varied = [column for column in word_columns if not is_own_number(column)]
                 description_columns = sorted(
@@ -270,7 +272,7 @@ class ValueSearch(SignSearch):
         if "counterparty" in self.pinned:
             return
         pair = find_party_pair(self.table.names)
-        if pair and all(self.columns[place].allows("counterparty") and place not in self.taken for place in pair):
+        if pair and all(self.columns[place].fits_field("counterparty") and place not in self.taken for place in pair):
             self.set_column("counterparty", pair[1])
             self.taken.add(pair[0])
             return
@@ -280,7 +282,7 @@ class ValueSearch(SignSearch):
         if result := others or varied or candidates:
             self.set_column("counterparty", result[0].place)
 
-    def ask_missing_columns(self) -> None:
+    def add_missing_columns_question(self) -> None:
         """Ask for kept columns that are missing: the column that seems to replace it, or none."""
         for name in self.result.lost_fields:
             if name == "description" or self.is_question_open(f"columns.{name}"):
@@ -289,14 +291,16 @@ class ValueSearch(SignSearch):
             candidates = (
                 [self.columns[place]]
                 if place is not None
-                else [each for each in self.list_unused(self.columns) if each.allows(name)]
+                else [each for each in self.list_unused(self.columns) if each.fits_field(name)]
             )
             if (name not in ASKED_WHEN_LOST or name in ("direction", "status")) and place is not None:
                 self.result.assumed.append(name)
                 continue
             if not candidates and name in ("date", *AMOUNT_FIELDS):
                 continue
-            self.ask_column("column_gone", name, candidates[: MAX_OPTIONS - 1], none=name not in ("date", "amount"))
+            self.add_column_question(
+                "column_gone", name, candidates[: MAX_OPTIONS - 1], none=name not in ("date", "amount")
+            )
 
 
 def is_own_number(column: Column) -> bool:

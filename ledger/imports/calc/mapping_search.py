@@ -11,7 +11,7 @@ from ledger.imports.calc.balance_steps import Amounts, find_time_order
 from ledger.imports.calc.column_mapping import (
     AMOUNT_FIELDS,
     ColumnMapping,
-    drop_other_layout,
+    drop_settings_of_other_layout,
     find_column_position,
     fold_setting_value,
 )
@@ -23,7 +23,7 @@ from ledger.imports.calc.columns import (
     has_balance_name,
     select_sample_rows,
 )
-from ledger.imports.calc.date_columns import choose_booking_date, is_named_booked, is_named_started
+from ledger.imports.calc.date_columns import choose_booking_date, is_named_booking_day, is_named_payment_day
 from ledger.imports.calc.dates import DateOrder, find_bank_date, find_date_orders, find_mixed_date_orders
 from ledger.imports.calc.detection_result import (
     MAX_OPTIONS,
@@ -49,7 +49,7 @@ class MappingSearch:
     """A search for the mapping of a table; each step decides a part of it or asks a question."""
 
     def __init__(self, table: Table, given: dict[str, Any], own: AccountFacts):
-        self.table, self.given, self.own = table, drop_other_layout(given, table.names), own
+        self.table, self.given, self.own = table, drop_settings_of_other_layout(given, table.names), own
         self.sample = select_sample_rows(table)
         self.columns = build_table_columns(table, self.sample)
         self.constants = find_constant_positions([line.cells for line in self.sample])
@@ -93,13 +93,13 @@ class MappingSearch:
         name = self.table.names[place]
         return name if name and self.table.names.count(name) == 1 else place
 
-    def ask(self, question: str, path: str, options: list[Answer]) -> None:
+    def add_question(self, question: str, path: str, options: list[Answer]) -> None:
         self.open.append((question, path, options[:MAX_OPTIONS]))
 
     def is_question_open(self, path: str) -> bool:
         return any(each == path for _, each, _ in self.open)
 
-    def finish(self) -> Detection:
+    def build_detection(self) -> Detection:
         """Return the result; each option has the whole mapping that follows from it."""
         self.result.questions = [
             MappingQuestion(question, path, [AnswerOption(value, change(self.mapping)) for value, change in options])
@@ -107,7 +107,7 @@ class MappingSearch:
         ]
         return self.result
 
-    def ask_column(self, question: str, name: str, columns: Sequence[Column], *, none: bool = False) -> None:
+    def add_column_question(self, question: str, name: str, columns: Sequence[Column], *, none: bool = False) -> None:
         """Ask which column a field is, with the mapping that follows from each."""
         places: list[tuple[Any, int | None]] = [(self.get_column_reference(each.place), each.place) for each in columns]
         if none:
@@ -115,7 +115,7 @@ class MappingSearch:
         options: list[Answer] = [
             (value, partial(ColumnMapping.with_column, name=name, place=place)) for value, place in places
         ]
-        self.ask(question, f"columns.{name}", options)
+        self.add_question(question, f"columns.{name}", options)
 
     def read_given_settings(self) -> None:
         names, kept_headings = self.table.names, self.given.get("headings", ())
@@ -178,18 +178,20 @@ class MappingSearch:
                 if len(candidates) > 1 and not named_columns:
                     self.result.assumed.append("date")
         if "valueDate" not in self.pinned:
-            others = [each for each in self.list_role_columns("date") if is_named_started(each) or self.has_booked_date]
+            others = [
+                each for each in self.list_role_columns("date") if is_named_payment_day(each) or self.has_booked_date
+            ]
             if candidates := self.list_role_columns("valueDate") or others:
                 self.set_column("valueDate", candidates[0].place)
-        self.choose_order()
+        self.choose_date_order()
 
     @property
     def has_booked_date(self) -> bool:
         """Whether the heading of the chosen column says that its days are those of the booking."""
         place = self.mapping.columns.get("date")
-        return place is not None and is_named_booked(self.columns[place])
+        return place is not None and is_named_booking_day(self.columns[place])
 
-    def choose_order(self) -> None:
+    def choose_date_order(self) -> None:
         place = self.mapping.columns.get("date")
         if "dateOrder" in self.given:
             self.mapping = replace(self.mapping, date_order=DateOrder(self.given["dateOrder"]))
@@ -208,7 +210,7 @@ class MappingSearch:
         self.mapping = replace(self.mapping, date_order=orders[0])
         self.orders = orders
         if len(orders) > 1 and not self.result.refused:
-            self.ask(
+            self.add_question(
                 "date_order",
                 "dateOrder",
                 [(str(each), build_mapping_update(date_order=each)) for each in orders],
@@ -227,7 +229,7 @@ class MappingSearch:
             {"line": str(line_number), "text": text, "other_line": str(other_line), "other": other},
         )
 
-    def find_days(self) -> list[date | None]:
+    def list_sample_days(self) -> list[date | None]:
         """The day of each row of the sample; none where it depends on an open question which row is older."""
         place = self.mapping.columns.get("date")
         if place is None:
@@ -236,7 +238,7 @@ class MappingSearch:
         days = [[find_bank_date(cell, order) for cell in cells] for order in self.orders or [self.mapping.date_order]]
         return days[0] if len(set(map(find_time_order, days))) == 1 else [None] * len(cells)
 
-    def read_sample(self, mapping: ColumnMapping) -> Amounts:
+    def read_sample_amounts(self, mapping: ColumnMapping) -> Amounts:
         """The amounts of the sample as a mapping reads them; None where it reads none."""
         reader = RowReader(replace(self.table, rows=self.sample), mapping, self.own.currency)
         is_amount = [row not in self.columns[0].balance_rows for row in range(len(self.sample))]

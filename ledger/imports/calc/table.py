@@ -177,6 +177,6 @@ def split_table_sections(lines: Lines, first: int, names: list[str]) -> tuple[Li
             rows.append(place)
             sections[lines[place].number] = titles[section_index]
     if len({title for title in sections.values() if title}) > 1:
-        return lines.take(rows), sections
+        return lines.select_lines(rows), sections
     unbooked = [place - 1 for place, title in zip(starts[1:], titles[1:], strict=True) if is_unbooked_title(title)]
-    return lines.take(sorted([*rows, *unbooked])), {}
+    return lines.select_lines(sorted([*rows, *unbooked])), {}

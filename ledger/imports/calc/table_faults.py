@@ -22,13 +22,13 @@ MAX_TITLE_LENGTH = 60
 
 def find_table_fault(table: Table, mapping: ColumnMapping, *, own_currency: str, is_proven: bool) -> FileFault | None:
     """Return why a table cannot be read; None where nothing speaks against it."""
-    fault = find_second_table(table) or find_unbooked_title(table.rows)
+    fault = find_second_table_fault(table) or find_unbooked_title_fault(table.rows)
     if fault or is_proven or mapping.is_minor or not count_currency_decimals(mapping.currency or own_currency):
         return fault
-    return find_cut_amounts(table, mapping)
+    return find_cut_amount_fault(table, mapping)
 
 
-def find_second_table(table: Table) -> FileFault | None:
+def find_second_table_fault(table: Table) -> FileFault | None:
     """Refuse a file with a second line of headings that names other columns, and rows under both."""
     if not table.heading_line:
         return None
@@ -78,7 +78,7 @@ def has_dated_row(lines: Lines) -> bool:
     return any(any(map(is_date_like_cell, line.cells)) for line in lines)
 
 
-def find_unbooked_title(rows: Lines) -> FileFault | None:
+def find_unbooked_title_fault(rows: Lines) -> FileFault | None:
     """Refuse a table in which a title says that the rows below it are declined, planned or pending."""
     for place, line in enumerate(rows):
         title = get_title(line)
@@ -99,7 +99,7 @@ def get_title(line: Line) -> str:
     return title if len(title) <= MAX_TITLE_LENGTH else ""
 
 
-def find_cut_amounts(table: Table, mapping: ColumnMapping) -> FileFault | None:
+def find_cut_amount_fault(table: Table, mapping: ColumnMapping) -> FileFault | None:
     """Refuse a table where no amount has decimals, and two digits alone always stand behind it: a decimal comma has
     cut the amounts in two."""
     for name in AMOUNT_FIELDS:
