@@ -38,7 +38,7 @@ from ledger.rules.calc.category_proposals import ACCOUNT, COUNTERPARTY, OWN, TEX
 from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.queries.history_proposals import propose_categories
 from ledger.rules.queries.transfer_proposals import list_transfer_proposals
-from ledger.rules.serializers import Refusal
+from ledger.rules.serializers import DismissedMatchSerializer
 from ledger.transactions.actions import transfers
 from ledger.transactions.actions.bulk_undo import record_undo, undo_run
 from ledger.transactions.pages.edit_conflicts import check_not_changed, describe_concurrent_changes
@@ -206,7 +206,7 @@ def dismiss_suggested_match(page: CompanyPage) -> ActionResult:
     posted = page.request.POST
     body = {"id": posted.get("id", ""), "otherId": posted.get("other", ""), "day": posted.get("day") or None}
     dismissed_match = dismissed_matches.dismiss_match(
-        company=page.company, context=page.audit_context, **validate_request_body(Refusal, body)
+        company=page.company, context=page.audit_context, **validate_request_body(DismissedMatchSerializer, body)
     )
     return ActionResult(
         _("Suggestion rejected."),
