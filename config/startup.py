@@ -16,7 +16,7 @@ from django.core.management import execute_from_command_line
 from django.db import OperationalError
 
 from config.databases.connection import DatabaseUnavailable, EmbeddedDatabase, check_database_reachable
-from config.file_permissions import make_private
+from config.databases.file_permissions import make_private
 
 # Commands without database access. ``up`` starts it itself, and ``wait_ready`` must not start it.
 COMMANDS_WITHOUT_DATABASE = {

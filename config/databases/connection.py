@@ -23,8 +23,8 @@ from psycopg.pq import Conninfo
 
 from config.databases.embedded_server import SUPERUSER, EmbeddedServer, find_server_user
 from config.databases.embedded_server import DatabaseUnavailable as DatabaseUnavailable
+from config.databases.file_permissions import make_directory_private, make_private
 from config.environment import create_private_directory
-from config.file_permissions import make_directory_private, make_private
 
 log = logging.getLogger(__name__)
 

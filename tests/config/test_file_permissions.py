@@ -10,7 +10,7 @@ import pytest
 
 from config.databases.connection import EmbeddedDatabase
 from config.databases.embedded_server import SOCKET_NAME, SUPERUSER, find_binaries, find_server_user
-from config.file_permissions import make_private
+from config.databases.file_permissions import make_private
 from tests.config.test_embedded_server import HOLD_SCRIPT, connect_database, start_process
 from tests.machine import Machine, create_machine, find_free_port
 
