@@ -176,7 +176,7 @@ class ApplicationAdmin(ErrorMessageAdmin):
         context = pages.build_consent_context(
             application,
             uri=application.uris[0],
-            asked_scopes=scopes.sort_scopes(application.allowed_scopes),
+            requested_scopes=scopes.sort_scopes(application.allowed_scopes),
             companies=companies,
         )
         return render(request, "oauth/consent.html", context | {"preview": True})

@@ -34,9 +34,13 @@ def find_encoding_choices(content: bytes, *, settings: Any, account: Account | N
     headings = {name: find_configured_table(each, given).names for name, each in lines.items()}
     names = choose_encodings_by_headings(headings)
     shown = [list_stored_rows(account, lines[name], given) for name in names]
-    places = [place for place, rows in enumerate(zip(*shown, strict=False)) if len(set(map(str, rows))) > 1][:count]
+    positions = [position for position, rows in enumerate(zip(*shown, strict=False)) if len(set(map(str, rows))) > 1][
+        :count
+    ]
     return (
-        [(name, [rows[place] for place in places]) for name, rows in zip(names, shown, strict=True)] if places else []
+        [(name, [rows[position] for position in positions]) for name, rows in zip(names, shown, strict=True)]
+        if positions
+        else []
     )
 
 

@@ -172,13 +172,15 @@ def build_example_rows(
         rows = zip(lines, reader.read_rows(lines), strict=True)
         rows_by_option.append([build_stored_row(reader, line, row) for line, row in rows])
     chosen_positions: list[int] = []
-    storable_positions = [place for place in range(len(lines)) if any(rows[place]["stored"] for rows in rows_by_option)]
+    storable_positions = [
+        position for position in range(len(lines)) if any(rows[position]["stored"] for rows in rows_by_option)
+    ]
     while len(chosen_positions) < min(count, len(storable_positions)):
-        remaining = [place for place in storable_positions if place not in chosen_positions]
+        remaining = [position for position in storable_positions if position not in chosen_positions]
         chosen_positions.append(
-            max(remaining, key=lambda place: count_distinct_options(rows_by_option, [*chosen_positions, place]))
+            max(remaining, key=lambda position: count_distinct_options(rows_by_option, [*chosen_positions, position]))
         )
-    return [[rows[place] for place in sorted(chosen_positions)] for rows in rows_by_option]
+    return [[rows[position] for position in sorted(chosen_positions)] for rows in rows_by_option]
 
 
 def count_distinct_options(rows_by_option: Sequence[Sequence[dict[str, Any]]], positions: Sequence[int]) -> int:
@@ -215,14 +217,14 @@ class TableItems:
         self.currency = currency = account.default_currency
         self.category_ids = find_category_ids(account.company_id) if "category" in mapping.columns else {}
         self.reader = RowReader(table, mapping, currency)
-        self.places: array[int] = array("Q")  # of the items in the rows of the table
+        self.positions: array[int] = array("Q")  # of the items in the rows of the table
         self.left_out: list[LeftOutRow] = []
         self.balance_check = RunningBalanceCheck()
         self.has_bad_row = False  # whether a row cannot be read
-        self.names = [name or format_column_letters(place) for place, name in enumerate(table.names)]
+        self.names = [name or format_column_letters(position) for position, name in enumerate(table.names)]
         self.column_labels = [
-            name or _("Column {letters}").format(letters=format_column_letters(place))
-            for place, name in enumerate(table.names)
+            name or _("Column {letters}").format(letters=format_column_letters(position))
+            for position, name in enumerate(table.names)
         ]
         if len(table.rows) > MAX_IMPORT_ITEMS:
             detail = _("The file has {count} rows. The limit is {most}. Split it.")
@@ -249,13 +251,18 @@ class TableItems:
 
     def read_items(self, request: TransactionImportRequest) -> Iterator[TransactionImportItem | None]:
         """Yield the items one by one, and add errors to ``request``."""
-        self.places, self.left_out, self.balance_check, self.has_bad_row = array("Q"), [], RunningBalanceCheck(), False
-        for place, (line, row) in enumerate(zip(self.table.rows, self.reader.read_rows(), strict=True)):
+        self.positions, self.left_out, self.balance_check, self.has_bad_row = (
+            array("Q"),
+            [],
+            RunningBalanceCheck(),
+            False,
+        )
+        for position, (line, row) in enumerate(zip(self.table.rows, self.reader.read_rows(), strict=True)):
             if isinstance(row, LeftOutRow):
                 self.left_out.append(row)
                 continue
-            pointer = f"#/transactions/{len(self.places)}"
-            self.places.append(place)
+            pointer = f"#/transactions/{len(self.positions)}"
+            self.positions.append(position)
             if isinstance(row, Movement):
                 self.balance_check.add(row)
                 yield self.build_item(line, row, pointer, request)
@@ -336,8 +343,8 @@ class TableItems:
     @property
     def has_unique_ids(self) -> bool:
         """Whether the references are ids of single rows."""
-        place = self.mapping.columns.get("reference")
-        return place is not None and is_unique_id_heading(self.table.names[place])
+        position = self.mapping.columns.get("reference")
+        return position is not None and is_unique_id_heading(self.table.names[position])
 
     @property
     def balances(self) -> TableBalances | None:
@@ -361,7 +368,7 @@ class TableItems:
 
     def get_line(self, index: int) -> Line:
         """The line of an item; -1 is the last one."""
-        return self.table.rows[self.places[index]]
+        return self.table.rows[self.positions[index]]
 
     def build_bad_row(self, index: str, name: str = "row", *, reason: str) -> BadRow:
         line = self.get_line(int(index))

@@ -88,8 +88,8 @@ def store_rescaled_categorizations(
             new_values = scale_proportionally(
                 values, of=row.amount_value, to=amounts[row.id], currency=row.amount_currency
             )
-            for place, part in enumerate(own_parts):
-                part_values = new_values[place * len(AMOUNT_COLUMNS) : (place + 1) * len(AMOUNT_COLUMNS)]
+            for position, part in enumerate(own_parts):
+                part_values = new_values[position * len(AMOUNT_COLUMNS) : (position + 1) * len(AMOUNT_COLUMNS)]
                 rescaled.append((part.id, sum(filter(None, part_values), Decimal(0)), *part_values))
     if rescaled:
         with connection.cursor() as cursor:

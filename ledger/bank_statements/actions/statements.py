@@ -192,10 +192,10 @@ def match_statements(
         every = len(rounds) > 1 or bool(outcome.pending)
         if not (every or rows or company.closed_through):
             continue
-        for place, entry in enumerate(outcome.entries):
+        for position, entry in enumerate(outcome.entries):
             units = outcome.list_entry_units(entry)
             if every or matcher.is_candidate(part.account, entry) or any(map(matcher.is_closed, units)):
-                outcome.groups[place] = EntryGroup(part.account, entry, units)
+                outcome.groups[position] = EntryGroup(part.account, entry, units)
         part.groups = list(outcome.groups.values())
     try:
         return matcher.match(rounds)
@@ -210,13 +210,13 @@ def check_period_open_for_entries(company: Company, result: StatementImportResul
     data_start = company.data_start_date
     pointers: list[str] = []
     for number, outcome in enumerate(result.statements):
-        places = [
-            place
-            for place, entry in enumerate(outcome.statement.entries)
+        positions = [
+            position
+            for position, entry in enumerate(outcome.statement.entries)
             if data_start is None or entry.day >= data_start
         ]
-        closed_places = (places[place] for place, group in outcome.groups.items() if group.closed)
-        pointers += [f"#/statements/{number}/entries/{place}" for place in closed_places]
+        closed_places = (positions[position] for position, group in outcome.groups.items() if group.closed)
+        pointers += [f"#/statements/{number}/entries/{position}" for position in closed_places]
     raise PeriodClosed.for_company(company, *pointers)
 
 

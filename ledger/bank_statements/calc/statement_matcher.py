@@ -115,11 +115,11 @@ class KeyHashes:
     def __init__(self) -> None:
         self.hashes: set[int] = set()
 
-    def add(self, place: MatchKey) -> None:
-        self.hashes.add(hash(place))
+    def add(self, position: MatchKey) -> None:
+        self.hashes.add(hash(position))
 
-    def __contains__(self, place: object) -> bool:
-        return hash(place) in self.hashes
+    def __contains__(self, position: object) -> bool:
+        return hash(position) in self.hashes
 
 
 class StatementMatcher:
@@ -149,8 +149,8 @@ class StatementMatcher:
             self.add(row)
 
     def add(self, row: StoredTransaction) -> None:
-        for place in {row.match_key, *([row.corrected.match_key] if row.corrected else ())}:
-            self.by_place[place].append(row)
+        for position in {row.match_key, *([row.corrected.match_key] if row.corrected else ())}:
+            self.by_place[position].append(row)
         if row.pending:
             self.by_amount[row.account, row.currency, row.amount].append(row)
         if row.reference:
@@ -221,11 +221,11 @@ class StatementMatcher:
                 raise UnreadableFileError("Too many of its statements overlap. Send them as separate files.", line=0)
 
     def iterate_candidate_lists(self, account: str, unit: Entry) -> Iterator[list[StoredTransaction] | None]:
-        place = build_match_key(account, unit)
+        position = build_match_key(account, unit)
         around = range(-MAX_BOOKING_DAYS, MAX_BOOKING_DAYS + 1) if unit.pending else (0,)
         for days in around:
-            yield self.by_place.get((account, shift_day_within_limits(unit.day, days), place[2], place[3]))
-        yield self.by_amount.get((account, unit.currency, place[2]))
+            yield self.by_place.get((account, shift_day_within_limits(unit.day, days), position[2], position[3]))
+        yield self.by_amount.get((account, unit.currency, position[2]))
         if unit.reference:
             yield self.by_reference.get((account, unit.reference))
 

@@ -218,8 +218,8 @@ def finish_camt_statement(draft: CamtDraft, format_: str) -> ParsedStatement:
     opening, closing = find_opening_element(balances), find_closing_element(balances)
     start, end = find_statement_period(draft, opening, closing)
     creation_text = get_element_text(draft.details.get("CreDtTm"))
-    for place in draft.undated_positions:
-        draft.entries[place] = set_entry_day(draft.entries[place], end or parse_iso_day(creation_text))
+    for position in draft.undated_positions:
+        draft.entries[position] = set_entry_day(draft.entries[position], end or parse_iso_day(creation_text))
     return ParsedStatement(
         account_number=clean_text(get_camt_account_number(account))[:MAX_ACCOUNT_NUMBER_LENGTH],
         currency=currency,

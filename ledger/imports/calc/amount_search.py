@@ -50,10 +50,10 @@ class AmountSearch(PairSearch):
     def refuse_mixed_marks(self) -> None:
         """Amounts with a point beside others with a comma are none of one file: no answer would read them all."""
         first: dict[DecimalMark, tuple[int, str]] = {}
-        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
+        positions = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
         for line in self.table.rows[:SAMPLE_ROWS]:
             cells = line.cells
-            for text in (cells[place] for place in places if place < len(cells)):
+            for text in (cells[position] for position in positions if position < len(cells)):
                 marks = [mark for mark in DecimalMark if is_amount_text(text, mark)] if has_decimal_mark(text) else []
                 if len(marks) == 1 and any(map(is_date_like_cell, cells)):
                     first.setdefault(marks[0], (line.number, text))
@@ -98,13 +98,13 @@ class AmountSearch(PairSearch):
     def set_balance_columns(self, balances: list[Column], balances_before: list[Column]) -> None:
         for name, columns in (("balance", balances), ("balanceBefore", balances_before)):
             if columns and name not in self.pinned:
-                self.set_column(name, columns[0].place)
+                self.set_column(name, columns[0].position)
 
     def list_balance_columns(self, name: str) -> list[Column]:
         """The column that somebody gave for balances, or those that headings name."""
         if name in self.pinned:
-            place = self.pinned[name]
-            return [] if place is None else [self.columns[place]]
+            position = self.pinned[name]
+            return [] if position is None else [self.columns[position]]
         return self.list_role_columns(name)
 
     def check_given_amounts(self, balances: list[Column], balances_before: list[Column]) -> None:
@@ -125,7 +125,7 @@ class AmountSearch(PairSearch):
         for fee in self.list_role_columns("fee"):
             charged = to_decimals(fee, self.mapping.decimal_mark)
             if any(charged) and steps.steps.find_best_share(subtract_fees(amounts, charged)) == 1:
-                self.set_column("fee", fee.place)
+                self.set_column("fee", fee.position)
                 return
 
     def replace_kept_amounts(self, balances: list[Column], balances_before: list[Column]) -> bool:
@@ -138,9 +138,10 @@ class AmountSearch(PairSearch):
         if share == 1:
             return False
         before = self.mapping, set(self.taken), dict(self.pinned)
-        self.taken -= {place for name in names if (place := self.pinned.pop(name)) is not None}
+        self.taken -= {position for name in names if (position := self.pinned.pop(name)) is not None}
         self.mapping = replace(
-            self.mapping, columns={name: place for name, place in self.mapping.columns.items() if name not in names}
+            self.mapping,
+            columns={name: position for name, position in self.mapping.columns.items() if name not in names},
         )
         proven = self.choose_amounts_by_balance(balances, balances_before, self.mapping.decimal_mark)
         if proven and self.steps and self.steps.steps.find_best_share(self.read_sample_amounts(self.mapping)) > share:
@@ -214,9 +215,9 @@ class AmountSearch(PairSearch):
         steps, (columns, amounts) = proofs[0]
         others = [each["amount"] for _, (each, _) in proofs if "amount" in each and each != columns]
         if "amount" in columns and others:  # each of two columns may be the balance of the other
-            self.set_column("amount", columns["amount"].place)
+            self.set_column("amount", columns["amount"].position)
             self.add_column_question(
-                "amount_column", "amount", list({each.place: each for each in [columns["amount"], *others]}.values())
+                "amount_column", "amount", list({each.position: each for each in [columns["amount"], *others]}.values())
             )
             return True
         steps.prove(amounts)
@@ -271,15 +272,15 @@ class AmountSearch(PairSearch):
         if "debit" in columns and not is_sure:
             self.choose_debit_and_credit((columns["debit"], columns["credit"]), steps)
             columns = {name: column for name, column in columns.items() if name == "fee"}
-        positions = {name: column.place for name, column in columns.items()}
+        positions = {name: column.position for name, column in columns.items()}
         if steps.before is not None:
-            positions |= {"balanceBefore": steps.before.place, "balance": steps.balance.place}
+            positions |= {"balanceBefore": steps.before.position, "balance": steps.balance.position}
         else:
             is_before = steps.reading is not None and steps.reading.is_before
-            positions["balanceBefore" if is_before else "balance"] = steps.balance.place
-        for name, place in positions.items():
+            positions["balanceBefore" if is_before else "balance"] = steps.balance.position
+        for name, position in positions.items():
             if name not in self.pinned:
-                self.set_column(name, place)
+                self.set_column(name, position)
         self.result.proven += ["amount", *(["fee"] if "fee" in columns else [])]
 
     def find_ambiguous_debit_credit_pair(self) -> Pair | None:
@@ -288,15 +289,15 @@ class AmountSearch(PairSearch):
         named, numbers = collect_positions(self.list_named_amount_columns()), self.list_single_amount_candidates()
         with_decimals = collect_positions(each for each in numbers if each.has_decimals)
         for pair in self.iterate_undecided_debit_credit_pairs():
-            places = collect_positions(pair)
-            if (not named or places & named) and (not with_decimals or places & with_decimals):
+            positions = collect_positions(pair)
+            if (not named or positions & named) and (not with_decimals or positions & with_decimals):
                 return pair
         return None
 
     def list_named_amount_columns(self) -> list[Column]:
         """Return the columns whose headings name amounts, those with the plainest headings first."""
         columns = self.list_role_columns("amount") + self.list_role_columns("net") + self.list_role_columns("gross")
-        return list({each.place: each for each in columns}.values())
+        return list({each.position: each for each in columns}.values())
 
     def list_single_amount_candidates(self) -> list[Column]:
         """Return the columns that may have the amounts, those with the plainest headings first."""
@@ -331,7 +332,7 @@ class AmountSearch(PairSearch):
             candidates = own_currency_columns
         if not candidates:
             return
-        self.set_column("amount", candidates[0].place)
+        self.set_column("amount", candidates[0].position)
         if len(candidates) > 1 and "amount" not in self.pinned:
             has_net = any(column in candidates for column in self.roles.get("net", []))
             self.add_column_question("gross_or_net" if has_net else "amount_column", "amount", candidates)
@@ -366,4 +367,4 @@ def find_best_reading(steps: BalanceProof, readings: list[Reading], *, is_named:
 
 def collect_positions(columns: Iterable[Column | None]) -> set[int]:
     """Return the positions of columns."""
-    return {each.place for each in columns if each is not None}
+    return {each.position for each in columns if each is not None}

@@ -36,7 +36,7 @@ class BalanceDirectionSearch(AmountSearch):
         is_of_balance = bool(balance_kinds) and (is_signed or not amount_kinds or "direction" in self.pinned)
         if is_of_balance:
             self.replace_column(balance, signed)
-            self.set_column("balanceDirection", column.place)
+            self.set_column("balanceDirection", column.position)
         super().choose_balance_and_amounts()
         is_of_amount = bool(amount_kinds) and (not balance_kinds or amount_kinds == balance_kinds)
         is_open = not is_of_balance and not is_of_amount and "direction" not in self.pinned
@@ -45,9 +45,9 @@ class BalanceDirectionSearch(AmountSearch):
 
     def apply_given_balance_direction(self) -> None:
         """Read the balance with the direction that the settings name for it."""
-        place, balance_place = self.pinned.get("balanceDirection"), self.mapping.columns.get("balance")
-        if place is not None and balance_place is not None:
-            column, balance = self.columns[place], self.columns[balance_place]
+        position, balance_place = self.pinned.get("balanceDirection"), self.mapping.columns.get("balance")
+        if position is not None and balance_place is not None:
+            column, balance = self.columns[position], self.columns[balance_place]
             kinds = find_directions(column.values, column.name)
             self.replace_column(balance, apply_balance_direction(balance, column, kinds))
 
@@ -70,11 +70,13 @@ class BalanceDirectionSearch(AmountSearch):
 
     def follows_balance(self, column: Column, balance: Column) -> bool:
         """Whether a column stands behind the balance, and no amount between them."""
-        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
-        return balance.place < column.place and not any(balance.place < place < column.place for place in places)
+        positions = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
+        return balance.position < column.position and not any(
+            balance.position < position < column.position for position in positions
+        )
 
     def has_signed_amounts(self, balance: Column) -> bool:
-        columns = [each for each in self.list_single_amount_candidates() if each.place != balance.place]
+        columns = [each for each in self.list_single_amount_candidates() if each.position != balance.position]
         return bool(columns) and any(map(find_amount_sign, columns[0].distinct))
 
     def has_exact_steps(self, signed: Column) -> bool:
@@ -89,7 +91,7 @@ class BalanceDirectionSearch(AmountSearch):
         return False
 
     def list_amounts(self, balance: Column) -> list[Amounts]:
-        columns = [each for each in self.list_single_amount_candidates() if each.place != balance.place]
+        columns = [each for each in self.list_single_amount_candidates() if each.position != balance.position]
         return [to_decimals(each, self.mapping.decimal_mark) for each in columns]
 
     def find_amount_directions(self, balance: Column, column: Column, kinds: dict[str, str]) -> list[str | None]:
@@ -114,7 +116,7 @@ class BalanceDirectionSearch(AmountSearch):
         return []
 
     def replace_column(self, old: Column, new: Column) -> None:
-        self.columns[old.place] = new
+        self.columns[old.position] = new
         self.roles = {name: [new if each is old else each for each in columns] for name, columns in self.roles.items()}
 
     def add_direction_question(
@@ -124,11 +126,11 @@ class BalanceDirectionSearch(AmountSearch):
         directions = {**kinds, **self.mapping.directions}
 
         def assign_direction_to_amount(mapping: ColumnMapping) -> ColumnMapping:
-            return replace(mapping.with_column("direction", column.place), directions=directions)
+            return replace(mapping.with_column("direction", column.position), directions=directions)
 
         def assign_direction_to_balance(mapping: ColumnMapping) -> ColumnMapping:
             mapping = mapping.with_column("direction", None).with_column("balanceBefore", None)
-            mapping = mapping.with_column("balance", balance.place).with_column("balanceDirection", column.place)
+            mapping = mapping.with_column("balance", balance.position).with_column("balanceDirection", column.position)
             return replace(mapping, sign_from_balance=is_proven)
 
         self.mapping = assign_direction_to_amount(self.mapping)
@@ -136,7 +138,7 @@ class BalanceDirectionSearch(AmountSearch):
             "direction_column",
             "columns.direction",
             [
-                (self.get_column_reference(column.place), assign_direction_to_amount),
+                (self.get_column_reference(column.position), assign_direction_to_amount),
                 (None, assign_direction_to_balance),
             ],
         )
@@ -159,4 +161,4 @@ def apply_balance_direction(balance: Column, direction: Column, kinds: dict[str,
         sign_balance_text(cell, kinds.get(fold_setting_value(value), ""))
         for cell, value in zip(balance.cells, direction.cells, strict=True)
     ]
-    return Column(balance.place, balance.name, cells, balance.balance_rows)
+    return Column(balance.position, balance.name, cells, balance.balance_rows)

@@ -60,13 +60,13 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> frozenset[int]:
     ordered = list(reversed(rows)) if is_backward else list(rows)
     line_numbers = set()
     before: Decimal | None = None
-    for place, row in enumerate(ordered):
+    for position, row in enumerate(ordered):
         step = row.balance - before if row.balance is not None and before is not None else None
         is_movement = bool(step) and row.amount is not None and abs(step or 0) == abs(row.amount)
         if (
             row.kind
             and not is_movement
-            and (row.kind != "name" or is_sum_of_rows(row, ordered[:place], ordered[place + 1 :]))
+            and (row.kind != "name" or is_sum_of_rows(row, ordered[:position], ordered[position + 1 :]))
         ):
             line_numbers.add(row.line)
         before = row.balance if row.balance is not None else before
@@ -93,7 +93,7 @@ def is_sum_of_rows(row: DatedRow, above: Sequence[DatedRow], below: Sequence[Dat
     the balance before and the movements since."""
     if row.amount is None:
         return True
-    last = next((place for place in reversed(range(len(above))) if above[place].kind), None)
+    last = next((position for position in reversed(range(len(above))) if above[position].kind), None)
     sums = []
     for part in (above, [*above, *below], above[last + 1 :] if last is not None else []):
         amounts: Amounts = [each.amount for each in part if each.amount and not each.kind]

@@ -48,14 +48,14 @@ class ColumnMapping:
     is_minor: bool = False  # amounts are counted in cents
 
     @property
-    def places(self) -> dict[str, Any]:
+    def positions(self) -> dict[str, Any]:
         """The position of every mapped field; the description has a list."""
         return {**self.columns, **({"description": list(self.description)} if self.description else {})}
 
-    def with_column(self, name: str, place: int | None) -> "ColumnMapping":
+    def with_column(self, name: str, position: int | None) -> "ColumnMapping":
         """Return the mapping with a field in another column, or without it."""
         columns = {key: value for key, value in self.columns.items() if key != name}
-        return replace(self, columns=columns if place is None else {**columns, name: place})
+        return replace(self, columns=columns if position is None else {**columns, name: position})
 
 
 def mark_settings_as_kept(settings: Any) -> dict[str, Any]:
@@ -210,12 +210,12 @@ def to_csv_settings(mapping: ColumnMapping, names: Sequence[str], *, has_heading
     The sign that no balance shows is that of one row of this file, and is not kept.
     """
 
-    def to_column_reference(place: int) -> str | int:
-        return names[place] if has_headings and names[place] and names.count(names[place]) == 1 else place
+    def to_column_reference(position: int) -> str | int:
+        return names[position] if has_headings and names[position] and names.count(names[position]) == 1 else position
 
-    columns: dict[str, Any] = {name: to_column_reference(place) for name, place in mapping.columns.items()}
+    columns: dict[str, Any] = {name: to_column_reference(position) for name, position in mapping.columns.items()}
     if mapping.description:
-        columns["description"] = [to_column_reference(place) for place in mapping.description]
+        columns["description"] = [to_column_reference(position) for position in mapping.description]
     for name in ("fee", "status", "account", "direction"):
         columns.setdefault(name, None)
     settings: dict[str, Any] = {

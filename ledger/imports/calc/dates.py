@@ -188,7 +188,9 @@ def find_date_orders(texts: Iterable[str]) -> list[DateOrder]:
     orders = short
     if has_points and DateOrder.DAY_FIRST in orders:
         orders = [order for order in orders if order is not DateOrder.ISO]
-    return [order for place, order in enumerate(orders) if days[order] not in [days[each] for each in orders[:place]]]
+    return [
+        order for position, order in enumerate(orders) if days[order] not in [days[each] for each in orders[:position]]
+    ]
 
 
 PREFERRED_ORDERS = (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST, DateOrder.ISO)

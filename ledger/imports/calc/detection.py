@@ -80,16 +80,16 @@ def split_lines_by_account(
     search.drop_other_party_columns()
     if not search.list_account_names():
         return {}, table.rows[:0]
-    place = None if table.sections else search.mapping.columns.get("account")
+    position = None if table.sections else search.mapping.columns.get("account")
     label_by_value: dict[str, str] = {}
-    places: dict[str, array[int]] = {}
+    positions: dict[str, array[int]] = {}
     for place_of_line, line in enumerate(table.rows):
-        label = table.get_account_label(line, place)
+        label = table.get_account_label(line, position)
         name = label_by_value.setdefault(fold_setting_value(label), label)
-        places.setdefault(name, array("Q")).append(place_of_line)
-    lines_by_label = {name: table.rows.select_lines(each) for name, each in places.items()}
+        positions.setdefault(name, array("Q")).append(place_of_line)
+    lines_by_label = {name: table.rows.select_lines(each) for name, each in positions.items()}
     undated_labels = [name for name, rows in lines_by_label.items() if not name or not any(map(_has_day, rows))]
-    rest = sorted(place for name in undated_labels for place in places[name])
+    rest = sorted(position for name in undated_labels for position in positions[name])
     return {name: rows for name, rows in lines_by_label.items() if name not in undated_labels}, table.rows.select_lines(
         rest
     )
@@ -129,7 +129,7 @@ class ValueSearch(SignSearch):
             return
         stated = find_stated_numbers(self.table.above)
         for column in list(self.list_role_columns("account")):
-            values = self.list_dated_values(column.place)
+            values = self.list_dated_values(column.position)
             if is_other_party_column(
                 column.name,
                 values,
@@ -159,7 +159,7 @@ class ValueSearch(SignSearch):
             if not candidates:
                 return
             column = candidates[0]
-        values = self.list_movement_values(column.place)
+        values = self.list_movement_values(column.position)
         known_statuses = dict(self.mapping.statuses)
         known_statuses |= {
             value: kind for value in values if value not in known_statuses and (kind := find_status_meaning(value))
@@ -167,7 +167,7 @@ class ValueSearch(SignSearch):
         unknown = [value for value in values if value not in known_statuses]
         if "status" not in self.pinned and len(values) == 1 and unknown:
             return  # one value says nothing of which rows count
-        self.set_column("status", column.place)
+        self.set_column("status", column.position)
         self.mapping = replace(self.mapping, statuses=known_statuses)
         if unknown:
             options: list[Answer] = []
@@ -187,7 +187,7 @@ class ValueSearch(SignSearch):
                 and not self.table.sections
                 and (account_columns := self.list_role_columns("account"))
             ):
-                self.set_column("account", account_columns[0].place)
+                self.set_column("account", account_columns[0].position)
             self.add_new_accounts_question(self.mapping.accounts)
             return
         names = self.list_account_names()
@@ -225,13 +225,13 @@ class ValueSearch(SignSearch):
         """Return the accounts in the table, from its sections or a column, which becomes the account column."""
         if self.table.sections:
             return self.table.section_names
-        place = self.pinned.get("account")
-        if "account" in self.pinned and place is None:
+        position = self.pinned.get("account")
+        if "account" in self.pinned and position is None:
             return []
-        account_columns = [self.columns[place]] if place is not None else self.list_role_columns("account")
-        values = self.list_dated_values(account_columns[0].place) if account_columns else []
+        account_columns = [self.columns[position]] if position is not None else self.list_role_columns("account")
+        values = self.list_dated_values(account_columns[0].position) if account_columns else []
         if values:
-            self.set_column("account", account_columns[0].place)
+            self.set_column("account", account_columns[0].position)
         return values
 
     def choose_texts(self) -> None:
@@ -241,7 +241,7 @@ class ValueSearch(SignSearch):
         self.choose_counterparty()
         for name in ("counterpartyAccount", "reference", "category", *(text.name for text in TRANSACTION_TEXTS)):
             if name not in self.pinned and (description_columns := self.list_role_columns(name)):
-                self.set_column(name, description_columns[0].place)
+                self.set_column(name, description_columns[0].position)
         if "description" not in self.pinned:
             description_columns = [column for column in self.list_role_columns("description") if column.filled]
             if not description_columns:
@@ -254,9 +254,9 @@ class ValueSearch(SignSearch):
                 description_columns = sorted(
                     varied or word_columns, key=lambda each: -sum(map(len, each.filled)) / max(len(each.cells), 1)
                 )[:1]
-            description_columns.sort(key=lambda each: each.place)
+            description_columns.sort(key=lambda each: each.position)
             description_columns += self.list_note_columns()
-            self.mapping = replace(self.mapping, description=tuple(column.place for column in description_columns))
+            self.mapping = replace(self.mapping, description=tuple(column.position for column in description_columns))
             self.taken.update(self.mapping.description)
 
     def list_note_columns(self) -> list[Column]:
@@ -272,7 +272,9 @@ class ValueSearch(SignSearch):
         if "counterparty" in self.pinned:
             return
         pair = find_party_pair(self.table.names)
-        if pair and all(self.columns[place].fits_field("counterparty") and place not in self.taken for place in pair):
+        if pair and all(
+            self.columns[position].fits_field("counterparty") and position not in self.taken for position in pair
+        ):
             self.set_column("counterparty", pair[1])
             self.taken.add(pair[0])
             return
@@ -280,20 +282,20 @@ class ValueSearch(SignSearch):
         others = [each for each in candidates if fold_heading(each.name) in OTHER_PARTIES]
         varied = [each for each in candidates if len(each.distinct) != 1]
         if result := others or varied or candidates:
-            self.set_column("counterparty", result[0].place)
+            self.set_column("counterparty", result[0].position)
 
     def add_missing_columns_question(self) -> None:
         """Ask for kept columns that are missing: the column that seems to replace it, or none."""
         for name in self.result.lost_fields:
             if name == "description" or self.is_question_open(f"columns.{name}"):
                 continue
-            place = self.mapping.columns.get(name)
+            position = self.mapping.columns.get(name)
             candidates = (
-                [self.columns[place]]
-                if place is not None
+                [self.columns[position]]
+                if position is not None
                 else [each for each in self.list_unused(self.columns) if each.fits_field(name)]
             )
-            if (name not in ASKED_WHEN_LOST or name in ("direction", "status")) and place is not None:
+            if (name not in ASKED_WHEN_LOST or name in ("direction", "status")) and position is not None:
                 self.result.assumed.append(name)
                 continue
             if not candidates and name in ("date", *AMOUNT_FIELDS):

@@ -39,17 +39,17 @@ class DirectionSearch(CurrencySearch):
     def choose_direction(self, amount: Column) -> bool:
         """Choose the direction column; false where there is none, or where the amounts' own signs say the same."""
         if "direction" in self.pinned:
-            place = self.pinned["direction"]
-            direction_columns = [] if place is None else [self.columns[place]]
+            position = self.pinned["direction"]
+            direction_columns = [] if position is None else [self.columns[position]]
         else:
             direction_columns = self.find_direction_columns(amount)
         if not direction_columns:
             return False
         column = direction_columns[0]
-        values = self.list_movement_values(column.place)
+        values = self.list_movement_values(column.position)
         known = {**find_directions(values, column.name), **self.mapping.directions}
         for other in direction_columns[1:]:
-            known |= find_directions(self.list_movement_values(other.place), other.name)
+            known |= find_directions(self.list_movement_values(other.position), other.name)
         amounts = to_decimals(amount, self.mapping.decimal_mark)
         if "direction" not in self.pinned:
             if is_direction_redundant(amounts, column, known) and any(map(find_amount_sign, amount.distinct)):
@@ -59,7 +59,7 @@ class DirectionSearch(CurrencySearch):
         kinds = self.steps.find_directions_by_value(amounts, column) if self.steps and not self.is_order_open else {}
         if any(len(each) > 1 for each in kinds.values()) and "direction" not in self.pinned:
             return False  # the balance goes both ways at rows of one value
-        self.set_column("direction", column.place)
+        self.set_column("direction", column.position)
         shown = {value: next(iter(each)) for value, each in kinds.items() if len(each) == 1}
         self.choose_direction_meanings(values, known, shown)
         self.choose_minus_meaning(amounts)
@@ -81,7 +81,7 @@ class DirectionSearch(CurrencySearch):
 
     def may_hold_directions(self, column: Column) -> bool:
         """Whether a column under an unknown heading repeats two or three values, which may be directions."""
-        values = self.list_movement_values(column.place)
+        values = self.list_movement_values(column.position)
         if column.fields and column.fields[0][0] not in ("debit", "credit"):
             return False
         if not 2 <= len(values) <= MAX_GUESSED or len(column.cells) - len(column.balance_rows) <= len(values):

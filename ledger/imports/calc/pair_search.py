@@ -63,8 +63,8 @@ class PairSearch(MappingSearch):
             for each in self.list_number_columns()
             if (not each.fields or each.fields[0][0] in PAIR_FIELDS) and any(map(has_amount, each.filled))
         ]
-        for place, first in enumerate(columns):
-            for second in columns[place + 1 :]:
+        for position, first in enumerate(columns):
+            for second in columns[position + 1 :]:
                 if has_complementary_amounts(first, second) and is_possible_debit_credit_pair(first, second):
                     yield first, second
 
@@ -76,8 +76,8 @@ class PairSearch(MappingSearch):
         return (pair[1], pair[0]) if hints == ["in", "out"] else None
 
     def set_debit_and_credit_columns(self, pair: Pair) -> None:
-        self.set_column("debit", pair[0].place)
-        self.set_column("credit", pair[1].place)
+        self.set_column("debit", pair[0].position)
+        self.set_column("credit", pair[1].position)
 
     def choose_debit_and_credit(self, pair: Pair, steps: BalanceProof | None = None) -> None:
         """Decide which of two columns is money out: by the steps of a balance, by the headings, or ask."""
@@ -89,8 +89,8 @@ class PairSearch(MappingSearch):
         self.set_debit_and_credit_columns(pair)
         options: list[Answer] = [
             (
-                self.get_column_reference(debit.place),
-                partial(with_debit_and_credit, debit=debit.place, credit=credit.place),
+                self.get_column_reference(debit.position),
+                partial(with_debit_and_credit, debit=debit.position, credit=credit.position),
             )
             for debit, credit in (pair, (pair[1], pair[0]))
         ]
@@ -109,7 +109,7 @@ class PairSearch(MappingSearch):
             if (not each.fields or each.fields[0][0] in PAIR_FIELDS) and has_complementary_amounts(given, each)
         ]
         if candidates and other not in self.pinned:
-            self.set_column(other, candidates[0].place)
+            self.set_column(other, candidates[0].position)
 
 
 def order_pair_by_balance(pair: Pair, steps: BalanceProof) -> Pair | None:

@@ -50,9 +50,9 @@ class AmountReader:
 
     def _iterate_cells(self, name: str) -> Iterator[str]:
         """What stands in a field's column, in all rows."""
-        place = self.mapping.columns.get(name)
-        rows = () if place is None else (line.cells for line in self.table.rows)
-        return (cells[place] for cells in rows if place is not None and place < len(cells) and cells[place])
+        position = self.mapping.columns.get(name)
+        rows = () if position is None else (line.cells for line in self.table.rows)
+        return (cells[position] for cells in rows if position is not None and position < len(cells) and cells[position])
 
     def _has_day(self, cells: Sequence[str]) -> bool:
         return is_date_like(self.get_cell(cells, "date"))
@@ -153,9 +153,9 @@ class AmountReader:
     @cached_property
     def _balance_kinds(self) -> dict[str, str]:
         """Whether a value beside the balance means that money is held (in) or owed (out)."""
-        place = self.mapping.columns["balanceDirection"]
+        position = self.mapping.columns["balanceDirection"]
         return find_directions(
-            dict.fromkeys(map(fold_setting_value, self._iterate_cells("balanceDirection"))), self.table.names[place]
+            dict.fromkeys(map(fold_setting_value, self._iterate_cells("balanceDirection"))), self.table.names[position]
         )
 
 

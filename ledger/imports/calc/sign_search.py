@@ -23,11 +23,11 @@ class SignSearch(DirectionSearch):
     def choose_direction_and_sign(self) -> None:
         if self.is_question_open("columns.direction"):
             return
-        place = self.mapping.columns.get("amount")
-        if place is None:
+        position = self.mapping.columns.get("amount")
+        if position is None:
             self.choose_pair_signs()
-        elif not self.choose_direction(self.columns[place]):
-            self.choose_sign(self.columns[place])
+        elif not self.choose_direction(self.columns[position]):
+            self.choose_sign(self.columns[position])
 
     def choose_pair_signs(self) -> None:
         """What a minus means in columns of debits and credits that have amounts with and without one, and whether the
@@ -135,11 +135,13 @@ class SignSearch(DirectionSearch):
 
     def has_missing_balance(self) -> bool:
         """Whether some rows have a balance and others none, so that nothing shows the signs of those."""
-        places = [self.mapping.columns[name] for name in ("balance", "balanceBefore") if name in self.mapping.columns]
-        if not places:
+        positions = [
+            self.mapping.columns[name] for name in ("balance", "balanceBefore") if name in self.mapping.columns
+        ]
+        if not positions:
             return False
         amounts = self.columns[self.mapping.columns["amount"]].amounts(self.mapping.decimal_mark)
-        cells = [cell for cell, amount in zip(self.columns[places[0]].cells, amounts, strict=True) if amount]
+        cells = [cell for cell, amount in zip(self.columns[positions[0]].cells, amounts, strict=True) if amount]
         return sum(map(bool, cells)) > 1 and not all(cells)
 
     def is_one_sided(self, column: Column) -> bool:
@@ -160,12 +162,12 @@ class SignSearch(DirectionSearch):
             for column in self.list_role_columns("fee")
             if self.is_in_own_currency(column) and any(to_decimals(column, self.mapping.decimal_mark))
         ]
-        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
-        if not fees or not places or "fee" in self.pinned or "fee" in self.mapping.columns:
+        positions = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
+        if not fees or not positions or "fee" in self.pinned or "fee" in self.mapping.columns:
             return
         if self.is_question_open("columns.amount") or all(self.is_fee_inside_amounts(fee) for fee in fees):
             return
-        amount = self.columns[places[0]]
+        amount = self.columns[positions[0]]
         if amount in self.roles.get("net", []) and self.has_gross_column(amount):
             return
         self.add_column_question("fee", "fee", fees, none=True)

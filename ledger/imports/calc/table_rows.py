@@ -67,12 +67,16 @@ class RowReader(AmountReader):
     def _list_texts(self, cells: Sequence[str]) -> list[str]:
         """What a row says in words: in the columns of texts, or where they say nothing in others."""
         columns = self.mapping.columns
-        places = [*self.mapping.description, *(columns[name] for name in TEXT_FIELDS if name in columns)]
-        if texts := [cells[place] for place in places if place < len(cells) and cells[place]]:
-            words = [cells[place] for place in places if place < len(cells) and place not in self._code_columns]
+        positions = [*self.mapping.description, *(columns[name] for name in TEXT_FIELDS if name in columns)]
+        if texts := [cells[position] for position in positions if position < len(cells) and cells[position]]:
+            words = [
+                cells[position]
+                for position in positions
+                if position < len(cells) and position not in self._code_columns
+            ]
             return list(filter(None, words)) or texts
-        taken = {place for name, place in columns.items() if name not in OTHER_TEXT_FIELDS}
-        return [cell for place, cell in enumerate(cells) if place not in taken and cell[:1].isalpha()]
+        taken = {position for name, position in columns.items() if name not in OTHER_TEXT_FIELDS}
+        return [cell for position, cell in enumerate(cells) if position not in taken and cell[:1].isalpha()]
 
     @cached_property
     def _code_columns(self) -> frozenset[int]:
@@ -80,9 +84,9 @@ class RowReader(AmountReader):
         lengths: dict[int, int] = {}
         for line in self.table.rows[:SAMPLE_ROWS]:
             cells = line.cells
-            for place in self.mapping.description:
-                lengths[place] = max(lengths.get(place, 0), len(cells[place]) if place < len(cells) else 0)
-        return frozenset(place for place, length in lengths.items() if length <= MAX_CODE_LENGTH)
+            for position in self.mapping.description:
+                lengths[position] = max(lengths.get(position, 0), len(cells[position]) if position < len(cells) else 0)
+        return frozenset(position for position, length in lengths.items() if length <= MAX_CODE_LENGTH)
 
     def _find_line_kind(self, cells: Sequence[str]) -> str:
         texts = self._list_texts(cells)

@@ -46,10 +46,10 @@ def find_saved_settings(account: Account | None, lines: Lines) -> dict[str, Any]
     return mark_settings_as_kept(remaining)
 
 
-def list_export_column_values(lines: Lines, place: int | None) -> list[str]:
+def list_export_column_values(lines: Lines, position: int | None) -> list[str]:
     """What stands in a column of our own export, each once."""
     rows = (line.cells for line in lines[1:])
-    return list(dict.fromkeys(cells[place] for cells in rows if place is not None and place < len(cells)))
+    return list(dict.fromkeys(cells[position] for cells in rows if position is not None and position < len(cells)))
 
 
 def apply_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
