@@ -173,7 +173,7 @@ class CamtStream:
             if self.depth == self.base + 2:
                 element = self.builder.close()
                 self.builder = None
-                self.add_child(element, self.draft or CamtDraft())
+                self.add_statement_child(element, self.draft or CamtDraft())
         elif self.draft is not None and self.depth == self.base + 1:
             self.statements.append(finish_camt_statement(self.draft, self.format))
             self.draft = None
@@ -186,7 +186,7 @@ class CamtStream:
                 raise UnreadableFileError("The entry has too much text.", line=self.line)
             self.builder.data(text)
 
-    def add_child(self, element: Element, draft: CamtDraft) -> None:
+    def add_statement_child(self, element: Element, draft: CamtDraft) -> None:
         """Add one child of a statement."""
         if element.tag == "Ntry":
             self.count += 1

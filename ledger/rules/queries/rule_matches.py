@@ -240,11 +240,11 @@ def preview_rules(*, company: Company, rules: CompiledRules, selection: dict[str
         result.counts.update(match.rule_id for match in chunk)
         changing_matches = [match for match in chunk if match.would_change]
         result.changed += len(changing_matches)
-        result.sample += [build_sample(match) for match in changing_matches[: MAX_SAMPLE - len(result.sample)]]
+        result.sample += [build_rule_sample(match) for match in changing_matches[: MAX_SAMPLE - len(result.sample)]]
     return result
 
 
-def build_sample(match: RuleMatch) -> dict[str, Any]:
+def build_rule_sample(match: RuleMatch) -> dict[str, Any]:
     """Return an example of what would change, with the category of its first categorization."""
     first_part = list_chosen_categorizations(match.transaction, match.choice)[0]
     return {
