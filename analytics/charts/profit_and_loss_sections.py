@@ -97,7 +97,7 @@ def build_bar_links(data: ChartData) -> list[list[str]]:
     """Return the URLs behind the cells of each month."""
     links = data.links
     category_ids: dict[str, list[UUID]] = {key.series: [] for key in REVENUE_KEYS}
-    for category in data.posted.categories.values():
+    for category in data.posted_results.categories.values():
         if PlType.REVENUE in category.pl_types:
             category_ids[profit_and_loss.get_bar_key(PlType.REVENUE, category)].append(category.id)
     return [
@@ -161,8 +161,8 @@ ActualAndPlanned = tuple[Decimal, Decimal]
 def build_plan_section(data: ChartData) -> Section:
     """Build the chart of each line beside its plan, for the current month and the year so far."""
     currency = data.currency
-    month = sum_by_line({key: pair for key, pair in data.year.items() if key[0] == data.month})
-    year = sum_by_line(data.year)
+    month = sum_by_line({key: pair for key, pair in data.results_of_year.items() if key[0] == data.month})
+    year = sum_by_line(data.results_of_year)
     chart = chart_layout.build_column_chart(
         [[[("actual", year[line][0])], [("planned", year[line][1])]] for line in PLAN_LINES],
         smallest=get_smallest_step(currency),
