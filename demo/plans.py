@@ -45,6 +45,7 @@ def plan_payments(*, books: DemoBooks) -> None:
     bonus = {"amount_value": f"{wages.amount_value * BONUS_FACTOR:.2f}", "name": "Salaries with year-end bonus"}
     for planned, day, patch in ((wages, december, bonus), (advertising, skipped, {"skipped": True})):
         overrides.set_occurrence_override(**books.scope, planned_id=planned.id, original_date=day, patch=patch)
+    settle_matches(books=books)
 
 
 def settle_matches(*, books: DemoBooks) -> None:
