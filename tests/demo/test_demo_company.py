@@ -53,7 +53,7 @@ def company(furnished):
 
 
 def test_demo_command_returns_working_credentials():
-    demo = create_demo(name="Mine", months=2, transactions=100)
+    demo = create_demo(name="Mine", months=2, transactions=100, seed=7)
     assert set(demo) == {"companyId", "email", "password", "apiKey"}
     company = Company.objects.get(id=demo["companyId"])
     assert company.name == "Mine"
