@@ -20,6 +20,7 @@ from ledger.bank_statements.errors import ColumnsUnknown
 from ledger.bulk.request_bodies import Fault
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
+from ledger.imports.calc.named_columns import RowFault
 from ledger.imports.file_errors import TooManyRows
 from ledger.imports.table_items import read_uploaded_table
 from ledger.models import Account, Counterparty, CounterpartyType, Direction
@@ -28,7 +29,6 @@ from planning.calc.invoice_parties import normalize_party_name
 from planning.calc.invoice_table import (
     InvoiceRows,
     InvoiceTable,
-    RowFault,
     TableInvoice,
     find_invoice_table,
     read_invoice_rows,
@@ -127,7 +127,7 @@ def read_invoice_table(content: bytes) -> InvoiceTable:
         UnreadableTable, TooManyRows, TableTooLarge, SeveralSheets, UnsafeXml.
     """
     table = find_invoice_table(read_uploaded_table(content))
-    if missing := table.columns.missing:
+    if missing := table.missing:
         labels = get_invoice_headings()
         names = ", ".join(f"“{labels[name]}”" for name in missing)
         raise ColumnsUnknown(_("No column found for {names}. Add it to the first row.").format(names=names))
