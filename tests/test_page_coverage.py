@@ -95,6 +95,8 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "subscriptions": {"GET": "customer", "POST": "subscription-new"},
     "subscriptions/{}": {"GET": "customer", "PUT": "subscription-edit", "DELETE": "subscription-delete"},
     "subscription_events": {"GET": "subscription-events", "POST": "subscription-event-new"},
+    "subscription_event_imports": {"GET": "subscription-event-imports", "POST": "subscription-event-import-check"},
+    "subscription_event_imports/{}": {"GET": "subscription-event-import", "DELETE": "subscription-event-import-undo"},
     "subscription_events/{}": {"GET": "subscription-events", "DELETE": "subscription-event-retract"},
     "data/monthlyData": {"POST": "recurring-revenue"},
     "data/recurringRevenueSummary": {"POST": "recurring-revenue"},
