@@ -91,7 +91,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "product_groups": {"name": "x", "order": 1},
     "subscriptions": {"customerId": "counterparties", "productId": "products", "externalId": "s"},
     "subscription_events": {"subscriptionId": "subscriptions", "interval": "month", "intervalCount": 1, **EVENT},
-    "subscription_event_imports": {},
+    "subscription_events/import_file": {},
     "subscription_events/import": {"events": [{"subscriptionId": "subscriptions", **EVENT}], "onError": "skip"},
     "data/monthlyData": {"mrrType": "mrr", "startMonth": "2024-01", "endMonth": "2024-03", "productIds": ["products"]},
     "data/runway": {"scenarioId": "scenarios"},
@@ -116,7 +116,7 @@ FILES = {
     "statements": STATEMENT,
     "receivables/import": INVOICES,
     "payables/import": INVOICES,
-    "subscription_event_imports": EVENTS,
+    "subscription_events/import_file": EVENTS,
 }
 # What may be there once only: not as in the rows that are there already.
 SECOND_ROW_VALUES = {"externalId": "another", "externalIds": ["another"], "email": "another@acme.example"}
@@ -148,7 +148,7 @@ def create_all_rows(api: Any) -> dict[str, str]:
     ids["imports"] = api.post("transactions/import", body).json()["importId"]
     ids["invoice_imports"] = import_file(api, "receivables/import", INVOICES.replace(b"X-1", b"X-0"))
     ids["subscription_event_imports"] = import_file(
-        api, "subscription_event_imports", EVENTS.replace(b"x-1", b"x-0").replace(b"X Ltd", b"Y Ltd")
+        api, "subscription_events/import_file", EVENTS.replace(b"x-1", b"x-0").replace(b"X Ltd", b"Y Ltd")
     )
     ids["reports"] = "2024-01"
     ids["links"] = api.post("reports/2024-01/links", BODIES["reports/{}/links"]).json()["id"]

@@ -21,6 +21,7 @@ from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.calc.named_columns import RowFault
 from ledger.imports.file_errors import TooManyRows
+from ledger.imports.row_errors import build_row_error
 from ledger.imports.table_items import read_uploaded_table
 from ledger.models import ExternalIdTaken, SubscriptionEvent, SubscriptionEventImport
 from ledger.money.calc.money import format_amount
@@ -92,7 +93,7 @@ def import_subscription_event_file(
         items = [to_import_item(event, company.base_currency) for event in rows.events]
         faults = rows.faults + find_name_faults(rows.events) + find_changed_event_faults(company, rows.events, items)
         if faults:
-            raise ValidationFailed([to_row_error(fault) for fault in faults[:MAX_ERRORS]])
+            raise ValidationFailed([build_row_error(fault, items="events") for fault in faults[:MAX_ERRORS]])
         references = load_import_references(company=company, items=items, finds_by_customer=True)
         outcome = EventFileOutcome(dry_run=options.dry_run, left_out=rows.left_out)
         new_rows = validate_event_items(
@@ -256,12 +257,6 @@ def load_event_values(
             "subscription_id", *columns
         )
     }
-
-
-def to_row_error(fault: RowFault) -> Fault:
-    """Return (pointer, code, detail) of what is wrong with a row; the detail names its line."""
-    detail = _("Line {line}: {reason}").format(line=fault.line, reason=_(fault.message).format(**fault.values))
-    return f"#/events/{fault.position}/{fault.field}", fault.code, detail
 
 
 def name_error_lines(errors: Sequence[Fault], events: Sequence[TableEvent]) -> list[Fault]:

@@ -68,16 +68,16 @@ def retract_imported_events(company: Company, context: AuditContext, row: Subscr
         is_closed = Q(effective_date__lte=closed_through) | Q(committed_date__lte=closed_through)
         if events.filter(is_closed).exists():
             raise PeriodClosed.for_company(company)
-    found = list(events.values_list("id", "subscription__customer_id"))
+    retracted = list(events.values_list("id", "subscription__customer_id"))
     events.update(retracted_time=context.time, last_updated_time=context.time, last_updated_user_id=context.actor)
-    if found:
-        customer_ids = frozenset(customer_id for _event_id, customer_id in found)
+    if retracted:
+        customer_ids = frozenset(customer_id for _event_id, customer_id in retracted)
         changes = SubscriptionEventChanges(
             customers=customer_ids if len(customer_ids) <= MAX_NAMED_CUSTOMERS else None,
-            retracted=tuple(event_id for event_id, _customer_id in found),
+            retracted=tuple(event_id for event_id, _customer_id in retracted),
         )
         hooks.subscription_events_changed.run(company=company, context=context, changed=changes)
-    return len(found)
+    return len(retracted)
 
 
 def delete_created_subscriptions(company: Company, row: SubscriptionEventImport) -> int:

@@ -183,7 +183,7 @@ def render_review(page: CompanyPage, review: EventReview) -> HttpResponse:
     chosen = {name: sent.get(name, "") for name in OPTION_FIELDS}
     row_errors = list_row_errors(error, review.table)
     pointers = [pointer for pointer, *_rest in error.errors] if isinstance(error, ValidationFailed) else []
-    asked = [name for name in (*QUESTIONS, *COLUMN_LABELS) if chosen[name] or f"#/{name}" in pointers]
+    question_names = [name for name in (*QUESTIONS, *COLUMN_LABELS) if chosen[name] or f"#/{name}" in pointers]
     return page.render(
         "ledger/subscriptions/event_import_check.html",
         status=400 if error else 200,
@@ -196,7 +196,7 @@ def render_review(page: CompanyPage, review: EventReview) -> HttpResponse:
         error="" if error is None or row_errors else get_error_message(error),
         row_errors=row_errors[:ERRORS_SHOWN],
         chosen=chosen,
-        questions=[build_question(name, chosen[name], review.table) for name in asked],
+        questions=[build_question(name, chosen[name], review.table) for name in question_names],
         columns=describe_columns(review.table),
     )
 

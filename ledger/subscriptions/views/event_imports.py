@@ -8,7 +8,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
+from companies.api.company_viewset import CompanyViewSet
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.rendering import UploadParser
 from companies.permissions import Permission
@@ -27,12 +27,17 @@ class SubscriptionEventImportViewSet(CompanyViewSet):
     schema_tags = ["Subscriptions"]
     schema_noun = "subscriptionEventImport"
     resource = SubscriptionEventImport
-    uploads = frozenset({"create"})
+    uploads = frozenset({"import_file"})
     refuses = {
-        "create": [ColumnsUnknown, UnreadableTable, TooManyRows, TableTooLarge, SeveralSheets, UnsafeXml],
+        "import_file": [ColumnsUnknown, UnreadableTable, TooManyRows, TableTooLarge, SeveralSheets, UnsafeXml],
         "destroy": [ImportAlreadyUndone],
     }
-    permission_for = build_crud_permissions(reads=Permission.SUBSCRIPTIONS_READ, writes=Permission.SUBSCRIPTIONS_WRITE)
+    permission_for = {
+        "import_file": Permission.SUBSCRIPTIONS_WRITE,
+        "list": Permission.SUBSCRIPTIONS_READ,
+        "retrieve": Permission.SUBSCRIPTIONS_READ,
+        "destroy": Permission.SUBSCRIPTIONS_WRITE,
+    }
 
     def get_parsers(self) -> list[BaseParser]:
         return [UploadParser()]
@@ -45,9 +50,11 @@ class SubscriptionEventImportViewSet(CompanyViewSet):
         return self.respond_with_page(rows, serializers.EventImportSerializer, order=("-created_time", "-id"))
 
     @extend_schema(
-        request={"multipart/form-data": serializers.EventFileUpload}, responses={200: serializers.EventFileResult}
+        operation_id="importSubscriptionEventFile",
+        request={"multipart/form-data": serializers.EventFileUpload},
+        responses=serializers.EventFileResult,
     )
-    def create(self, request: Request, company_id: str) -> Response:
+    def import_file(self, request: Request, company_id: str) -> Response:
         """Import up to 10,000 rows of subscription events from a CSV file or workbook, all or none.
 
         Columns are found by their headings: customer, product, subscription ID, event date, MRR, ARR or amount,

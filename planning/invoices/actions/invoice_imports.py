@@ -20,8 +20,8 @@ from ledger.bank_statements.errors import ColumnsUnknown
 from ledger.bulk.request_bodies import Fault
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
-from ledger.imports.calc.named_columns import RowFault
 from ledger.imports.file_errors import TooManyRows
+from ledger.imports.row_errors import build_row_error
 from ledger.imports.table_items import read_uploaded_table
 from ledger.models import Account, Counterparty, CounterpartyType, Direction
 from planning.calc.expected_dates import add_days
@@ -94,7 +94,7 @@ def import_invoices(
         currency = get_import_currency(company, options.account_id)
         rows, sign = read_invoices(table, kind=kind, options=options, default_currency=currency)
         if rows.faults:
-            raise ValidationFailed([to_row_error(fault) for fault in rows.faults[:MAX_ERRORS]])
+            raise ValidationFailed([build_row_error(fault, items="invoices") for fault in rows.faults[:MAX_ERRORS]])
         parties = PartyLookup(change, DIRECTIONS[kind])
         invoices, duplicates = drop_duplicate_invoices(
             company, rows.invoices, parties=parties, kind=kind, options=options
@@ -189,12 +189,6 @@ def unescape_invoice_texts(invoice: TableInvoice) -> TableInvoice:
         name=restore_escaped_text(invoice.name),
         reference=restore_escaped_text(invoice.reference),
     )
-
-
-def to_row_error(fault: RowFault) -> tuple[str, str, str]:
-    """Return (pointer, code, detail) of what is wrong with a row; the detail names its line."""
-    detail = _("Line {line}: {reason}").format(line=fault.line, reason=_(fault.message).format(**fault.values))
-    return f"#/invoices/{fault.position}/{fault.field}", fault.code, detail
 
 
 def drop_duplicate_invoices(

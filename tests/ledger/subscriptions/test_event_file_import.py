@@ -25,7 +25,7 @@ CHARTMOGUL_HEADINGS = (
 def import_file(api, *lines, headings=HEADINGS, **fields):
     content = "\n".join((headings, *lines)).encode()
     file = SimpleUploadedFile("events.csv", content, content_type="text/csv")
-    return api.client.post(api.path("subscription_event_imports"), {"file": file} | fields, headers=api.headers)
+    return api.client.post(api.path("subscription_events/import_file"), {"file": file} | fields, headers=api.headers)
 
 
 def list_errors(answer):
@@ -257,7 +257,7 @@ def test_other_companies_and_readers_cannot_use_an_import(api, acme, globex_api,
 def test_unusable_files_are_refused(api, acme, monkeypatch):
     assert import_file(api, "1,2", headings="a,b").json()["code"] == "columns_unknown"
     assert import_file(api, headings="MRR,MRR,Date,Customer").json()["code"] == "columns_unknown"
-    assert api.client.post(api.path("subscription_event_imports"), {}, headers=api.headers).status_code == 400
+    assert api.client.post(api.path("subscription_events/import_file"), {}, headers=api.headers).status_code == 400
     monkeypatch.setattr("ledger.subscriptions.actions.event_file_import.MAX_EVENT_ROWS", 1)
     assert import_file(api, *FILE).status_code in (400, 413)
     assert not SubscriptionEventImport.objects.exists()
