@@ -35,8 +35,6 @@ from planning.planned_transactions.queries.recurring_payments import MAX_HISTORY
 WEB_URL_PATTERN = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # a browser might execute other schemes
 MAX_INT32 = 2_147_483_647  # service.md, part 8
 AMOUNT_HELP = "Amount with at most the currency's decimals; negative is money out."
-
-
 RECURRENCE_END_TYPES = ["never", "date", "count"]
 STATES = get_args(SettlementState)
 BASES = get_args(ExpectationBasis)
