@@ -307,6 +307,7 @@ PARAMETER_DESCRIPTIONS = {
     "source": "How the transaction was created.",
     "startDate": "First day, included.",
     "subscriptionEventId": "Id of the subscription event.",
+    "subscriptionEventImportId": "Id of the import of subscription events.",
     "subscriptionId": "Id of the subscription.",
     "transactionId": "Id of the transaction.",
     "type": "Event type, such as transaction.created.",

@@ -6,6 +6,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from config.field_examples import FIELD_EXAMPLES
 from tests.api.test_document import resolve_reference
 from tests.openapi_document import load_document
 
@@ -59,7 +60,7 @@ def test_parameter_has_a_valid_example():
     for key, parameter in PARAMETERS.items():
         examples = [parameter["example"]] if "example" in parameter else parameter["schema"].get("examples", [])
         results[key] = list(
-            list_invalid_examples(parameter["schema"] | {"description": parameter["description"]}, examples)
+            list_invalid_examples(parameter["schema"] | {"description": parameter.get("description", "")}, examples)
         )
     assert {key: errors for key, errors in results.items() if errors} == {}
 
@@ -71,3 +72,8 @@ def test_field_is_described_in_one_sentence():
 def test_parameter_is_described_in_one_sentence():
     texts = {key: each.get("description", "") for key, each in PARAMETERS.items()}
     assert {key: text for key, text in texts.items() if not is_one_sentence(text)} == {}
+
+
+def test_written_example_names_a_field_or_parameter():
+    names = {each for key in (*FIELDS, *PARAMETERS) for each in (key, key.partition(".")[2])}
+    assert set(FIELD_EXAMPLES) - names == set()

@@ -86,21 +86,24 @@ class ImportSettings(serializers.Serializer):
 
     Settings of `csv`, detected where omitted:
 
-    - `columns`: heading, or position from 0, of `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`,
-      `balance`, `balanceBefore`, `balanceDirection` (whether the balance is a debit or a credit), `fee`, `currency`,
-      `counterparty`, `counterpartyAccount`, `description` (a list), `reference`, `status`, `account`, `category` and
-      `notes`; null if there is none.
-    - `directionValues` {in, out, leaveOut}, `statusValues` {booked, pending, leaveOut}: values of these columns.
-    - `accountValues`, `otherAccountValues`: accounts whose rows are imported, and accounts whose rows are not. You are
-      asked about other accounts.
-    - `encoding`, `separator`, `decimalMark` (`point`, `comma`), `dateOrder` (`iso`, `dayFirst`, `monthFirst`).
-    - `skipAbove`, `skipBelow`: number of lines to leave out.
-    - `flipSign`: true if money out has no minus.
-    - `minusMeans` {debit, credit, direction}: a minus `repeats` or `reverses` the direction of its column, or `decides`
-      alone.
-    - `signFromBalance`: true if the balance column decides the signs.
-    - `unprovenSign`: `in` or `out`, the sign of the row that no balance proves.
-    - `currency`: of amounts without a currency or with an ambiguous sign such as $.
+    - `columns`: heading, or position from 0, of `date`, `valueDate`, `amount` (or `debit` and `credit`), `direction`,
+      `balance` (after a row), `balanceBefore`, `balanceDirection` (debit or credit), `fee`, `currency`, `counterparty`,
+      `counterpartyAccount`, `description` (several), `reference`, `status`, `account`, `category`, `notes`; null where
+      there is none.
+    - `directionValues`: values of `direction` that mean money `in` or `out`, or rows to `leaveOut`.
+    - `statusValues`: values of `status` that are `booked`, `pending`, or to `leaveOut`.
+    - `accountValues`, `otherAccountValues`: values of `account`, or titles of sections, to import and to leave out.
+      You are asked about others.
+    - `encoding`, `separator`: such as `windows-1250` and `;`.
+    - `decimalMark`: `point` or `comma`. `dateOrder`: `iso`, `dayFirst` or `monthFirst`.
+    - `skipAbove`, `skipBelow`: lines before the headings, and rows after the last transaction.
+    - `flipSign`: true if amounts without a minus are money out.
+    - `currency`: currency of amounts with an ambiguous symbol, such as `$`, or without one.
+    - `minusMeans`: a minus with a `direction` `repeats` it, `reverses` it, or `decides` alone. In `debit` and `credit`
+      columns it `repeats` (amounts without a minus are reversed) or `reverses`.
+    - `signFromBalance`: true if signs follow from changes of the balance; with `flipSign` the balance is the amount
+      owed.
+    - `unprovenSign`: `in` or `out`, the sign of a last row that no balance shows; never saved.
     """
 
     sparse = True
