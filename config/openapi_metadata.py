@@ -82,6 +82,7 @@ ENUM_PATHS = {
     "PlType": "ledger.models.PlType",
     "PlanAmountType": "planning.calc.plan_postings.AMOUNT_TYPES",
     "PeriodInterval": "analytics.calc.calendar_periods.PERIOD_MONTHS",
+    "QuantityMode": "ledger.subscriptions.serializers.event_imports.QUANTITY_MODES",
     "PlannedSource": "planning.models.PlannedSource",
     "PeriodStart": "ledger.calc.recognition.PeriodStart",
     "QifDateOrder": "ledger.bank_statements.serializers.DATE_ORDERS",
