@@ -32,7 +32,7 @@ class BillingPeriod(models.TextChoices):
 
 
 class SubscriptionQuerySet(CompanyOwnedQuerySet["Subscription"]):
-    def with_standing(self, company_id: UUID, today: date) -> Self:
+    def with_current_terms(self, company_id: UUID, today: date) -> Self:
         """Annotate `standing`: amount, currency, interval and count of the latest event in effect today, or None."""
         latest = (
             SubscriptionEvent.objects.for_company(company_id)

@@ -27,7 +27,7 @@ SIGNED_OUT = (
     "app/password-reset",
     "app/invitations",
 )  # and all that begins so: there is nothing to see after signing in
-DEMO_SIZE = ("--months", "14", "--transactions", "600")
+DEMO_SIZE = ("--months", "14")
 
 LIST_OF_PARAMETER = {  # parameter -> list of the API whose first entry has it as its id, below the company
     "account_id": "accounts",
