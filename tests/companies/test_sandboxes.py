@@ -20,7 +20,7 @@ from ledger.files import quota
 from ledger.models import Closing, File, KnownBefore, PendingBefore, RefusedMatch, SavedView, TransactionBefore
 from notifications.models import Notification
 from tests import factories
-from tests.api.example_scenario import PNG
+from tests.api.example_files import PNG
 from tests.api.request_bodies import BODIES, build_form
 from tests.conftest import Api
 from tests.ledger.files.einvoice_documents import build_ubl

@@ -77,4 +77,7 @@ def format_undo_message(outcome: EventImportUndoOutcome) -> str:
     if outcome.customers:
         text = ngettext("{count} customer deleted.", "{count} customers deleted.", outcome.customers)
         sentences.append(text.format(count=format_count(outcome.customers)))
+    if outcome.products:
+        text = ngettext("{count} product deleted.", "{count} products deleted.", outcome.products)
+        sentences.append(text.format(count=format_count(outcome.products)))
     return " ".join(sentences)

@@ -78,7 +78,7 @@ def test_import_is_undone_on_its_result_page(owner, acme):
     imports = f"/app/companies/{acme.id}/recurring-revenue/events/imports"
     assert path in owner.get(imports).content.decode()
     undone = get_page_text(owner.post(f"{path}/undo", follow=True))
-    assert "2 events retracted. 2 subscriptions deleted. 2 customers deleted." in undone
+    assert "2 events retracted. 2 subscriptions deleted. 2 customers deleted. 1 product deleted." in undone
     assert "Undo import" not in undone
     assert "already undone" in get_page_text(owner.post(f"{path}/undo", follow=True))
 
