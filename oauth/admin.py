@@ -136,8 +136,8 @@ class ApplicationAdmin(ErrorMessageAdmin):
     )
     fields = (
         "name", "client_id", "test_links", "client_type", "redirect_uris", "allowed_scopes", "enabled",
-        "disabling_effect", "consent_count", "last_used", "current_logo", "logo", "website", "contact", "notes", "new_secret",
-        "created", "updated",
+        "disabling_effect", "consent_count", "last_used", "current_logo", "logo", "website", "contact", "notes",
+        "new_secret", "created", "updated",
     )  # fmt: skip
     of_stored = {*readonly_fields, "new_secret"}  # a new app has a secret anyway, and no client id yet
 
