@@ -10,6 +10,7 @@ from uuid import UUID
 
 from analytics.calc.mrr import MonthlyRow
 from analytics.calc.time_series import Interval
+from analytics.charts.links import FigureLinks
 from analytics.queries import balances, cash_flow, daily_movements, profit_and_loss, recurring_revenue
 from analytics.queries.balance_forecast import (
     AccountForecast,
@@ -103,6 +104,10 @@ class ChartData:
     def interval(self) -> Interval:
         """The distance of points on a line."""
         return self.period.interval
+
+    @cached_property
+    def links(self) -> FigureLinks:
+        return FigureLinks(self.company.id, self.period, lists=self.lists, writes_plan=self.writes_plan)
 
     @cached_property
     def rates(self) -> RateTable:

@@ -70,7 +70,7 @@ def create_company(
     context: AuditContext,
     domain: str | None = None,
     status: SystemStatus = SystemStatus.TRIAL,
-    demonstration: dict[str, int] | None = None,
+    demonstration: dict[str, int | None] | None = None,
 ) -> tuple[Company, Membership]:
     """Create a company with its owner, in trial by default, and run the hooks of other apps.
 

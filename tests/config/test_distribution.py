@@ -228,7 +228,7 @@ def test_distribute_moves_schema_with_data_and_service_continues(on):
     assert "0 statements" in on("distribute")
     assert "exact" in on("rebuild_derived", "--check")
     on("register_app", "--name", "Late", "--redirect-uri", "https://late.example/")
-    on("demo", "--name", "Late", "--transactions", "500", "--months", "12", "--seed", "2")
+    on("demo", "--name", "Late", "--transactions", "500", "--months", "12")
     assert count_rows("ledger_transaction") > before[0]
     assert "exact" in on("rebuild_derived", "--check")
     on("rebuild_derived")
