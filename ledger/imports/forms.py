@@ -11,9 +11,9 @@ from django.utils.translation import gettext_lazy
 from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.column_mapping import FIELDS, ColumnMapping, fold_setting_value
+from ledger.imports.calc.columns import format_column_letters
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.calc.table import Table
-from ledger.imports.table_items import format_column_letters
 from ledger.models import Account
 from ledger.money.calc.money import CURRENCIES
 

@@ -17,6 +17,7 @@ from ledger.calc.transaction_fields import OTHER_TEXTS
 from ledger.files.content_type import UnsafeXml
 from ledger.imports.calc.amounts import trim_trailing_zeros
 from ledger.imports.calc.column_mapping import ColumnMapping, fold_setting_value
+from ledger.imports.calc.columns import format_column_letters
 from ledger.imports.calc.dates import find_bank_date
 from ledger.imports.calc.descriptions import join_description
 from ledger.imports.calc.detection import detect_mapping
@@ -392,17 +393,3 @@ class TableItems:
             else " · ".join(filter(None, cells))
         )
         return BadRow(line.number, column, text.replace("\0", "␀")[:80], reason)
-
-
-def format_column_letters(number: int) -> str:
-    """Return the spreadsheet letters of a column: A, B, … Z, AA, AB …
-
-    >>> format_column_letters(0), format_column_letters(25), format_column_letters(26)
-    ('A', 'Z', 'AA')
-    """
-    text = ""
-    number += 1
-    while number:
-        number, remainder = divmod(number - 1, 26)
-        text = chr(65 + remainder) + text
-    return text

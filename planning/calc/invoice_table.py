@@ -67,7 +67,7 @@ class InvoiceTable(NamedTable):
     @property
     def amount_field(self) -> str | None:
         """The field with what is owed: the open amount where the table has it."""
-        return find_amount_field(self.columns)
+        return find_invoice_amount_field(self.columns)
 
     @property
     def repeated_headings(self) -> list[str]:
@@ -90,7 +90,7 @@ class InvoiceTable(NamedTable):
         return self.list_texts([self.amount_field]) if self.amount_field else []
 
 
-def find_amount_field(columns: NamedColumns) -> str | None:
+def find_invoice_amount_field(columns: NamedColumns) -> str | None:
     """Return the first field of AMOUNT_FIELDS that has a column."""
     return next((name for name in AMOUNT_FIELDS if name in columns), None)
 
@@ -135,7 +135,7 @@ class InvoiceRowReader(NamedRowReader):
         """Return the invoice; None where nothing of it is open or something is wrong."""
         if self.is_left_out():
             return None
-        amount, currency = self.read_amount(find_amount_field(self.columns) or "amount")
+        amount, currency = self.read_amount(find_invoice_amount_field(self.columns) or "amount")
         if amount == 0 and not self.faults:
             return None
         number, counterparty, name, reference = (

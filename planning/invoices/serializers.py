@@ -257,7 +257,7 @@ def parse_import_options(form: Any) -> InvoiceImportOptions:
     )
 
 
-def import_outcome_to_dict(outcome: InvoiceImportOutcome) -> dict[str, Any]:
+def invoice_import_outcome_to_dict(outcome: InvoiceImportOutcome) -> dict[str, Any]:
     """Return the result of an import as an API object."""
     return {
         "count": outcome.count,
@@ -269,7 +269,7 @@ def import_outcome_to_dict(outcome: InvoiceImportOutcome) -> dict[str, Any]:
     }
 
 
-def undo_outcome_to_dict(outcome: InvoiceImportUndoOutcome) -> dict[str, Any]:
+def invoice_undo_outcome_to_dict(outcome: InvoiceImportUndoOutcome) -> dict[str, Any]:
     """Return the result of undoing an import as an API object."""
     return {
         "success": True,

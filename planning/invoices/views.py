@@ -241,7 +241,7 @@ class InvoiceImportViewSet(PlanningViewSet):
             source=PlannedSource.MANUAL if self.caller.kind == "session" else PlannedSource.API,
             options=serializers.parse_import_options(form),
         )
-        return Response(serializers.import_outcome_to_dict(outcome))
+        return Response(serializers.invoice_import_outcome_to_dict(outcome))
 
 
 class InvoiceImportHistoryViewSet(PlanningViewSet):
@@ -273,4 +273,4 @@ class InvoiceImportHistoryViewSet(PlanningViewSet):
         `import_already_undone`).
         """
         outcome = undo_invoice_import(company=self.company, context=self.audit_context, import_id=invoice_import_id)
-        return Response(serializers.undo_outcome_to_dict(outcome))
+        return Response(serializers.invoice_undo_outcome_to_dict(outcome))

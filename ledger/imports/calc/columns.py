@@ -307,3 +307,17 @@ def is_zero_cell(text: str) -> bool:
     (True, True, True, False)
     """
     return not any(sign.isdigit() and sign != "0" for sign in text)
+
+
+def format_column_letters(number: int) -> str:
+    """Return the spreadsheet letters of a column: A, B, … Z, AA, AB …
+
+    >>> format_column_letters(0), format_column_letters(25), format_column_letters(26)
+    ('A', 'Z', 'AA')
+    """
+    text = ""
+    number += 1
+    while number:
+        number, remainder = divmod(number - 1, 26)
+        text = chr(65 + remainder) + text
+    return text

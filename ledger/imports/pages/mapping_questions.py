@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from ledger.imports.calc.columns import format_column_letters
 from ledger.imports.calc.detection_result import Detection, MappingQuestion
 from ledger.imports.encoding_choices import Choice
 from ledger.imports.forms import (
@@ -20,7 +21,7 @@ from ledger.imports.forms import (
     MINUS,
     STATUS_CHOICES,
 )
-from ledger.imports.table_items import MAX_COMPARED_ROWS, build_example_rows, format_column_letters
+from ledger.imports.table_items import MAX_COMPARED_ROWS, build_example_rows
 
 EXAMPLE_ROWS_SHOWN = 5
 

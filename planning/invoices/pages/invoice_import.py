@@ -58,7 +58,7 @@ def upload_invoices_page(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
     error, status = "", 200
     if page.is_post:
         try:
-            return redirect_to_review(page, kind)
+            return redirect_to_invoice_review(page, kind)
         except DomainError as problem:
             error, status = get_error_message(problem), 413 if isinstance(problem, TooLargeError) else 400
     return page.render(
@@ -77,7 +77,7 @@ def upload_invoices_page(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
     )
 
 
-def redirect_to_review(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
+def redirect_to_invoice_review(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
     """Store the uploaded file and redirect to its review. Raises DomainError if it is no table of invoices."""
     file: Any = page.request.FILES.get("file")
     if file is None:
@@ -107,11 +107,11 @@ def review_invoices_page(page: CompanyPage, kind: InvoiceKind, upload_id: UUID) 
         error = problem
     if outcome and page.is_post:
         uploads.delete_upload(**owner, upload_id=upload_id)
-        message = format_import_message(outcome)
+        message = format_invoice_import_message(outcome)
         if outcome.invoice_import is None:
             return page.redirect_with_message(message, kind)
         return page.redirect_with_message(message, "invoice-import", invoice_import_id=outcome.invoice_import.id)
-    return render_review(page, kind, outcome=outcome, error=error)
+    return render_invoice_review(page, kind, outcome=outcome, error=error)
 
 
 def run_import(
@@ -130,7 +130,7 @@ def run_import(
     )
 
 
-def format_import_message(outcome: InvoiceImportOutcome) -> str:
+def format_invoice_import_message(outcome: InvoiceImportOutcome) -> str:
     """Return what an import did: "12 invoices imported. 1 left out because nothing is open." """
     texts = [
         ngettext("{count} invoice imported.", "{count} invoices imported.", outcome.count).format(
@@ -144,7 +144,7 @@ def format_import_message(outcome: InvoiceImportOutcome) -> str:
     return " ".join(texts)
 
 
-def render_review(
+def render_invoice_review(
     page: CompanyPage, kind: InvoiceKind, *, outcome: InvoiceImportOutcome | None, error: DomainError | None
 ) -> HttpResponse:
     sent = page.request.POST if page.is_post else page.request.GET
@@ -163,7 +163,7 @@ def render_review(
         title=TITLES[kind],
         name=sent.get("name", ""),
         outcome=outcome,
-        summary=describe_outcome(outcome) if outcome else "",
+        summary=describe_invoice_import_outcome(outcome) if outcome else "",
         rows=outcome.invoices[:ROWS_SHOWN] if outcome else [],
         more=max(outcome.count - ROWS_SHOWN, 0) if outcome else 0,
         error="" if error is None or row_errors else get_error_message(error),
@@ -175,7 +175,7 @@ def render_review(
     )
 
 
-def describe_outcome(outcome: InvoiceImportOutcome) -> list[tuple[Any, int]]:
+def describe_invoice_import_outcome(outcome: InvoiceImportOutcome) -> list[tuple[Any, int]]:
     """Return (what, how many) of a trial."""
     facts = [
         (_("New invoices"), outcome.count),

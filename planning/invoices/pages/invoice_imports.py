@@ -56,12 +56,12 @@ def undo_invoice_import_page(page: CompanyPage, invoice_import_id: UUID) -> Http
     with page.handle_errors():
         outcome = undo_invoice_import(company=page.company, context=page.audit_context, import_id=invoice_import_id)
         return page.redirect_with_message(
-            format_undo_message(outcome), "invoice-import", invoice_import_id=invoice_import_id
+            format_invoice_undo_message(outcome), "invoice-import", invoice_import_id=invoice_import_id
         )
     return page.redirect("invoice-import", invoice_import_id=invoice_import_id)
 
 
-def format_undo_message(outcome: InvoiceImportUndoOutcome) -> str:
+def format_invoice_undo_message(outcome: InvoiceImportUndoOutcome) -> str:
     """Describe what undoing an import did."""
     sentences = [ngettext("{count} invoice deleted.", "{count} invoices deleted.", outcome.deleted)]
     if outcome.counterparties:
