@@ -55,15 +55,26 @@ def is_result_favourable(row: StatementRow, difference: Decimal) -> bool | None:
 
 
 def build_result_cells(row: StatementRow, cells: CellFormatter) -> list[ReportCell]:
-    """Return actual, plan, variance from the plan, and last year of a row."""
+    """Return actual, plan, variance from the plan, and last year of a row; costs are negative."""
     amounts: CellAmounts = row.cells[0]
     variance = amounts.actual - amounts.planned if amounts.planned else None
     return [
-        cells.amount(amounts.actual, other=amounts.reported, link=amounts.link if amounts.actual else ""),
-        cells.amount(amounts.planned if amounts.planned else None),
-        cells.variance(variance, favourable=None if variance is None else is_result_favourable(row, variance)),
-        cells.amount(amounts.compared),
+        cells.amount(
+            sign_amount(row, amounts.actual),
+            other=sign_amount(row, amounts.reported),
+            link=amounts.link if amounts.actual else "",
+        ),
+        cells.amount(sign_amount(row, amounts.planned) if amounts.planned else None),
+        cells.variance(
+            sign_amount(row, variance), favourable=None if variance is None else is_result_favourable(row, variance)
+        ),
+        cells.amount(sign_amount(row, amounts.compared)),
     ]
+
+
+def sign_amount(row: StatementRow, amount: Decimal | None) -> Decimal | None:
+    """Return an amount of a row as the report shows it: income positive, costs negative."""
+    return -amount if amount and row.is_subtracted else amount
 
 
 def build_month_result_table(report: ReportMonth, rows: Sequence[StatementRow]) -> ReportTable:
@@ -74,7 +85,7 @@ def build_month_result_table(report: ReportMonth, rows: Sequence[StatementRow]) 
         title=_("Profit and loss"),
         head=[_("Line"), _("Actual"), _("Plan"), _("Variance"), _("Last year")],
         rows=[ReportRow(row.name, build_result_cells(row, cells), row.kind) for row in rows],
-        hint=_("Expenses are positive. Variance is actual less plan."),
+        hint=_("Income is positive, costs are negative. Variance is actual less plan."),
     )
 
 
@@ -88,7 +99,7 @@ def build_year_table(report: ReportMonth) -> ReportTable:
     for row in build_statement_rows(report, [*to_date, *list_missing_lines(to_date, whole_year)], {}):
         if is_line_or_sum(row):
             plan = planned.get(row.name, ZERO)
-            whole = cells.amount(plan if plan else None)
+            whole = cells.amount(sign_amount(row, plan) if plan else None)
             rows.append(ReportRow(row.name, [*build_result_cells(row, cells)[:3], whole], row.kind))
     return ReportTable(
         id="year",
