@@ -23,7 +23,7 @@ from analytics.reports.period_headings import PeriodHeading
 from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow, build_statement, format_category_name
 from companies.locales import get_current_locale
 from ledger.calc.months import add_months
-from ledger.models import PlType
+from ledger.models import EXPENSE_LINES, PlType
 from ledger.transactions.pages.labels import LINE_LABELS
 
 ZERO = Decimal(0)
@@ -154,6 +154,7 @@ def build_change_table(report: ReportMonth, build_url: BuildUrl) -> ReportTable:
     changes = list_largest_changes(report, with_causes=bool(build_url("transactions", "")))
     rows = []
     for change in changes:
+        sign = -1 if change.row.pl_type in EXPENSE_LINES else 1
         links = [
             build_url(
                 "transactions",
@@ -165,15 +166,15 @@ def build_change_table(report: ReportMonth, build_url: BuildUrl) -> ReportTable:
             ReportRow(
                 format_category_name(change.row.category_name),
                 [
-                    cells.amount(change.row.actual, link=links[0] if change.row.actual else ""),
-                    cells.amount(change.previous, link=links[1] if change.previous else ""),
-                    cells.variance(change.change, favourable=change.favourable),
+                    cells.amount(sign * change.row.actual, link=links[0] if change.row.actual else ""),
+                    cells.amount(sign * change.previous, link=links[1] if change.previous else ""),
+                    cells.variance(sign * change.change, favourable=change.favourable),
                 ],
                 note=LINE_LABELS[PlType(change.row.pl_type)],
                 details=[
                     (
                         f"{get_current_locale().format_day(cause.day)} · {cause.from_to}",
-                        cells.amount(cause.amount).text,
+                        cells.amount(sign * cause.amount).text,
                         build_url("transaction", str(cause.id)),
                     )
                     for cause in change.causes
