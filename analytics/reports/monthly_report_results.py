@@ -59,16 +59,16 @@ def build_result_cells(row: StatementRow, cells: CellFormatter) -> list[ReportCe
     amounts: CellAmounts = row.cells[0]
     variance = amounts.actual - amounts.planned if amounts.planned else None
     return [
-        cells.amount(
+        cells.format_amount(
             sign_amount(row, amounts.actual),
             other=sign_amount(row, amounts.reported),
             link=amounts.link if amounts.actual else "",
         ),
-        cells.amount(sign_amount(row, amounts.planned) if amounts.planned else None),
-        cells.variance(
+        cells.format_amount(sign_amount(row, amounts.planned) if amounts.planned else None),
+        cells.format_variance(
             sign_amount(row, variance), favourable=None if variance is None else is_result_favourable(row, variance)
         ),
-        cells.amount(sign_amount(row, amounts.compared)),
+        cells.format_amount(sign_amount(row, amounts.compared)),
     ]
 
 
@@ -99,7 +99,7 @@ def build_year_table(report: ReportMonth) -> ReportTable:
     for row in build_statement_rows(report, [*to_date, *list_missing_lines(to_date, whole_year)], {}):
         if is_line_or_sum(row):
             plan = planned.get(row.name, ZERO)
-            whole = cells.amount(sign_amount(row, plan) if plan else None)
+            whole = cells.format_amount(sign_amount(row, plan) if plan else None)
             rows.append(ReportRow(row.name, [*build_result_cells(row, cells)[:3], whole], row.kind))
     return ReportTable(
         id="year",
@@ -139,10 +139,10 @@ def build_margin_row(month: date, sums: dict[tuple[date, str], Decimal], cells: 
     return ReportRow(
         get_current_locale().format_month(month),
         [
-            cells.amount(revenue),
-            cells.amount(revenue - cost),
-            cells.percentage(compute_gross_margin(revenue=revenue, cost_of_revenue=cost).value),
-            cells.amount(revenue - expenses + lines[PlType.NO]),
+            cells.format_amount(revenue),
+            cells.format_amount(revenue - cost),
+            cells.format_percentage(compute_gross_margin(revenue=revenue, cost_of_revenue=cost).value),
+            cells.format_amount(revenue - expenses + lines[PlType.NO]),
         ],
     )
 
@@ -166,15 +166,15 @@ def build_change_table(report: ReportMonth, build_url: BuildUrl) -> ReportTable:
             ReportRow(
                 format_category_name(change.row.category_name),
                 [
-                    cells.amount(sign * change.row.actual, link=links[0] if change.row.actual else ""),
-                    cells.amount(sign * change.previous, link=links[1] if change.previous else ""),
-                    cells.variance(sign * change.change, favourable=change.favourable),
+                    cells.format_amount(sign * change.row.actual, link=links[0] if change.row.actual else ""),
+                    cells.format_amount(sign * change.previous, link=links[1] if change.previous else ""),
+                    cells.format_variance(sign * change.change, favourable=change.favourable),
                 ],
                 note=LINE_LABELS[PlType(change.row.pl_type)],
                 details=[
                     (
                         f"{get_current_locale().format_day(cause.day)} · {cause.from_to}",
-                        cells.amount(sign * cause.amount).text,
+                        cells.format_amount(sign * cause.amount).text,
                         build_url("transaction", str(cause.id)),
                     )
                     for cause in change.causes
