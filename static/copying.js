@@ -9,7 +9,7 @@ const AMOUNT = new RegExp(
 
 function readCell(cell) {
   const copy = cell.cloneNode(true);
-  for (const beside of copy.querySelectorAll(".meta, .sr, button, input[type=hidden]")) beside.remove();
+  for (const beside of copy.querySelectorAll(".meta, .sr, .narrow-only, button, input[type=hidden]")) beside.remove();
   const field = cell.querySelector("input:not([type=hidden]):not([type=checkbox])");
   const text = (field ? field.value : copy.textContent).replace(/\s+/g, " ").trim();
   const found = AMOUNT.exec(text);
@@ -23,7 +23,7 @@ document.addEventListener("copy", (event) => {
   const range = selection.getRangeAt(0);
   const table = (range.commonAncestorContainer.closest?.("table") ?? range.commonAncestorContainer.querySelector?.("table"));
   const cells = table ? [...table.querySelectorAll("th, td")].filter((cell) => range.intersectsNode(cell)) : [];
-  if (cells.length < 2 || [...document.querySelectorAll("main p, main h1")].some((each) => range.intersectsNode(each))) return;
+  if (cells.length < 2 || [...document.querySelectorAll("main :is(p, h1)")].some((each) => !table.contains(each) && range.intersectsNode(each))) return;
   const rows = new Map();
   for (const cell of cells) {
     const row = cell.parentNode;

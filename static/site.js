@@ -238,3 +238,8 @@ const done = document.getElementById("done");
 if (location.hash === "#done" && !done) window.begin(document.getElementById("main"));
 else if (/^#([top]-|done)/.test(location.hash) && (waits.length || document.querySelector(".inbox-empty")))
   (document.getElementById(location.hash.slice(1)) ?? waits[0] ?? done)?.focus();
+
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}

@@ -37,14 +37,15 @@ def build_frozen_result_table(report: ReportMonth, figures: Sequence[Figure]) ->
     rows, remainder = list[ReportRow](), ZERO
     for line in PlType:
         of_line = [figure for figure in figures if figure.key.pl_type == line]
-        total = sum((figure.value for figure in of_line), start=ZERO)
+        sign = -1 if line in EXPENSE_LINES else 1
+        total = sign * sum((figure.value for figure in of_line), start=ZERO)
         if of_line:
             rows.append(ReportRow(LINE_LABELS[line], [cells.format_amount(total)], "line"))
         for figure in of_line:
             name = format_category_name(names.get(UUID(figure.key.category_id), ""))
-            rows.append(ReportRow(name, [cells.format_amount(figure.value)], "category"))
+            rows.append(ReportRow(name, [cells.format_amount(sign * figure.value)], "category"))
         if line != PlType.NEUTRAL:
-            remainder += -total if line in EXPENSE_LINES else total
+            remainder += total
         if line in SUBTOTAL_LABELS:
             rows.append(ReportRow(SUBTOTAL_LABELS[line], [cells.format_amount(remainder)], "sum"))
     return ReportTable(
@@ -52,7 +53,7 @@ def build_frozen_result_table(report: ReportMonth, figures: Sequence[Figure]) ->
         title=_("Profit and loss"),
         head=[_("Line"), _("As reported")],
         rows=rows,
-        hint=_("Expenses are positive."),
+        hint=_("Income is positive, costs are negative."),
     )
 
 

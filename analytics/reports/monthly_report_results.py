@@ -23,7 +23,7 @@ from analytics.reports.period_headings import PeriodHeading
 from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow, build_statement, format_category_name
 from companies.locales import get_current_locale
 from ledger.calc.months import add_months
-from ledger.models import PlType
+from ledger.models import EXPENSE_LINES, PlType
 from ledger.transactions.pages.labels import LINE_LABELS
 
 ZERO = Decimal(0)
@@ -55,15 +55,26 @@ def is_result_favourable(row: StatementRow, difference: Decimal) -> bool | None:
 
 
 def build_result_cells(row: StatementRow, cells: CellFormatter) -> list[ReportCell]:
-    """Return actual, plan, variance from the plan, and last year of a row."""
+    """Return actual, plan, variance from the plan, and last year of a row; costs are negative."""
     amounts: CellAmounts = row.cells[0]
     variance = amounts.actual - amounts.planned if amounts.planned else None
     return [
-        cells.format_amount(amounts.actual, other=amounts.reported, link=amounts.link if amounts.actual else ""),
-        cells.format_amount(amounts.planned if amounts.planned else None),
-        cells.format_variance(variance, favourable=None if variance is None else is_result_favourable(row, variance)),
-        cells.format_amount(amounts.compared),
+        cells.format_amount(
+            sign_amount(row, amounts.actual),
+            other=sign_amount(row, amounts.reported),
+            link=amounts.link if amounts.actual else "",
+        ),
+        cells.format_amount(sign_amount(row, amounts.planned) if amounts.planned else None),
+        cells.format_variance(
+            sign_amount(row, variance), favourable=None if variance is None else is_result_favourable(row, variance)
+        ),
+        cells.format_amount(sign_amount(row, amounts.compared)),
     ]
+
+
+def sign_amount(row: StatementRow, amount: Decimal | None) -> Decimal | None:
+    """Return an amount of a row as the report shows it: income positive, costs negative."""
+    return -amount if amount and row.is_subtracted else amount
 
 
 def build_month_result_table(report: ReportMonth, rows: Sequence[StatementRow]) -> ReportTable:
@@ -74,7 +85,7 @@ def build_month_result_table(report: ReportMonth, rows: Sequence[StatementRow]) 
         title=_("Profit and loss"),
         head=[_("Line"), _("Actual"), _("Plan"), _("Variance"), _("Last year")],
         rows=[ReportRow(row.name, build_result_cells(row, cells), row.kind) for row in rows],
-        hint=_("Expenses are positive. Variance is actual less plan."),
+        hint=_("Income is positive, costs are negative. Variance is actual less plan."),
     )
 
 
@@ -88,7 +99,7 @@ def build_year_table(report: ReportMonth) -> ReportTable:
     for row in build_statement_rows(report, [*to_date, *list_missing_lines(to_date, whole_year)], {}):
         if is_line_or_sum(row):
             plan = planned.get(row.name, ZERO)
-            whole = cells.format_amount(plan if plan else None)
+            whole = cells.format_amount(sign_amount(row, plan) if plan else None)
             rows.append(ReportRow(row.name, [*build_result_cells(row, cells)[:3], whole], row.kind))
     return ReportTable(
         id="year",
@@ -143,6 +154,7 @@ def build_change_table(report: ReportMonth, build_url: BuildUrl) -> ReportTable:
     changes = list_largest_changes(report, with_causes=bool(build_url("transactions", "")))
     rows = []
     for change in changes:
+        sign = -1 if change.row.pl_type in EXPENSE_LINES else 1
         links = [
             build_url(
                 "transactions",
@@ -154,15 +166,15 @@ def build_change_table(report: ReportMonth, build_url: BuildUrl) -> ReportTable:
             ReportRow(
                 format_category_name(change.row.category_name),
                 [
-                    cells.format_amount(change.row.actual, link=links[0] if change.row.actual else ""),
-                    cells.format_amount(change.previous, link=links[1] if change.previous else ""),
-                    cells.format_variance(change.change, favourable=change.favourable),
+                    cells.format_amount(sign * change.row.actual, link=links[0] if change.row.actual else ""),
+                    cells.format_amount(sign * change.previous, link=links[1] if change.previous else ""),
+                    cells.format_variance(sign * change.change, favourable=change.favourable),
                 ],
                 note=LINE_LABELS[PlType(change.row.pl_type)],
                 details=[
                     (
                         f"{get_current_locale().format_day(cause.day)} · {cause.from_to}",
-                        cells.format_amount(cause.amount).text,
+                        cells.format_amount(sign * cause.amount).text,
                         build_url("transaction", str(cause.id)),
                     )
                     for cause in change.causes

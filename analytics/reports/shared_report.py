@@ -16,6 +16,7 @@ from companies.api import request_slots
 from companies.auth import throttling
 from companies.auth.client_network import get_client_network
 from companies.locales import get_current_locale
+from companies.pages.table_csv import serve_table
 from companies.permissions import parse_permissions
 from companies.time_zones import get_today
 from ledger.models import ReportLink
@@ -51,7 +52,9 @@ def show_shared_report(request: HttpRequest, company_id: str, token: str) -> Htt
         text = _("This link is not valid. It may have expired, or it was revoked.")
         return render_without_request("analytics/shared_missing.html", {"text": text}, status=404)
     request_slots.get_request_slots(request).take_company_slot(link.company_id)
-    return render_without_request("analytics/shared_report.html", build_shared_context(link, now=now))
+    return serve_table(
+        request, lambda: render_without_request("analytics/shared_report.html", build_shared_context(link, now=now))
+    )
 
 
 def render_without_request(template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:

@@ -44,7 +44,7 @@ def build_cash_line(context: dict[str, Any], period: ReportPeriod) -> dict[str, 
         )
     except RateLookupError:  # the page shows the error beside its sums
         return {}
-    return {"section": section, "company": company}
+    return {"section": section, "company": company, "request": context["request"]}
 
 
 @register.inclusion_tag("planning/scenarios/comparison.html", takes_context=True, name="scenario_comparison")
@@ -66,4 +66,4 @@ def build_scenario_comparison(context: dict[str, Any], today: date) -> dict[str,
         )
     except RateLookupError as missing:
         return {"missing": missing.currency, "company": company}
-    return {"comparison": comparison, "section": comparison.section, "company": company}
+    return {"comparison": comparison, "section": comparison.section, "company": company, "request": request}

@@ -31,6 +31,7 @@ from companies.models import AuditContext, Company, User
 from companies.models.tenancy import parse_id
 from companies.pages.concurrent_change import ConcurrentChange
 from companies.pages.double_submit import reject_duplicate_submission
+from companies.pages.table_csv import MAX_ROWS, TABLE_PARAMETER, TOO_MANY_ROWS, serve_table
 from companies.permissions import Permission
 from companies.time_zones import get_today
 from companies.versions import PreconditionFailed, compute_version
@@ -50,7 +51,7 @@ def require_sign_in(page_function: PageFunction) -> PageFunction:
                 return redirect_to_sign_in(request.get_full_path())
             return redirect_to_sign_in(get_referring_path(request), form_expired=True)
         count_page_request(request)
-        response = page_function(request, *args, **kwargs)
+        response = serve_table(request, lambda: page_function(request, *args, **kwargs))
         response.headers.setdefault("Cache-Control", "private, no-cache")
         return response
 
@@ -202,6 +203,30 @@ def get_error_message(error: DomainError) -> str:
     )
 
 
+def list_page_rows(
+    request: HttpRequest,
+    rows: QuerySet[Any],
+    *,
+    order: Sequence[str],
+    limit: int = ROWS_PER_PAGE,
+    recent: RecentCondition | None = None,
+) -> tuple[list[Any], str | None]:
+    """Return (rows of the requested page, cursor of the next one); for a CSV file the rows of all pages.
+
+    Raises:
+        Http404: the cursor is invalid.
+    """
+    is_for_file = TABLE_PARAMETER in request.GET
+    limit = MAX_ROWS if is_for_file else limit
+    try:
+        page_rows, cursor = list_keyset_page(request, rows, order=order, limit=limit, recent=recent)
+    except ValidationError:
+        raise Http404 from None
+    if is_for_file and cursor:
+        TOO_MANY_ROWS.set(True)
+    return page_rows, cursor
+
+
 # ---------------------------------------------------------------------------------------------- pages of a company
 
 
@@ -266,10 +291,7 @@ class CompanyPage:
         recent: RecentCondition | None = None,
     ) -> tuple[list[Any], str | None]:
         """Return (rows of the requested page, cursor of the next one). Raises Http404 for an invalid cursor."""
-        try:
-            return list_keyset_page(self.request, rows, order=order, limit=limit, recent=recent)
-        except ValidationError:
-            raise Http404 from None
+        return list_page_rows(self.request, rows, order=order, limit=limit, recent=recent)
 
     def render(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render the page; ``tab`` is its main section, ``section`` its place in the settings."""

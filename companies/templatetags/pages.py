@@ -7,6 +7,7 @@ from typing import Any
 
 from django import template
 from django.conf import settings
+from django.http import QueryDict
 from django.template import Context
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
@@ -25,6 +26,7 @@ from companies.pages.double_submit import SUBMISSION_FIELD
 from companies.pages.forms import BoundForm
 from companies.pages.navigation import NavigationLink, list_navigation_links
 from companies.pages.settings.role_labels import get_role_label
+from companies.pages.table_csv import CURSOR_PARAMETER, TABLE_PARAMETER
 
 register = template.Library()
 register.filter("money", format_money)
@@ -70,6 +72,15 @@ def build_switcher_context(context: Context) -> dict[str, Any]:
     company = context["company"]
     part = context.get("tab") or ""
     return {"company": company, "others": list_other_companies(context["request"], company, part=part)}
+
+
+@register.inclusion_tag("table_csv.html", takes_context=True, name="table_csv")
+def build_table_link_context(context: Context, name: str, title: str) -> dict[str, Any]:
+    """Context of the link that downloads the table of the page with this ``data-table``."""
+    query = context["request"].GET.copy() if "request" in context else QueryDict(mutable=True)
+    query.pop(CURSOR_PARAMETER, None)
+    query[TABLE_PARAMETER] = name
+    return {"query": query.urlencode(), "title": title}
 
 
 @register.filter(name="navigation_links")

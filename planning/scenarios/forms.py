@@ -30,7 +30,7 @@ CHANGE_FORMS = {
     "hire": ChangeForm(
         "add",
         gettext_lazy("Hire someone"),
-        gettext_lazy("Adds a monthly payment, such as a salary with all contributions."),
+        gettext_lazy("Adds a monthly payment to the cash plan, and the same cost to the plan."),
         PLANNED_FIELDS,
     ),
     "price": ChangeForm(
@@ -83,6 +83,31 @@ def parse_change_form(change_form: ChangeForm, post_data: Mapping[str, Any], *, 
     form = bind_body(ScenarioChange, {"kind": change_form.kind, **body}, values=values, fields=places)
     form.errors |= errors
     return form
+
+
+def build_hire_plan_item(parsed_hire: Mapping[str, Any], *, pl_type: str, currency: str) -> dict[str, Any]:
+    """Return the change that plans the cost of a hire in its category, from the month of the first payment.
+
+    Planned payments do not count in the plan and plan items do not count in cash, so the two never add up.
+
+    Args:
+        parsed_hire: the change that adds the payment, as its form parsed it.
+        pl_type: the P&L line of its category.
+    """
+    payment = parsed_hire["planned_transaction"]["public"]
+    body = {
+        "month": payment["startDate"][:7],
+        "plType": pl_type,
+        "categoryId": payment["categoryId"],
+        "amount": {
+            "type": "fixed",
+            "amount": {"value": float(payment["amountValue"].removeprefix("-")), "currency": currency},
+        },
+        "frequency": 1,
+    }
+    serializer = ScenarioChange(data={"kind": "add", "planItem": body})
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
 
 
 def map_pointers_to_fields(names: tuple[str, ...], *, planned: bool = False) -> dict[str, str]:

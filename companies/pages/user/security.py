@@ -2,18 +2,16 @@
 
 from django.contrib import messages
 from django.contrib.auth import logout
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
-from rest_framework.exceptions import ValidationError
 
-from companies.api.pagination import list_keyset_page
 from companies.auth import security_log, session_revocation, sessions
 from companies.auth.log_translations import translate_log_entry
 from companies.models import PersonalEntry, PersonalEvent
-from companies.pages.context import get_signed_in_user, redirect_to_sign_in, require_sign_in
+from companies.pages.context import get_signed_in_user, list_page_rows, redirect_to_sign_in, require_sign_in
 
 SECURITY_PATH = "/app/security"
 ENTRIES_PER_PAGE = 20  # of a page
@@ -27,10 +25,7 @@ def show_security(request: HttpRequest) -> HttpResponse:
     """Show the user's sessions, the current one first, and the latest log entries."""
     user, now = get_signed_in_user(request), timezone.now()
     rows = PersonalEntry.objects.for_user(user).since(now - security_log.LOG_RETENTION)
-    try:
-        entries, cursor = list_keyset_page(request, rows, order=("-time", "-id"), limit=ENTRIES_PER_PAGE)
-    except ValidationError:
-        raise Http404 from None
+    entries, cursor = list_page_rows(request, rows, order=("-time", "-id"), limit=ENTRIES_PER_PAGE)
     session_key = request.session.session_key
     sorted_sessions = sorted(
         session_revocation.list_active_sessions(user, now=now), key=lambda row: row.session_key != session_key

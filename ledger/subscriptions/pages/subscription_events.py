@@ -51,7 +51,7 @@ def show_subscription_events(page: CompanyPage) -> HttpResponse:
     if months:
         by = "committed_date" if page.request.GET.get("by") == "committed" else "effective_date"
         rows = rows.filter(**{f"{by}__range": (months[0], get_last_day_of_month(months[1]))})
-    page_rows, cursor = page.paginate(rows, order=("-id",))
+    page_rows, cursor = page.paginate(rows, order=("-effective_date", "-id"))
     return page.render(
         "ledger/subscriptions/events.html",
         tab="recurring-revenue",

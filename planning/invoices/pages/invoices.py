@@ -23,7 +23,7 @@ from planning.invoices.queries import (
 )
 from planning.models import InvoiceKind
 
-ORDER = ("invoice_date", "id")
+ORDER = ("due_date", "id")
 DUE_SOON_DAYS, MAX_DUE_SOON = 7, 20
 MAX_COUNTERPARTIES = 20
 
@@ -87,11 +87,11 @@ def list_bucket_labels() -> list[str]:
 
 
 def build_aging_rows(aging: Aging) -> list[dict[str, Any]]:
-    """Return label, amount and share of the largest amount of each bucket."""
+    """Return label, amount and share in percent of each bucket; credit notes count with their size."""
     amounts = [aging.total.current, *aging.total.buckets]
-    largest = max((abs(amount) for amount in amounts), default=0)
+    total = sum(abs(amount) for amount in amounts)
     return [
-        {"label": label, "amount": amount, "share": round(abs(amount) * 100 / largest) if largest else 0}
+        {"label": label, "amount": amount, "share": round(abs(amount) * 100 / total) if total else 0}
         for label, amount in zip(list_bucket_labels(), amounts, strict=True)
     ]
 

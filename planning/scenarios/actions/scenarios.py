@@ -79,27 +79,27 @@ def update_scenario(
     return scenario
 
 
-def add_change(
-    *, company: Company, context: AuditContext, scenario_id: UUID | str, values: Mapping[str, Any]
+def add_changes(
+    *, company: Company, context: AuditContext, scenario_id: UUID | str, changes: Sequence[Mapping[str, Any]]
 ) -> Scenario:
-    """Append a change to a scenario; its errors point to `#/changes/0`.
+    """Append changes to a scenario, all or none; errors of the first one point to `#/changes/0`.
 
     Raises:
         NotFoundError: it is gone.
         ScenarioAdopted: it is adopted.
-        ValidationFailed: the change does not fit, or there are 50 already.
+        ValidationFailed: a change does not fit, or there would be more than 50.
     """
     with change_company(company, context=context) as change:
         scenario = change.lock(Scenario, scenario_id, check_versions=False)
         if scenario.is_adopted:
             raise ScenarioAdopted
-        if len(scenario.changes) >= MAX_CHANGES:
+        if len(scenario.changes) + len(changes) > MAX_CHANGES:
             message = _("A scenario has at most {most} changes.").format(most=MAX_CHANGES)
             raise ValidationFailed([("#/changes", "too_long", message)])
         today = get_today(company, context.time)
-        changes = [*scenario.changes, *validate_changes(company, [values], stored_changes=(), today=today)]
-        reject_contradictions(company, changes, today=today)
-        save_scenario(change, scenario, "scenario.updated", changes=changes)
+        all_changes = [*scenario.changes, *validate_changes(company, changes, stored_changes=(), today=today)]
+        reject_contradictions(company, all_changes, today=today)
+        save_scenario(change, scenario, "scenario.updated", changes=all_changes)
     return scenario
 
 

@@ -1,5 +1,7 @@
 """Pages of scenarios: compare, create, change, duplicate, adopt, undo and delete."""
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
@@ -9,16 +11,19 @@ from django.utils.translation import gettext as _
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
+from ledger.models import EXPENSE_LINES, Category
+from ledger.transactions.pages.labels import Choices
 from planning.models import Scenario
 from planning.scenarios.actions import adoption, scenarios
 from planning.scenarios.broken_changes import attach_broken_positions
-from planning.scenarios.forms import CHANGE_FORMS, build_blank_change_form, parse_change_form
+from planning.scenarios.forms import CHANGE_FORMS, build_blank_change_form, build_hire_plan_item, parse_change_form
 from planning.scenarios.pages.change_texts import describe_scenario_changes, list_target_choices
 from planning.scenarios.queries import MAX_COMPARED
 from planning.scenarios.serializers import ScenarioSerializer
 
 TAB = "planned"
 MAX_POSITION_DIGITS = 4
+HIRE_SYSTEM_KEY = "productDevelopment"
 
 
 @company_page(reads=Permission.PLANNING_READ)
@@ -88,12 +93,17 @@ def add_change_page(page: CompanyPage, scenario_id: UUID, kind: str) -> HttpResp
     if change_form is None:
         raise Http404
     form = build_blank_change_form(change_form, today=page.today)
+    if "categoryId" in form.values:
+        form.values = {**form.values, "categoryId": find_salary_category_id(page)}
     if page.is_post:
         form = parse_change_form(change_form, page.request.POST, currency=page.company.base_currency)
         if form.is_valid:
             with page.handle_errors(form):
-                scenarios.add_change(
-                    company=page.company, context=page.audit_context, scenario_id=scenario_id, values=form.data
+                scenarios.add_changes(
+                    company=page.company,
+                    context=page.audit_context,
+                    scenario_id=scenario_id,
+                    changes=[form.data, *list_hire_plan_items(page, form.data)],
                 )
                 return page.redirect_with_message(_("Change added."), "scenario", scenario_id=scenario_id)
     choices = list_target_choices(page)
@@ -104,9 +114,34 @@ def add_change_page(page: CompanyPage, scenario_id: UUID, kind: str) -> HttpResp
         scenario=scenario,
         form=form,
         kind=change_form,
-        categories=choices["categoryId"][1],
+        categories=list_hire_categories(page, choices["categoryId"][1]),
         targets=[choices[name] for name in change_form.targets if choices[name][1]],
     )
+
+
+def list_hire_plan_items(page: CompanyPage, parsed_change: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the change that plans the cost of a hire; none for other changes and without a category of expenses."""
+    if parsed_change["kind"] != "add":
+        return []
+    category_id = parsed_change["planned_transaction"]["public"]["categoryId"]
+    category = Category.objects.for_company(page.company.id).filter(id=category_id).first() if category_id else None
+    lines = [line for line in category.pl_types if line in EXPENSE_LINES] if category else []
+    if not lines:
+        return []
+    return [build_hire_plan_item(parsed_change, pl_type=lines[0], currency=page.company.base_currency)]
+
+
+def list_hire_categories(page: CompanyPage, choices: Choices) -> Choices:
+    """Return the choices of categories, as `name:id`, that post to a line of expenses."""
+    rows = Category.objects.for_company(page.company.id).values_list("id", "pl_types")
+    expenses = {f"categoryId:{row_id}" for row_id, lines in rows if set(lines) & set(EXPENSE_LINES)}
+    return [(value, label) for value, label in choices if value in expenses]
+
+
+def find_salary_category_id(page: CompanyPage) -> str:
+    """Return the id of the built-in category that a hire is preset to; empty if it was deleted."""
+    row = Category.objects.for_company(page.company.id).for_system_key(HIRE_SYSTEM_KEY).first()
+    return str(row.id) if row else ""
 
 
 @company_page(writes=Permission.PLANNING_WRITE)

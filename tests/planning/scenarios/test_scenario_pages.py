@@ -213,3 +213,29 @@ def test_reader_sees_scenarios_without_forms(pages_of, bob, acme, scenario):
     assert "Bad year" in shown
     assert "Adopt" not in shown
     assert viewer.get("/planned/scenarios/new").status_code == 403
+
+
+def test_hire_with_a_category_changes_cash_and_planned_result_once(api, acme, pages, scenario, plan_rent):
+    plan_rent()
+    category = next(row for row in api.get("categories").json() if row["systemKey"] == "productDevelopment")
+    assert f'value="{category["id"]}" selected' in read(pages, f"/planned/scenarios/{scenario.id}/changes/new/hire")
+    start = day_in_month(3)
+    form = {"name": "Engineer", "amountValue": "5,000.00", "startDate": start, "categoryId": category["id"]}
+    assert add(pages, scenario, "hire", **form).status_code == 303
+    months = {"startMonth": start[:7], "endMonth": day_in_month(4)[:7]}
+
+    def read_figures(**more: Any) -> tuple[float, float]:
+        rows = api.post("data/profitAndLoss", months | more).json()
+        cost = sum(row["planned"] or 0 for row in rows if row["categoryId"] == category["id"])
+        projected = api.post("data/forecastBalanceTimeSeries", {"endDate": day_in_month(5)} | more).json()["projected"]
+        return cost, projected[-1]["value"]
+
+    (cost, cash), (changed_cost, changed_cash) = read_figures(), read_figures(scenarioId=str(scenario.id))
+    assert changed_cost - cost == 2 * 5000  # two months
+    assert changed_cash - cash == -3 * 5000  # three payments
+
+
+def test_hire_without_a_category_changes_cash_only(pages, scenario):
+    assert add(pages, scenario, "hire", **HIRE, categoryId="").status_code == 303
+    scenario.refresh_from_db()
+    assert [sorted(each) for each in scenario.changes if "planItem" in each] == []
