@@ -31,7 +31,7 @@ ONE_DAY = timedelta(days=1)
 class ReportPeriod:
     """The days from `first` to `last`, which may lie ahead.
 
-    `months` is the chosen span, None for chosen days. `mended` are messages about invalid values of the URL.
+    `months` is the chosen span, None for chosen days. `messages` are those about invalid values of the URL.
     """
 
     first: date
@@ -39,7 +39,7 @@ class ReportPeriod:
     today: date
     months: int | None
     comparison: Comparison | None = None
-    mended: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
 
     @property
     def until(self) -> date:
@@ -114,7 +114,7 @@ def build_span_period(
         today=today,
         months=months,
         comparison=comparison,
-        mended=messages,
+        messages=messages,
     )
 
 

@@ -27,20 +27,20 @@ def condense_answer(tool: Tool, tool_answer: ToolAnswer, arguments: Arguments) -
         broken_changes = tool_answer.totals.get("brokenChanges")
         body = {**pivot_profit_and_loss(body, arguments), "brokenChanges": broken_changes}
     elif tool.name == "get_balances":
-        body = list_balances(list(body.values()), arguments)
+        body = condense_balances(list(body.values()), arguments)
     elif isinstance(body, list):
         rows, totals = body, tool_answer.totals
         if tool.limits_rows:
             rows, totals = body[: get_row_limit(arguments, default=tool.default_rows)], {"totalCount": len(body)}
         body = {"items": rows, "nextCursor": tool_answer.next_cursor, **totals}
-    return ToolAnswer(tool_answer.status, orjson.dumps(prune_value(body, tool.output_schema), default=write_decimal))
+    return ToolAnswer(tool_answer.status, orjson.dumps(prune_value(body, tool.output_schema), default=encode_decimal))
 
 
 def parse_int(digits: str) -> int | Decimal:
     return int(digits) if len(digits) <= MAX_INT_DIGITS else Decimal(digits)
 
 
-def write_decimal(value: Any) -> orjson.Fragment:
+def encode_decimal(value: Any) -> orjson.Fragment:
     """Write a number with all its digits."""
     return orjson.Fragment(format(value, "f"))
 
@@ -102,7 +102,7 @@ def pivot_profit_and_loss(rows: list[dict[str, Any]], arguments: Arguments) -> d
     return {"months": months, "items": items_shown, "totalCount": len(items), "totals": totals}
 
 
-def list_balances(rows: list[dict[str, Any]], arguments: Arguments) -> dict[str, Any]:
+def condense_balances(rows: list[dict[str, Any]], arguments: Arguments) -> dict[str, Any]:
     """Return the accounts with the largest balances first, and the totals of all of them.
 
     Amounts are in the base currency.

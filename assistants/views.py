@@ -65,7 +65,7 @@ def handle_mcp(request: HttpRequest) -> HttpResponse:
         return disable_caching(response)
     try:
         caller = authenticate_caller(request)
-        request_slots.get_request_slots(request).hold_credential(caller.key)
+        request_slots.get_request_slots(request).take_credential_slot(caller.key)
         if request.content_type != JSON_CONTENT_TYPE:
             return disable_caching(
                 errors.build_problem_response(

@@ -139,13 +139,13 @@ class ApiKeyInline(CompanyRowsInline):
 
     model = ApiKey
     fields = readonly_fields = (
-        "name", "last_four", "may", "created_user_id", "created_time", "expires_time", "last_used_time",
+        "name", "last_four", "permission_summary", "created_user_id", "created_time", "expires_time", "last_used_time",
         "revoked_time",
     )  # fmt: skip
     verbose_name_plural = "API keys"
 
     @admin.display(description="permissions")
-    def may(self, key: ApiKey) -> str:
+    def permission_summary(self, key: ApiKey) -> str:
         return describe_permissions(key.permissions)
 
 

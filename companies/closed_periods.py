@@ -58,7 +58,7 @@ def is_day_closed(company: Company, day: date | None) -> bool:
     return day is not None and company.closed_through is not None and day <= company.closed_through
 
 
-def check_days_are_open(company: Company, days: Iterable[tuple[str, date | None]]) -> None:
+def check_period_open_for_days(company: Company, days: Iterable[tuple[str, date | None]]) -> None:
     """Raise PeriodClosed for the days, each with its pointer, that lie in closed months."""
     if company.closed_through is None:
         return

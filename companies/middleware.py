@@ -9,8 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.cache import patch_vary_headers
 
-from companies import compression
-from companies.api import body_limits, error_pages
+from companies import body_limits, compression, error_pages
 from companies.api.request_slots import RequestSlots
 from companies.auth import passwords, sessions, sign_in
 from companies.locales import get_request_locale, parse_accept_language, use_locale

@@ -13,7 +13,7 @@ from companies.actions.sandboxes import DEFAULT_DAYS, MAX_DAYS
 from companies.api import fields
 from companies.api.camel_case import to_camel_case_keys
 from companies.api.serializers import AUDIT_FIELDS, StoredJsonSerializer, StrictModelSerializer, StrictSerializer
-from companies.models import MAX_ENTITY_ID_LENGTH, ApiKey, AuditEntry, Company, Currency, Membership, Status
+from companies.models import MAX_ENTITY_ID_LENGTH, ApiKey, AuditEntry, Company, Currency, Membership, MembershipStatus
 from companies.permissions import Permission, Role, sort_permissions
 from companies.time_zones import INVALID_TIME_ZONE, MAX_TIME_ZONE_LENGTH, check_time_zone
 
@@ -231,7 +231,9 @@ class MemberSerializer(StrictModelSerializer):
     )
     permissions = PermissionList(allow_null=True, read_only=True, help_text="Custom permissions; null for the role's.")
     status = fields.ChoiceField(
-        choices=Status.values, read_only=True, help_text="Membership status; an invited member has no access yet."
+        choices=MembershipStatus.values,
+        read_only=True,
+        help_text="Membership status; an invited member has no access yet.",
     )
     joined_time = fields.TimeField(read_only=True, allow_null=True, help_text="Time when they joined; null if invited.")
     expires_time = fields.TimeField(read_only=True, allow_null=True, help_text="Invitation expiry; null once joined.")

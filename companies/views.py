@@ -9,9 +9,9 @@ from companies import serializers
 from companies.actions import companies, invitations, members, sandboxes
 from companies.actions import logo as logos
 from companies.api.company_viewset import ANY_MEMBER, CompanyViewSet, build_crud_permissions
-from companies.api.filters import TimeFilter, filter_by_query, refuse_unknown_parameters
+from companies.api.filters import TimeFilter, filter_by_query
 from companies.api.openapi.schema import AFTER_PARAMETER, LIMIT_PARAMETER, PAGING_PARAMETERS
-from companies.api.pagination import build_cursor_error, build_next_link, parse_page_limit
+from companies.api.pagination import build_cursor_error, build_next_link, parse_page_limit, refuse_unknown_parameters
 from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import ApiViewSet
 from companies.auth import api_keys

@@ -71,7 +71,7 @@ forwarder_headers = ""  # clients must not set SCRIPT_NAME or PATH_INFO, not eve
 control_socket_disable = True  # it would be created in the home directory
 
 
-class QuietLogger(Logger):
+class RedactingLogger(Logger):
     """gunicorn's logger without secrets."""
 
     def setup(self, cfg: Any) -> None:
@@ -82,7 +82,7 @@ class QuietLogger(Logger):
                 handler.setFormatter(JsonFormatter())
 
 
-logger_class = QuietLogger
+logger_class = RedactingLogger
 loglevel = "warning"
 accesslog = None
 

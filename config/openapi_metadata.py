@@ -71,7 +71,7 @@ ENUM_PATHS = {
     "ImportFormat": "ledger.imports.serializers.IMPORT_FORMATS",
     "ImportType": "ledger.models.ImportType",
     "MatchEvidence": "planning.planned_transactions.serializers.MATCH_EVIDENCE",
-    "MemberStatus": "companies.models.Status",
+    "MemberStatus": "companies.models.MembershipStatus",
     "MrrType": "analytics.queries.monthly_rows.TYPES",
     "NotificationType": "notifications.models.NotificationType",
     "OccurrenceState": "planning.planned_transactions.serializers.STATES",

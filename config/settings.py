@@ -222,7 +222,7 @@ AXES_DISABLE_ACCESS_LOG = True
 AXES_LOCKOUT_CALLABLE = "companies.pages.user.sign_in.render_lockout"
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "answer"]  # a wrong code is close to a valid one
 OTP_TOTP_SYNC = False  # one step of skew is accepted each time, without drift
-CSRF_FAILURE_VIEW = "companies.api.error_pages.show_csrf_failure_page"
+CSRF_FAILURE_VIEW = "companies.error_pages.show_csrf_failure_page"
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
 
 # ---------------------------------------------------------------------------------------------- apps
@@ -298,7 +298,7 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
-DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_FORM_BYTES  # without files; companies.api.body_limits limits the whole
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_FORM_BYTES  # without files; companies.body_limits limits the whole
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # each takes a hundred times its shortest form in memory
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 

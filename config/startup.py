@@ -16,7 +16,7 @@ from django.core.management import execute_from_command_line
 from django.db import OperationalError
 
 from config.databases.connection import DatabaseUnavailable, EmbeddedDatabase, check_database_reachable
-from config.file_permissions import make_private
+from config.databases.file_permissions import make_private
 
 # Commands without database access. ``up`` starts it itself, and ``wait_ready`` must not start it.
 COMMANDS_WITHOUT_DATABASE = {
@@ -76,7 +76,7 @@ def use_database() -> Iterator[None]:
     """
     os.umask(0o077)  # files that commands write are private
     if settings.EMBEDDED:
-        with EmbeddedDatabase(data_dir=settings.DATA_DIR).hold():
+        with EmbeddedDatabase(data_dir=settings.DATA_DIR).run_while_used():
             yield
     else:
         check_database_reachable(settings.DATABASES["default"])

@@ -33,7 +33,7 @@ urlpatterns = [
     path("", include("demo.urls")),
 ]
 
-handler400 = "companies.api.error_pages.show_bad_request_page"
-handler403 = "companies.api.error_pages.show_permission_denied_page"
-handler404 = "companies.api.error_pages.show_not_found_page"
-handler500 = "companies.api.error_pages.show_server_error_page"
+handler400 = "companies.error_pages.show_bad_request_page"
+handler403 = "companies.error_pages.show_permission_denied_page"
+handler404 = "companies.error_pages.show_not_found_page"
+handler500 = "companies.error_pages.show_server_error_page"

@@ -1,1 +1,1 @@
-"""The demo company: generated with a seed, and stored by the same actions that customers call."""
+"""The demo company: a story in data files, stored by the same actions that customers call."""

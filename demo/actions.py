@@ -1,8 +1,7 @@
 """Create and fill the demo company."""
 
-import random
 import secrets
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 
 from analytics.queries import company_metrics, recurring_revenue
@@ -12,11 +11,9 @@ from companies.maintenance.progress_bar import ProgressCallback, ignore_progress
 from companies.models import AuditContext, Company, SystemStatus
 from companies.permissions import ALL_PERMISSIONS
 from companies.time_zones import get_today
-from demo import accounts, bank_statements, files, members, rules, subscriptions
-from demo.invoices import InvoiceWriter
-from demo.plans import PlanWriter
-from demo.scenario.scenario import build_scenario
-from demo.transactions import TransactionWriter
+from demo import accounts, bank_statements, files, invoices, members, plans, rules, subscriptions, transactions
+from demo.books import DemoBooks
+from demo.story import MAX_MONTHS, build_story
 from ledger.money.rates import get_rate_table
 
 BASE_CURRENCY = "EUR"
@@ -32,93 +29,60 @@ class DemoAccess:
     api_key: str
 
     def to_dict(self) -> dict[str, str]:
-        return {
-            "companyId": self.company_id,
-            "email": self.email,
-            "password": self.password,
-            "apiKey": self.api_key,
-        }
+        names = ("companyId", "email", "password", "apiKey")
+        return dict(zip(names, astuple(self), strict=True))
 
 
 def create_demo_company(
-    *, name: str, months: int, transactions: int, seed: int, now: datetime, tell: ProgressCallback = ignore_progress
-) -> DemoAccess:
-    """Create a demo company with members, an owner-level API key, past transactions and plans.
+    *, name: str, now: datetime, months: int = MAX_MONTHS, count: int | None = None,
+    tell: ProgressCallback = ignore_progress,
+) -> DemoAccess:  # fmt: skip
+    """Create a demo company with members, an owner-level API key, and the story of the last months up to now.
 
-    There are `transactions` movements over the months up to now, besides initial balances. The same seed and
-    day produce the same figures; only secrets differ.
+    There are `count` transactions besides initial balances, or those of the story. The same day produces the same
+    figures; only secrets differ.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
     tell("Founding the company", 0.0)
-    recipe = {"months": months, "transactions": transactions, "seed": seed}
     context = AuditContext(time=now)
     password = secrets.token_urlsafe(12)
     owner = members.prepare_demo_owner(password)
     company, _ = create_company(
-        name=name,
-        base_currency=BASE_CURRENCY,
-        owner=owner,
-        context=context,
-        status=SystemStatus.FREE,
-        demonstration=recipe,
-    )
+        name=name, base_currency=BASE_CURRENCY, owner=owner, context=context, status=SystemStatus.FREE,
+        demonstration={"months": months, "transactions": count},
+    )  # fmt: skip
     members.add_demo_members(company=company, context=context)
     api_key = api_keys.create_api_key(
         company=company, context=context, name="Demo", permissions=ALL_PERMISSIONS, creator=None
     )
-    fill_demo_company(company=company, context=context, tell=tell, **recipe)
+    fill_demo_company(company=company, context=context, months=months, count=count, tell=tell)
     return DemoAccess(company_id=str(company.id), email=owner.email, password=password, api_key=api_key.text)
 
 
 def fill_demo_company(
-    *,
-    company: Company,
-    context: AuditContext,
-    months: int,
-    transactions: int,
-    seed: int,
-    tell: ProgressCallback = ignore_progress,
+    *, company: Company, context: AuditContext, months: int, count: int | None, tell: ProgressCallback = ignore_progress
 ) -> None:
-    """Fill an empty company with transactions and plans up to the day of `context`.
+    """Fill an empty company with the story up to the day of `context`.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    random_source = random.Random(seed)  # noqa: S311 - figures to look at, not secrets
-    scenario = build_scenario(
-        months=months,
-        count=transactions,
-        today=get_today(company, context.time),
-        random_source=random_source,
-        rates=get_rate_table(),
-    )
-    demo_accounts = accounts.create_demo_accounts(
-        company=company, context=context, opening=scenario.opening, first=scenario.months[0]
-    )
-    subscriptions.create_demo_subscriptions(
-        company=company, context=context, customers=scenario.customers, today=get_today(company, context.time)
-    )
-    writer = TransactionWriter(company=company, context=context, accounts=demo_accounts, tell=tell)
-    writer.store_movements(scenario.movements)
-    accounts.archive_former_account(accounts_by_key=demo_accounts, context=context)
-    rules.create_demo_rules(company=company, context=context, categories=writer.categories)
+    books = DemoBooks(company=company, context=context, today=get_today(company, context.time))
+    story = build_story(today=books.today, months=months, count=count, rates=get_rate_table())
+    accounts.create_demo_accounts(books=books, story=story)
+    subscriptions.create_demo_subscriptions(books=books)
+    transactions.create_demo_counterparties(books=books)
+    transactions.store_movements(books=books, movements=story.movements, tell=tell)
+    accounts.archive_former_account(books=books)
+    rules.create_demo_rules(books=books)
     tell("Planning", 0.95)
-    plan_writer = PlanWriter(
-        company=company, context=context, accounts=demo_accounts, categories=writer.categories, story=scenario
-    )
-    plan_writer.plan_payments()
-    plan_writer.create_plan_items()
-    files.create_demo_files(company=company, context=context)
-    InvoiceWriter(
-        company=company,
-        context=context,
-        account=demo_accounts["main"],
-        categories=writer.categories,
-        monthly_revenue=scenario.recurring[-1],
-    ).create_invoices()
-    bank_statements.import_demo_statements(company=company, context=context, accounts=demo_accounts)
+    plans.plan_payments(books=books)
+    plans.create_plan_items(books=books)
+    files.create_demo_files(books=books)
+    invoices.create_demo_invoices(books=books)
+    bank_statements.import_demo_statements(books=books)
     recurring_revenue.refresh_recurring_revenue(company)
     company_metrics.store_company_metrics(company=company, context=context)
     Company.objects.touch(company.id, context.time)

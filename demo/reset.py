@@ -12,6 +12,7 @@ from companies.errors import NotFoundError
 from companies.models import AuditContext, Company
 from companies.permissions import Permissions
 from demo.actions import BASE_CURRENCY, fill_demo_company
+from demo.story import MAX_MONTHS
 
 KEPT_APPS = {"companies", "oauth", "webhooks"}  # members, access, webhooks and the audit log
 RESET_COMPANY_VALUES: dict[str, Any] = {  # settings that affect figures, with the values of a new company
@@ -37,11 +38,10 @@ def reset_demo_company(*, company: Company, context: AuditContext, permissions: 
         MissingRate: a currency has no exchange rate.
     """
     with change_company(company, context=context) as change:
-        current_company = Company.objects.get(
-            id=company.id
-        )  # not locked, so that requests that record usage need not wait
-        recipe = current_company.demonstration
-        if recipe is None:
+        # Not locked, so that requests that record usage need not wait.
+        current_company = Company.objects.get(id=company.id)
+        extent = current_company.demonstration
+        if extent is None:
             raise NotFoundError
         if current_company.read_only:
             raise CompanyExpired
@@ -53,7 +53,8 @@ def reset_demo_company(*, company: Company, context: AuditContext, permissions: 
                 company=company, context=context, permissions=permissions, values=RESET_COMPANY_VALUES
             )
         hooks.company_created.run(company=current_company, context=context)
-        fill_demo_company(company=current_company, context=context, **recipe)
+        months, count = min(extent["months"], MAX_MONTHS), extent["transactions"]
+        fill_demo_company(company=current_company, context=context, months=months, count=count)
 
 
 def list_data_models() -> list[type[Model]]:

@@ -1,159 +1,114 @@
-"""Store the scenario's movements: import them, then categorize invoices, split payments and link transfers."""
+"""Store the story's movements: import them, then categorize invoices, split payments and link transfers."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from datetime import date, timedelta
 from decimal import Decimal
 from uuid import UUID
 
-from companies.maintenance.progress_bar import ProgressCallback, ignore_progress
-from companies.models import AuditContext, Company
-from demo.scenario.movements import InvoiceTax, Movement
+from companies.maintenance.progress_bar import ProgressCallback
+from demo.books import DemoBooks
+from demo.story import Movement, read_rows
 from ledger.bulk.planner_statistics import analyze_tables
-from ledger.categorization.actions import counterparties
+from ledger.calc.months import add_months, get_first_day_of_month
 from ledger.categorization.actions.bulk_categorization import categorize_transactions
+from ledger.categorization.actions.counterparties import create_counterparty
 from ledger.categorization.actions.split import CategorizationInput, replace_categorizations
+from ledger.imports import import_body
 from ledger.imports.actions.imports import import_transactions
-from ledger.imports.import_body import (
-    MAX_IMPORT_ITEMS,
-    ImportCounterparty,
-    TransactionImportItem,
-    TransactionImportRequest,
-)
-from ledger.models import Account, Category, Counterparty, Transaction
+from ledger.models import Transaction
 from ledger.recognition.service_periods import RecognitionRule
 from ledger.transactions.actions import transfers
 from ledger.transactions.queries.selections import build_id_selection
 
-AUTHORITIES = {"Tax office", "Social security", "Innovation agency"}
-OWNERS = {"Foundry Ventures"}
-MAX_SELECTION = 10_000  # the API's limit of one selection
-
-FILLED_TABLES = (
-    "ledger_transaction",
-    "ledger_categorization",
-    "ledger_posting",
-    "ledger_subscription",
-    "ledger_subscriptionevent",
-)
+FILLED_TABLES = ("ledger_transaction", "ledger_categorization", "ledger_posting", "ledger_subscriptionevent")
+StoredMovements = Sequence[tuple[Movement, UUID]]
 
 
-class TransactionWriter:
-    """Writes movements to the company's accounts; looks up categories and counterparties by the scenario's names."""
+def create_demo_counterparties(*, books: DemoBooks) -> None:
+    """Create the counterparties that no subscription has created."""
+    for row in read_rows("counterparties"):
+        values: dict[str, str | int] = {"type": row["type"], "name": row["name"]}
+        if row["paymentTerms"]:
+            values["payment_terms"] = int(row["paymentTerms"])
+        create_counterparty(**books.scope, values=values)
+    books.load_ids()
 
-    def __init__(
-        self,
-        *,
-        company: Company,
-        context: AuditContext,
-        accounts: Mapping[str, Account],
-        tell: ProgressCallback = ignore_progress,
-    ):
-        self.company, self.context, self.accounts, self.tell = company, context, accounts, tell
-        rows = Category.objects.for_company(company.id).exclude(system_key=None).values_list("system_key", "id")
-        self.categories: dict[str, UUID] = {str(key): row_id for key, row_id in rows}
-        customer_rows = (
-            Counterparty.objects.for_company(company.id).exclude(external_id=None).values_list("external_id", "id")
-        )
-        self.customers: dict[str | None, UUID] = dict(customer_rows)
-        self.vendors: dict[str, UUID] = {}
 
-    def get_counterparty_id(self, movement: Movement) -> UUID | None:
-        """Return the counterparty of a movement; a vendor is created when first used."""
-        if movement.customer:
-            return self.customers.get(movement.customer.external_id)
-        name = movement.vendor
-        if name is None:
-            return None
-        if name not in self.vendors:
-            kind = "authority" if name in AUTHORITIES else "owner" if name in OWNERS else "vendor"
-            vendor = counterparties.create_counterparty(
-                company=self.company, context=self.context, values={"type": kind, "name": name}
+def store_movements(*, books: DemoBooks, movements: Sequence[Movement], tell: ProgressCallback) -> None:
+    """Store all movements with their categorizations."""
+    for number, movement in enumerate(movements):
+        if movement.is_categorized_later or movement.invoice:
+            movement.external_id = f"invoice-{movement.invoice}" if movement.invoice else f"bank-{number}"
+    for start in range(0, len(movements), import_body.MAX_IMPORT_ITEMS):
+        tell("Importing transactions", 0.05 + 0.25 * start / len(movements))
+        items = [build_import_item(each, books) for each in movements[start : start + import_body.MAX_IMPORT_ITEMS]]
+        import_transactions(**books.scope, request=import_body.TransactionImportRequest(items=items))
+    analyze_tables(*FILLED_TABLES)  # planner statistics, within this transaction
+    rows = Transaction.objects.for_company(books.company.id).exclude(external_id=None)
+    ids = dict(rows.values_list("external_id", "id"))
+    stored = [(each, ids[each.external_id]) for each in movements if each.is_categorized_later]
+    tell("Categorizing invoices", 0.34)
+    categorize_invoices(books, [each for each in stored if each[0].tax or each[0].service_months])
+    tell("Splitting payments", 0.52)
+    split_payments(books, [each for each in stored if each[0].is_split])
+    link_transfers(books, [each for each in stored if each[0].transfer], tell)
+
+
+def build_import_item(movement: Movement, books: DemoBooks) -> import_body.TransactionImportItem:
+    account = books.accounts[movement.account]
+    is_categorized = bool(movement.category) and not movement.is_categorized_later
+    counterparty_id = books.counterparty_ids.get(movement.party) if is_categorized else None
+    return import_body.TransactionImportItem(
+        account_id=str(account.id),
+        date=movement.day,
+        amount_value=f"{movement.amount:.2f}",
+        amount_currency=account.default_currency,
+        from_to=movement.party,
+        description=movement.text,
+        external_id=movement.external_id,
+        pending=movement.pending,
+        category_id=str(books.category_ids[movement.category]) if is_categorized else None,
+        counterparty=import_body.ImportCounterparty(str(counterparty_id)) if counterparty_id else None,
+    )
+
+
+def categorize_invoices(books: DemoBooks, stored: StoredMovements) -> None:
+    """Categorize invoices with tax or a service period; those of one tax and period in one call."""
+    ids_by_treatment: dict[tuple[str, Decimal, date | None, int], list[UUID]] = defaultdict(list)
+    for movement, row_id in stored:
+        month = get_first_day_of_month(movement.day) if movement.service_months else None
+        ids_by_treatment[movement.category, movement.tax, month, movement.service_months].append(row_id)
+    for (category, tax, month, service_months), ids in ids_by_treatment.items():
+        rule = RecognitionRule()
+        if month:
+            rule = RecognitionRule("servicePeriod", month, add_months(month, service_months) - timedelta(days=1))
+        categorize_transactions(
+            **books.scope, selection=build_id_selection(ids), category_id=books.category_ids[category], rule=rule,
+            pass_through_tax=tax or None,
+        )  # fmt: skip
+
+
+def split_payments(books: DemoBooks, stored: StoredMovements) -> None:
+    """Split payments that belong to several departments."""
+    for movement, row_id in stored:
+        parts = [part.split() for part in movement.category.split(";")]
+        party_id = books.counterparty_ids[movement.party]
+        inputs = [
+            CategorizationInput(str(place), books.category_ids[key], {line: Decimal(amount)}, counterparty_id=party_id)
+            for place, (key, line, amount) in enumerate(parts)
+        ]
+        replace_categorizations(**books.scope, transaction_id=row_id, inputs=inputs)
+
+
+def link_transfers(books: DemoBooks, stored: StoredMovements, tell: ProgressCallback) -> None:
+    """Link the two legs of each transfer, where both have happened."""
+    legs_by_transfer: dict[int, dict[bool, UUID]] = defaultdict(dict)
+    for movement, row_id in stored:
+        legs_by_transfer[movement.transfer][movement.amount > 0] = row_id
+    for number, legs in enumerate(legs_by_transfer.values()):
+        tell("Linking transfers", 0.6 + 0.35 * number / len(legs_by_transfer))
+        if len(legs) == 2:
+            transfers.link_transfer(
+                **books.scope, source_id=legs[False], source_categorization_id=None, target_id=legs[True]
             )
-            self.vendors[name] = vendor.id
-        return self.vendors[name]
-
-    # ------------------------------------------------------------------------------------------ storing
-
-    def store_movements(self, movements: Sequence[Movement]) -> None:
-        """Store all movements with their categorizations."""
-        for number, movement in enumerate(movements):
-            if movement.is_categorized_later:
-                movement.external_id = f"bank-{number}"
-        for start in range(0, len(movements), MAX_IMPORT_ITEMS):
-            self.tell("Importing transactions", 0.05 + 0.25 * start / len(movements))
-            items = [self.build_import_item(each) for each in movements[start : start + MAX_IMPORT_ITEMS]]
-            import_transactions(
-                company=self.company, context=self.context, request=TransactionImportRequest(items=items)
-            )
-        analyze_tables(*FILLED_TABLES)  # planner statistics, within this transaction
-        movements_to_categorize = [each for each in movements if each.is_categorized_later]
-        ids = self.list_stored_ids()
-        self.tell("Categorizing invoices", 0.34)
-        self.categorize_invoices((each, ids[each.external_id]) for each in movements_to_categorize if each.tax)
-        self.tell("Splitting payments", 0.52)
-        self.split_payments([(each, ids[each.external_id]) for each in movements_to_categorize if each.parts])
-        self.link_transfers([(each, ids[each.external_id]) for each in movements_to_categorize if each.pair])
-
-    def list_stored_ids(self) -> dict[str | None, UUID]:
-        rows = Transaction.objects.for_company(self.company.id).exclude(external_id=None)
-        return dict(rows.values_list("external_id", "id"))
-
-    def build_import_item(self, movement: Movement) -> TransactionImportItem:
-        account = self.accounts[movement.account]
-        is_categorized = movement.category is not None and not movement.is_categorized_later
-        counterparty = self.get_counterparty_id(movement) if is_categorized else None
-        return TransactionImportItem(
-            account_id=str(account.id),
-            date=movement.day,
-            amount_value=f"{movement.amount:.2f}",
-            amount_currency=account.default_currency,
-            from_to=movement.counterparty_name,
-            description=movement.text,
-            external_id=movement.external_id,
-            pending=movement.pending,
-            category_id=str(self.categories[movement.category]) if is_categorized and movement.category else None,
-            counterparty=ImportCounterparty(str(counterparty)) if counterparty else None,
-        )
-
-    # ------------------------------------------------------------------------------------------ categorizations
-
-    def categorize_invoices(self, stored_movements: Iterable[tuple[Movement, UUID]]) -> None:
-        """Categorize invoices with tax or a service period; those of one tax and period in one call."""
-        ids_by_tax: dict[tuple[str, InvoiceTax], list[UUID]] = defaultdict(list)
-        for movement, row_id in stored_movements:
-            if movement.tax and movement.category:
-                ids_by_tax[movement.category, movement.tax].append(row_id)
-        for (category, tax), ids in ids_by_tax.items():
-            rule = RecognitionRule("servicePeriod", *tax.period) if tax.period else RecognitionRule()
-            for start in range(0, len(ids), MAX_SELECTION):
-                categorize_transactions(
-                    company=self.company,
-                    context=self.context,
-                    selection=build_id_selection(ids[start : start + MAX_SELECTION]),
-                    category_id=self.categories[category],
-                    rule=rule,
-                    pass_through_tax=tax.amount or None,
-                )
-
-    def split_payments(self, stored_movements: Sequence[tuple[Movement, UUID]]) -> None:
-        """Split payments that belong to several departments."""
-        for movement, row_id in stored_movements:
-            counterparty = self.get_counterparty_id(movement)
-            parts = [
-                CategorizationInput(str(place), self.categories[category], {line: amount}, counterparty_id=counterparty)
-                for place, ((category, line), amount) in enumerate(movement.parts.items())
-            ]
-            replace_categorizations(company=self.company, context=self.context, transaction_id=row_id, inputs=parts)
-
-    def link_transfers(self, stored_movements: Sequence[tuple[Movement, UUID]]) -> None:
-        """Link the two legs of each transfer, where both have happened."""
-        pairs: dict[str | None, dict[bool, UUID]] = defaultdict(dict)
-        for movement, row_id in stored_movements:
-            pairs[movement.pair][movement.amount > Decimal(0)] = row_id
-        for number, legs in enumerate(pairs.values()):
-            self.tell("Linking transfers", 0.6 + 0.35 * number / len(pairs))
-            if len(legs) == 2:
-                transfers.link_transfer(
-                    company=self.company, context=self.context, source_id=legs[False], source_categorization_id=None,
-                    target_id=legs[True],
-                )  # fmt: skip

@@ -30,9 +30,9 @@ def register_company_hooks() -> None:
 
     hooks.company_created.register(categories.create_default_categories)
     hooks.company_copied.register(closings.copy_closings)
-    hooks.company_copied.register(files.check_copied_storage)
+    hooks.company_copied.register(files.check_copy_fits_storage_quota)
     hooks.company_copied.register(planner_statistics.analyze_copied_tables)
-    hooks.company_rows_deleting.register(files.release_company_files)
+    hooks.company_rows_deleting.register(files.delete_company_contents_after_commit)
     hooks.company_rows_deleting.register(closings.delete_closings)  # before the rows that they protect
     uncopied_models: dict[str, tuple[type[Model], ...]] = {
         "access": (models.ReportLink,),

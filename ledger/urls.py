@@ -28,11 +28,13 @@ from ledger.reports import views as reports
 from ledger.rules import views as rules
 from ledger.rules.pages import rules as rule_pages
 from ledger.subscriptions.pages import customers as customer_pages
+from ledger.subscriptions.pages import event_import as event_import_pages
+from ledger.subscriptions.pages import event_imports as event_import_history_pages
 from ledger.subscriptions.pages import product_groups as product_group_pages
 from ledger.subscriptions.pages import products as product_pages
 from ledger.subscriptions.pages import subscription_events as event_pages
 from ledger.subscriptions.pages import subscriptions as subscription_pages
-from ledger.subscriptions.views import product_groups, products, subscription_events, subscriptions
+from ledger.subscriptions.views import event_imports, product_groups, products, subscription_events, subscriptions
 from ledger.transactions import views as transactions
 from ledger.transactions.pages import create as transaction_pages
 from ledger.transactions.pages import detail as one_transaction
@@ -153,6 +155,9 @@ urlpatterns = [
     path("companies/<str:company_id>/subscriptions/<str:subscription_id>", subscriptions.SubscriptionViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
     path("companies/<str:company_id>/subscription_events", subscription_events.SubscriptionEventViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/subscription_events/import", subscription_events.SubscriptionEventViewSet.as_view({"post": "import_events"})),
+    path("companies/<str:company_id>/subscription_events/import_file", event_imports.SubscriptionEventImportViewSet.as_view({"post": "import_file"})),
+    path("companies/<str:company_id>/subscription_event_imports", event_imports.SubscriptionEventImportViewSet.as_view({"get": "list"})),
+    path("companies/<str:company_id>/subscription_event_imports/<str:subscription_event_import_id>", event_imports.SubscriptionEventImportViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("companies/<str:company_id>/subscription_events/<str:subscription_event_id>", subscription_events.SubscriptionEventViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("app/companies/<str:company_id>/inbox", pages.show_inbox_page, name="inbox"),
     path("app/companies/<str:company_id>/rules", rule_pages.show_rules, name="rules"),
@@ -218,6 +223,11 @@ urlpatterns = [
     path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/delete", subscription_pages.delete_subscription_page, name="subscription-delete"),
     path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/events/new", event_pages.add_subscription_event_page, name="subscription-event-new"),
     path("app/companies/<str:company_id>/recurring-revenue/events", event_pages.show_subscription_events, name="subscription-events"),
+    path("app/companies/<str:company_id>/recurring-revenue/events/import", event_import_pages.upload_events_page, name="subscription-event-import-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/events/import/<uuid:upload_id>", event_import_pages.review_events_page, name="subscription-event-import-check"),
+    path("app/companies/<str:company_id>/recurring-revenue/events/imports", event_import_history_pages.show_event_imports, name="subscription-event-imports"),
+    path("app/companies/<str:company_id>/recurring-revenue/events/imports/<uuid:event_import_id>", event_import_history_pages.show_event_import, name="subscription-event-import"),
+    path("app/companies/<str:company_id>/recurring-revenue/events/imports/<uuid:event_import_id>/undo", event_import_history_pages.undo_event_import_page, name="subscription-event-import-undo"),
     path("app/companies/<str:company_id>/recurring-revenue/events/<uuid:event_id>/retract", event_pages.retract_subscription_event_page, name="subscription-event-retract"),
     path("app/companies/<str:company_id>/recurring-revenue/products", product_pages.show_products, name="products"),
     path("app/companies/<str:company_id>/recurring-revenue/products/new", product_pages.create_product_page, name="product-new"),

@@ -91,7 +91,7 @@ _UNREAD = """
 def add_unread_count(request: HttpRequest) -> dict[str, object]:
     """Context processor: the count of unread notifications, computed when a template uses it."""
 
-    def unread() -> int:
+    def count_unread() -> int:
         access = getattr(request, "access", None)
         if access is None or Permission.NOTIFICATIONS_READ not in access.permissions:
             return 0
@@ -99,4 +99,4 @@ def add_unread_count(request: HttpRequest) -> dict[str, object]:
             cursor.execute(_UNREAD, {"company": access.company.id, "person": get_signed_in_user(request).pk})
             return int(cursor.fetchone()[0])
 
-    return {"unread": SimpleLazyObject(unread)}
+    return {"unread": SimpleLazyObject(count_unread)}

@@ -36,13 +36,15 @@ class IdList(fields.ListField):
         return [row_id for text in super().to_internal_value(data) if (row_id := parse_id(text)) is not None]
 
 
-class BatchDelete(StrictSerializer):
+class BatchDeleteRequest(StrictSerializer):
     notification_ids = IdList()
 
 
-class Deleted(Success):
+class DeletedNotificationCount(Success):
+    schema_name = "Deleted"
     deleted_count = fields.CountField(help_text="Number of notifications that were deleted.")
 
 
-class ReadAll(Success):
+class ReadNotificationCount(Success):
+    schema_name = "ReadAll"
     read_count = fields.CountField(help_text="Number of notifications that were unread.")

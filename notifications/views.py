@@ -66,7 +66,7 @@ class NotificationViewSet(CompanyViewSet):
 
     @extend_schema(
         request=None,
-        responses=serializers.ReadAll,
+        responses=serializers.ReadNotificationCount,
         operation_id="readAllNotifications",
     )
     def read_all(self, request: Request, company_id: str) -> Response:
@@ -75,13 +75,13 @@ class NotificationViewSet(CompanyViewSet):
         return Response({**SUCCESS, "readCount": count})
 
     @extend_schema(
-        request=serializers.BatchDelete,
-        responses=serializers.Deleted,
+        request=serializers.BatchDeleteRequest,
+        responses=serializers.DeletedNotificationCount,
         operation_id="batchDeleteNotifications",
     )
     def batch_delete(self, request: Request, company_id: str) -> Response:
         """Delete your notifications, or anyone's with `notifications:manage`. Other ids are ignored."""
-        ids = self.parse_body(serializers.BatchDelete)["notification_ids"]
+        ids = self.parse_body(serializers.BatchDeleteRequest)["notification_ids"]
         count = actions.delete_notifications(
             company=self.company, context=self.audit_context, rows=self.list_accessible(), ids=ids
         )

@@ -124,11 +124,20 @@ class ApplicationAdmin(ErrorMessageAdmin):
     list_editable = ("enabled",)
     formfield_overrides: ClassVar[Any] = {models.URLField: {"assume_scheme": "https"}}
     search_fields = ("name", "client_id", "redirect_uris", "contact")
-    readonly_fields = ("client_id", "links", "consent_count", "last_used", "ends", "logo_shown", "created", "updated")
+    readonly_fields = (
+        "client_id",
+        "test_links",
+        "consent_count",
+        "last_used",
+        "disabling_effect",
+        "current_logo",
+        "created",
+        "updated",
+    )
     fields = (
-        "name", "client_id", "links", "client_type", "redirect_uris", "allowed_scopes", "enabled", "ends",
-        "consent_count", "last_used", "logo_shown", "logo", "website", "contact", "notes", "new_secret",
-        "created", "updated",
+        "name", "client_id", "test_links", "client_type", "redirect_uris", "allowed_scopes", "enabled",
+        "disabling_effect", "consent_count", "last_used", "current_logo", "logo", "website", "contact", "notes",
+        "new_secret", "created", "updated",
     )  # fmt: skip
     of_stored = {*readonly_fields, "new_secret"}  # a new app has a secret anyway, and no client id yet
 
@@ -150,7 +159,7 @@ class ApplicationAdmin(ErrorMessageAdmin):
         return display_for_value(application.used, "-")
 
     @admin.display(description="test")
-    def links(self, application: Application) -> str:
+    def test_links(self, application: Application) -> str:
         """Links to the consent page preview, and to an authorization whose code TRIAL_CODE_VERIFIER redeems."""
         return format_html(
             '<a href="{}">View consent page</a> · <a href="{}">Authorize</a> with code_verifier <code>{}</code>',
@@ -159,7 +168,7 @@ class ApplicationAdmin(ErrorMessageAdmin):
         )  # fmt: skip
 
     @admin.display(description="disabling")
-    def ends(self, application: Any) -> str:
+    def disabling_effect(self, application: Any) -> str:
         standing = f"{application.standing} active consent{pluralize(application.standing)}"
         return f"Disabling rejects the tokens of {standing} immediately. They work again when you enable the app."
 
@@ -176,7 +185,7 @@ class ApplicationAdmin(ErrorMessageAdmin):
         context = pages.build_consent_context(
             application,
             uri=application.uris[0],
-            asked_scopes=scopes.sort_scopes(application.allowed_scopes),
+            requested_scopes=scopes.sort_scopes(application.allowed_scopes),
             companies=companies,
         )
         return render(request, "oauth/consent.html", context | {"preview": True})
@@ -189,7 +198,7 @@ class ApplicationAdmin(ErrorMessageAdmin):
         return super().get_changelist_form(request, widgets=named, **kwargs)
 
     @admin.display(description="current logo")
-    def logo_shown(self, application: Application) -> str:
+    def current_logo(self, application: Application) -> str:
         if not application.logo_url:
             return "none"
         return format_html('<img src="{}" width="64" height="64" alt="">', application.logo_url)
@@ -222,7 +231,7 @@ class ApplicationAdmin(ErrorMessageAdmin):
             return None
         context = self.admin_site.each_context(request) | {
             "title": "Client secret", "application": application, "secret": request.new_secret,
-            "address": self.get_change_url(application), "links": self.links(application),
+            "address": self.get_change_url(application), "links": self.test_links(application),
         }  # fmt: skip
         response = render(request, "admin/oauth/secret.html", context)
         response["Cache-Control"] = "no-store"

@@ -12,6 +12,6 @@ class OauthConfig(AppConfig):
 
         hooks.member_left.register(consents.revoke_consents_of_member)
         hooks.user_deactivated.register(consents.revoke_consents_of_deactivated_user)
-        hooks.connected_apps_revoked.register(consents.sign_out_apps)
+        hooks.connected_apps_revoked.register(consents.revoke_consents_of_user)
         hooks.prune_expired.register(cleanup.prune_oauth_tokens)
         hooks.UNCOPIED_MODELS[ConsentGrant] = "access"

@@ -9,13 +9,14 @@ from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
-from companies.auth import api_keys
 from companies.auth.access import Access, build_access
-from companies.auth.authentication import build_challenge_header, parse_bearer_token
-from companies.auth.credentials import (
+from companies.auth.authentication import (
+    API_KEY_PREFIX,
     COMPANY_COLUMNS,
+    build_challenge_header,
     build_company_from_row,
     fetch_first_row,
+    parse_bearer_token,
     parse_permissions_cached,
 )
 from companies.permissions import Permissions, get_membership_permissions
@@ -118,7 +119,7 @@ class JwtAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Any) -> tuple[Any, Any] | None:
         token = parse_bearer_token(request)
-        if token is None or token.startswith(api_keys.API_KEY_PREFIX):
+        if token is None or token.startswith(API_KEY_PREFIX):
             return None
         credential = authenticate_access_token(token, now=timezone.now())
         if credential is None:

@@ -147,7 +147,7 @@ def revoke_consents_of_deactivated_user(*, user: User, context: AuditContext) ->
     revoke_consents(consents, reason=RevokedReason.USER_DEACTIVATED, context=replace(context, user_id=None))
 
 
-def sign_out_apps(*, user: User, context: AuditContext) -> None:
+def revoke_consents_of_user(*, user: User, context: AuditContext) -> None:
     """Revoke all consents of a user who chose this with a new password."""
     revoke_consents(ConsentGrant.objects.filter(user=user), reason=RevokedReason.PASSWORD_CHANGED, context=context)
 

@@ -130,13 +130,13 @@ class AuthorizeView(AuthorizationView):
     def handle_request(self, request: HttpRequest) -> HttpResponse:
         try:
             with client_metadata.allow_metadata_fetches(get_client_network(request), now=timezone.now()):
-                asked_scopes, credentials = self.validate_authorization_request(request)
-            return self.process_request(request, asked_scopes, credentials)
+                requested_scopes, credentials = self.validate_authorization_request(request)
+            return self.process_request(request, requested_scopes, credentials)
         except OAuthToolkitError as error:
             return self.error_response(error, None)
 
     def process_request(
-        self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]
+        self, request: HttpRequest, requested_scopes: list[str], credentials: dict[str, Any]
     ) -> HttpResponse:
         """Process a valid request.
 
@@ -157,39 +157,39 @@ class AuthorizeView(AuthorizationView):
         if authorization_request.get_hinted_user_id(self.asked) not in (None, str(get_signed_in_user(request).pk)):
             raise_oauth_error(credentials, "login_required", "A different user is signed in.")
         if is_silent:
-            return self.authorize_silently(request, asked_scopes, credentials)
-        if self.needs_recent_sign_in(request, asked_scopes, now=now):
+            return self.authorize_silently(request, requested_scopes, credentials)
+        if self.needs_recent_sign_in(request, requested_scopes, now=now):
             return self.redirect_to_sign_in(is_sign_in_required=False)
         if not is_decision:
-            return self.render_consent_page(request, asked_scopes, credentials)
-        response = self.process_decision(request, asked_scopes, credentials)
+            return self.render_consent_page(request, requested_scopes, credentials)
+        response = self.process_decision(request, requested_scopes, credentials)
         if isinstance(response, OAuth2ResponseRedirect):
             authorization_request.delete_sign_in_request(response, request, query=self.query, now=now)
         return response
 
-    def needs_recent_sign_in(self, request: HttpRequest, asked_scopes: list[str], *, now: datetime) -> bool:
+    def needs_recent_sign_in(self, request: HttpRequest, requested_scopes: list[str], *, now: datetime) -> bool:
         """Return whether the user must sign in again: to let an app write or stay connected, not to deny it."""
         is_denied = request.method == "POST" and self.decision.get("decision") == DENY_DECISION
-        is_sensitive = not {scopes.WRITE, scopes.OFFLINE}.isdisjoint(asked_scopes)
+        is_sensitive = not {scopes.WRITE, scopes.OFFLINE}.isdisjoint(requested_scopes)
         return is_sensitive and not is_denied and not sessions.is_recently_authenticated(request, now=now)
 
     def authorize_silently(
-        self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]
+        self, request: HttpRequest, requested_scopes: list[str], credentials: dict[str, Any]
     ) -> HttpResponse:
         """Answer prompt=none with a code for a standing consent; only for https, which proves the app."""
         application, user_id = credentials["request"].client, get_signed_in_user(request).pk
         is_https = credentials["redirect_uri"].startswith("https://")
         consent = (
-            consents.find_standing_consent(application=application, user_id=user_id, requested_scopes=asked_scopes)
+            consents.find_standing_consent(application=application, user_id=user_id, requested_scopes=requested_scopes)
             if is_https
             else None
         )
         if consent is None:
             raise_oauth_error(credentials, "consent_required", "The user must consent.")
-        return self.respond_with_code(request, asked_scopes, credentials, consent)
+        return self.respond_with_code(request, requested_scopes, credentials, consent)
 
     def process_decision(
-        self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]
+        self, request: HttpRequest, requested_scopes: list[str], credentials: dict[str, Any]
     ) -> HttpResponse:
         """Process the user's decision.
 
@@ -201,31 +201,33 @@ class AuthorizeView(AuthorizationView):
             denied = errors.AccessDeniedError("The user denied access.", request=credentials["request"])
             return self.error_response(OAuthToolkitError(error=denied), None)
         possible_companies = [
-            each for each in list_company_choices(request, asked_scopes) if each["id"] == chosen and each["possible"]
+            each
+            for each in list_company_choices(request, requested_scopes)
+            if each["id"] == chosen and each["possible"]
         ]
         if decision != ALLOW_DECISION or not possible_companies:
             message = _("Choose a company.") if decision == ALLOW_DECISION else _("Allow access or cancel.")
-            return self.render_consent_page(request, asked_scopes, credentials, status=400, error=message)
+            return self.render_consent_page(request, requested_scopes, credentials, status=400, error=message)
         try:
             with transaction.atomic():
                 consent = consents.create_consent(
                     application=credentials["request"].client,
                     access=possible_companies[0]["access"],
                     user_id=get_signed_in_user(request).pk,
-                    requested_scopes=asked_scopes,
+                    requested_scopes=requested_scopes,
                     auth_time=sessions.get_auth_time(request),
                     context=build_audit_context(request),
                 )
-                return self.respond_with_code(request, asked_scopes, credentials, consent)
+                return self.respond_with_code(request, requested_scopes, credentials, consent)
         except NotFoundError:
             message = _("You are no longer a member of this company.")
-            return self.render_consent_page(request, asked_scopes, credentials, status=400, error=message)
+            return self.render_consent_page(request, requested_scopes, credentials, status=400, error=message)
 
     def respond_with_code(
-        self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any], consent: ConsentGrant
+        self, request: HttpRequest, requested_scopes: list[str], credentials: dict[str, Any], consent: ConsentGrant
     ) -> HttpResponse:
         credentials |= {"consent": consent, "auth_time": sessions.get_auth_time(request)}
-        uri, *_rest = self.create_authorization_response(request, " ".join(asked_scopes), credentials, allow=True)
+        uri, *_rest = self.create_authorization_response(request, " ".join(requested_scopes), credentials, allow=True)
         return self.redirect(
             authorization_request.build_response_uri(uri, credentials["redirect_uri"]), credentials["request"].client
         )
@@ -233,7 +235,7 @@ class AuthorizeView(AuthorizationView):
     def render_consent_page(
         self,
         request: HttpRequest,
-        asked_scopes: list[str],
+        requested_scopes: list[str],
         credentials: dict[str, Any],
         *,
         status: int = 200,
@@ -242,7 +244,10 @@ class AuthorizeView(AuthorizationView):
         switch = f"{login_redirects.build_sign_in_url_from_api(self.address, reauthenticate=True)}&else=1"
         application, uri = credentials["request"].client, credentials["redirect_uri"]
         page_values = build_consent_context(
-            application, uri=uri, asked_scopes=asked_scopes, companies=list_company_choices(request, asked_scopes)
+            application,
+            uri=uri,
+            requested_scopes=requested_scopes,
+            companies=list_company_choices(request, requested_scopes),
         )
         page_values |= {"signed_in": sessions.get_auth_time(request), "place": request.session.get("address", "")}
         context = page_values | {"error": error, "form_action": self.address, "switch": switch}
@@ -293,7 +298,7 @@ def raise_oauth_error(credentials: dict[str, Any], error: str, description: str)
 
 
 def build_consent_context(
-    application: Application, *, uri: str, asked_scopes: list[str], companies: list[dict[str, Any]]
+    application: Application, *, uri: str, requested_scopes: list[str], companies: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Build the context of the consent page: which app requests what, and where the user goes next."""
     possible = [each for each in companies if each["possible"]]
@@ -305,21 +310,21 @@ def build_consent_context(
         "companies": companies,
         "possible": possible,
         "able": [
-            {"sentence": scopes.SCOPE_SENTENCES[scope], "writes": scope == scopes.WRITE} for scope in asked_scopes
+            {"sentence": scopes.SCOPE_SENTENCES[scope], "writes": scope == scopes.WRITE} for scope in requested_scopes
         ],
-        "reads": scopes.READ in asked_scopes,
-        "writes": scopes.WRITE in asked_scopes,
+        "reads": scopes.READ in requested_scopes,
+        "writes": scopes.WRITE in requested_scopes,
     }
 
 
-def list_company_choices(request: HttpRequest, asked_scopes: list[str]) -> list[dict[str, Any]]:
+def list_company_choices(request: HttpRequest, requested_scopes: list[str]) -> list[dict[str, Any]]:
     """List the user's companies, each with whether anything can be granted for the scopes."""
     accesses = SessionCredential(user=get_signed_in_user(request)).accesses()
     return [
         {
             "id": str(a.company.id),
             "access": a,
-            "possible": consents.can_grant(a, asked_scopes, snapshot=a.permissions),
+            "possible": consents.can_grant(a, requested_scopes, snapshot=a.permissions),
             "chosen": False,
         }
         for a in accesses

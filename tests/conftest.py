@@ -20,7 +20,7 @@ from pytest_django.live_server_helper import LiveServer
 from companies import email_limits, mailer
 from companies.actions import companies, invitations
 from companies.api import request_slots
-from companies.auth import api_keys, throttling
+from companies.auth import api_keys, authentication, throttling
 from companies.models import AuditContext, Company, User
 from companies.permissions import ALL_PERMISSIONS, parse_permissions
 from config.databases.connection import EmbeddedDatabase
@@ -74,7 +74,7 @@ def django_db_modify_db_settings(
         yield
         return
     embedded = EmbeddedDatabase(data_dir=settings.DATA_DIR)
-    with embedded.hold():
+    with embedded.run_while_used():
         with django_db_blocker.unblock():
             connection.settings_dict["TEST"]["TEMPLATE"] = template_database.prepare_test_template(embedded)
         yield
@@ -131,17 +131,17 @@ def quick_and_private(tmp_path_factory: Any) -> Iterator[Path]:
         patch.setattr(companies, "MAX_COMPANIES_PER_DAY", 1_000_000)
         patch.setattr(email_limits, "MAX_EMAILS_PER_HOUR", 1_000_000)
         # No statement more where a test takes a minute.
-        patch.setattr(api_keys, "LAST_USED_INTERVAL", timedelta(days=1))
+        patch.setattr(authentication, "LAST_USED_INTERVAL", timedelta(days=1))
         yield folder
 
 
 @pytest.fixture(autouse=True)
 def separate(quick_and_private: Path) -> Iterator[None]:
     """No test finds what an earlier one counted, cached or stored."""
-    throttling.forget_local_counts()
+    throttling.reset_local_counts()
     request_slots.COMPANY_REQUESTS.clear()  # of tests that did not read a streamed response to its end
     request_slots.CREDENTIAL_SLOTS.clear()
-    api_keys.get_key_company_id.cache_clear()
+    authentication.get_key_company_id.cache_clear()
     for cache in caches.all(initialized_only=True):
         cache.clear()
     yield

@@ -57,6 +57,7 @@ ROW_OF_FIELD = {
     "plannedTransactionId": "planned_transactions", "planItemId": "plan_items", "productGroupId": "product_groups",
     "productId": "products", "productIds": "products", "recipientUserId": "users", "replaceWith": "other_categories",
     "sourceCategorizationId": "parts", "sourceTransactionId": "outgoing", "subscriptionEventId": "subscription_events",
+    "subscriptionEventImportId": "subscription_event_imports",
     "subscriptionId": "subscriptions", "targetTransactionId": "incoming", "transactionId": "transactions",
     "transactionIds": "transactions", "counterparty.id": "counterparties", "selection.ids": "transactions",
     "categorizations.-": "parts", "ruleId": "categorization_rules", "runId": "categorization_runs",

@@ -128,6 +128,9 @@ NEEDS: dict[str, dict[str, str]] = {
     "subscription_events": {"GET": "subscriptions:read", "POST": "subscriptions:write"},
     "subscription_events/{}": {"GET": "subscriptions:read", "DELETE": "subscriptions:write"},
     "subscription_events/import": {"POST": "subscriptions:write"},
+    "subscription_events/import_file": {"POST": "subscriptions:write"},
+    "subscription_event_imports": {"GET": "subscriptions:read"},
+    "subscription_event_imports/{}": {"GET": "subscriptions:read", "DELETE": "subscriptions:write"},
     "data/monthlyData": {"POST": "subscriptions:read"},
     "data/recurringRevenueSummary": {"POST": "subscriptions:read"},
     "data/cohorts": {"POST": "subscriptions:read"},
@@ -172,7 +175,8 @@ NEEDS: dict[str, dict[str, str]] = {
 SUCCESS_STATUS = {
     ("", "PUT"): 200, ("", "DELETE"): 409, ("logo", "DELETE"): 200, ("notifications/read_all", "POST"): 200,
     ("files", "POST"): 415, ("statements", "POST"): 415, ("receivables/import", "POST"): 415,
-    ("payables/import", "POST"): 415, ("data/runway", "POST"): 200,
+    ("payables/import", "POST"): 415, ("subscription_events/import_file", "POST"): 415,
+    ("data/runway", "POST"): 200,
     ("data/recurringRevenueSummary", "POST"): 200, ("planned_transactions/due", "GET"): 400,
     ("categorization_rules/preview", "POST"): 200, ("planned_transactions/proposals", "POST"): 200,
 }  # fmt: skip

@@ -23,7 +23,7 @@ class FailedDeliveryRows(CompanyRowsInline):
     """The latest failed deliveries."""
 
     model = WebhookDelivery
-    fields = readonly_fields = ("time", "type", "address", "status", "error", "response")
+    fields = readonly_fields = ("time", "type", "endpoint_url", "status", "error", "response")
     ordering = ("-id",)
     latest = 10
     verbose_name_plural = "latest webhook errors"
@@ -35,7 +35,7 @@ class FailedDeliveryRows(CompanyRowsInline):
         return rows.filter(time__isnull=False).exclude(status__range=(200, 299))
 
     @admin.display(description="URL")
-    def address(self, delivery: WebhookDelivery) -> str:
+    def endpoint_url(self, delivery: WebhookDelivery) -> str:
         return delivery.endpoint.url
 
 

@@ -81,7 +81,11 @@ def deliver_to_endpoint(*, company_id: UUID, endpoint_id: UUID, clock: Clock, st
 def deliver_batch(endpoint: WebhookEndpoint, *, clock: Clock, stop: threading.Event) -> list[DeliveryAttempt]:
     """Send a requested delivery, or events until one fails, the endpoint changes, or results must be stored."""
     requested, batch_end = find_requested_delivery(endpoint), clock() + BATCH_DURATION
-    entries = list_next_events(endpoint, now=clock()) if requested is None else find_delivery_event(requested)
+    entries = (
+        load_next_events_or_advance(endpoint, now=clock())
+        if requested is None
+        else load_event_or_delete_request(requested)
+    )
     attempts: list[DeliveryAttempt] = []
     for entry in entries:
         if attempts and (clock() >= batch_end or stop.is_set() or not is_endpoint_unchanged(endpoint)):
@@ -139,7 +143,7 @@ def find_requested_delivery(endpoint: WebhookEndpoint) -> WebhookDelivery | None
     )
 
 
-def find_delivery_event(delivery: WebhookDelivery) -> list[AuditEntry]:
+def load_event_or_delete_request(delivery: WebhookDelivery) -> list[AuditEntry]:
     """Return the event of a requested delivery as a list; delete the request if the event is no longer in the log."""
     entry = AuditEntry.objects.for_company(delivery.company_id).find_by_id(delivery.event_id)
     if entry is None:
@@ -148,7 +152,7 @@ def find_delivery_event(delivery: WebhookDelivery) -> list[AuditEntry]:
     return [entry]
 
 
-def list_next_events(endpoint: WebhookEndpoint, *, now: datetime) -> list[AuditEntry]:
+def load_next_events_or_advance(endpoint: WebhookEndpoint, *, now: datetime) -> list[AuditEntry]:
     """Return the next events of an endpoint; if none of them has its types, advance past them."""
     if not endpoint.enabled or (endpoint.due_time is not None and endpoint.due_time > now):
         return []

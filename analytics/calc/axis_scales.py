@@ -57,15 +57,15 @@ class Scale:
     top: float
     bottom: float
 
-    def y(self, value: Decimal) -> float:
+    def get_position(self, value: Decimal) -> float:
         """Return how far below the upper edge a value lies, to a tenth of a pixel.
 
-        >>> Scale(Decimal(0), Decimal(10), top=0, bottom=200).y(Decimal("2.5"))
+        >>> Scale(Decimal(0), Decimal(10), top=0, bottom=200).get_position(Decimal("2.5"))
         150.0
         """
-        return self.ys([value])[0]
+        return self.get_positions([value])[0]
 
-    def ys(self, values: Iterable[Decimal]) -> list[float]:
+    def get_positions(self, values: Iterable[Decimal]) -> list[float]:
         """Return the positions of many values, computed in floats, which are finer than a pixel and faster."""
         low, per_unit = float(self.low), (self.bottom - self.top) / float(self.high - self.low)
         return [round(self.bottom - (float(value) - low) * per_unit, 1) for value in values]

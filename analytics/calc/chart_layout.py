@@ -110,7 +110,9 @@ def build_column_chart(
         )
         for index, column in enumerate(bars)
     ]
-    return ColumnChart(ticks=build_ticks(tick_values, scale), zero=scale.y(ZERO), columns=chart_columns, scale=scale)
+    return ColumnChart(
+        ticks=build_ticks(tick_values, scale), zero=scale.get_position(ZERO), columns=chart_columns, scale=scale
+    )
 
 
 def compute_stack_extent(stack: Stack) -> tuple[Decimal, Decimal]:
@@ -132,9 +134,9 @@ def build_segments(column: Sequence[Stack], *, left: float, column_width: float,
         up = down = ZERO
         for series, value in stack:
             if value > 0:
-                lower, upper = scale.ys((up, up := up + value))
+                lower, upper = scale.get_positions((up, up := up + value))
             elif value < 0:
-                upper, lower = scale.ys((down, down := down + value))
+                upper, lower = scale.get_positions((down, down := down + value))
             else:
                 continue
             bar_segments.append(
@@ -156,7 +158,7 @@ def build_line_chart(
         [end for values in known_values if values for end in (min(values), max(values))], smallest=smallest
     )
     scale = build_scale(tick_values, top=HEADROOM_PX, bottom=height - HEADROOM_PX)
-    zero = scale.y(ZERO)
+    zero = scale.get_position(ZERO)
     chart_lines = [build_chart_line(values, scale=scale, zero=zero) for values in series]
     return LineChart(ticks=build_ticks(tick_values, scale), zero=zero, lines=chart_lines, scale=scale)
 
@@ -164,7 +166,7 @@ def build_line_chart(
 def build_chart_line(values: Sequence[Decimal | None], *, scale: Scale, zero: float) -> ChartLine:
     spacing = LINE_WIDTH_UNITS / max(len(values) - 1, 1)
     x_values = [format_coordinate(index * spacing) for index, value in enumerate(values) if value is not None]
-    y_values = scale.ys(value for value in values if value is not None)
+    y_values = scale.get_positions(value for value in values if value is not None)
     if len(values) == 1:
         x_values, y_values = ["0", str(LINE_WIDTH_UNITS)], y_values * 2
     if not y_values:
@@ -216,10 +218,10 @@ def build_waterfall_chart(
     levels = [
         f"M{format_coordinate(10 * (index * column_width + column_width - edge))} {y}"
         f"L{format_coordinate(10 * ((index + 1) * column_width + edge))} {y}"
-        for index, y in enumerate(format_coordinate(scale.y(end)) for _, _, end in spans[:-1])
+        for index, y in enumerate(format_coordinate(scale.get_position(end)) for _, _, end in spans[:-1])
     ]
     column_chart = ColumnChart(
-        ticks=build_ticks(tick_values, scale), zero=scale.y(ZERO), columns=chart_columns, scale=scale
+        ticks=build_ticks(tick_values, scale), zero=scale.get_position(ZERO), columns=chart_columns, scale=scale
     )
     return WaterfallChart(columns=column_chart, levels="".join(levels))
 
@@ -228,7 +230,7 @@ def build_step_segment(
     series: str, begin: Decimal, end: Decimal, *, left: float, column_width: float, scale: Scale
 ) -> BarSegment:
     """Build a bar between two levels."""
-    upper, lower = scale.y(max(begin, end)), scale.y(min(begin, end))
+    upper, lower = scale.get_position(max(begin, end)), scale.get_position(min(begin, end))
     x, width = round(left + column_width * (1 - COLUMN_FILL_SHARE) / 2, 3), round(column_width * COLUMN_FILL_SHARE, 3)
     return BarSegment(series, x, width, upper, max(round(lower - upper, 1), MIN_BAR_HEIGHT_PX))
 
@@ -237,14 +239,15 @@ def build_points_path(values: Sequence[Decimal], chart: ColumnChart) -> str:
     """Build a path through the middles of columns, one value each, in LINE_WIDTH_UNITS across."""
     pairs = zip(chart.columns, values, strict=True)
     middles = (
-        f"{format_coordinate(column.middle * 10)} {format_coordinate(chart.scale.y(value))}" for column, value in pairs
+        f"{format_coordinate(column.middle * 10)} {format_coordinate(chart.scale.get_position(value))}"
+        for column, value in pairs
     )
     path = "L".join(middles)
     return f"M{path}" if path else ""
 
 
 def build_ticks(tick_values: Sequence[Decimal], scale: Scale) -> list[Tick]:
-    return [Tick(value, scale.y(value)) for value in tick_values]
+    return [Tick(value, scale.get_position(value)) for value in tick_values]
 
 
 def format_coordinate(value: float) -> str:

@@ -97,18 +97,20 @@ class MrrAggregator:
                 continue
             if not before:
                 self.currencies.update(contracts)
-                self._sum(number, "reactivate" if was_active else "new", contracts, times)
+                self._add_movement(number, "reactivate" if was_active else "new", contracts, times)
             else:
                 self._add_rate_months(before, since_number + 1, number + 1 if contracts else number, times)
                 if contracts:
                     self._add_change(number, before, contracts, times)
                 else:
-                    self._sum(number, "cancel", before, -times, count=times)
+                    self._add_movement(number, "cancel", before, -times, count=times)
             before, since_number, was_active = contracts, number, True
         if before:
             self._add_rate_months(before, since_number + 1, None, times)
 
-    def _sum(self, number: int, kind: Kind, contracts: Contracts, times: int, count: int | None = None) -> None:
+    def _add_movement(
+        self, number: int, kind: Kind, contracts: Contracts, times: int, count: int | None = None
+    ) -> None:
         for currency, amount in contracts.items():
             key = (number, kind, currency)
             self._native[key] = MONEY_CONTEXT.fma(amount, times, self._native[key])
@@ -122,7 +124,7 @@ class MrrAggregator:
             difference = MONEY_CONTEXT.subtract(now[currency], before[currency])
             if abs(difference) >= _CLEAR:
                 kind: Kind = "upgrade" if difference > 0 else "downgrade"
-                self._sum(number, kind, {currency: difference}, times)
+                self._add_movement(number, kind, {currency: difference}, times)
                 return
         self._mixed[number, build_contract_key(before), build_contract_key(now)] += times
 
@@ -258,15 +260,15 @@ def build_history(events: Iterable[tuple[date, str, str, Decimal]]) -> list[tupl
     for day, subscription, currency, monthly in events:
         number = day.year * MONTHS_PER_YEAR + day.month - 1
         if current_number is not None and number != current_number:
-            history.append((current_number, _contracts(live_contracts)))
+            history.append((current_number, _sum_contracts(live_contracts)))
         live_contracts[subscription] = (currency, monthly)
         current_number = number
     if current_number is not None:
-        history.append((current_number, _contracts(live_contracts)))
+        history.append((current_number, _sum_contracts(live_contracts)))
     return history
 
 
-def _contracts(live_contracts: dict[str, tuple[str, Decimal]]) -> Contracts:
+def _sum_contracts(live_contracts: dict[str, tuple[str, Decimal]]) -> Contracts:
     contracts: dict[str, Decimal] = {}
     for currency, monthly in live_contracts.values():
         if monthly:

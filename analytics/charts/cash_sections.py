@@ -62,7 +62,7 @@ def build_balance_section(data: ChartData) -> Section:
         smallest=get_smallest_step(currency),
         height=BALANCE_HEIGHT,
     )
-    links = FigureLinks(data)
+    links = data.links
     by_day = data.interval == "day"
     build_rows = build_day_rows if by_day else build_balance_rows
     return Section(
@@ -141,7 +141,7 @@ def build_lowest_balance_marks(
     text = _("Lowest {amount}, {day}").format(
         amount=format_compact_amount(value, currency), day=get_current_locale().format_short_day(day)
     )
-    return [PointMark(x=round(x, 3), y=chart.scale.y(value), text=text, kind="low" if value < 0 else "")]
+    return [PointMark(x=round(x, 3), y=chart.scale.get_position(value), text=text, kind="low" if value < 0 else "")]
 
 
 def merge_balances(data: ChartData) -> dict[date, Balances]:
@@ -292,7 +292,7 @@ def build_flow_section(data: ChartData) -> Section:
     chart = chart_layout.build_column_chart(
         [[build_flow_stack(row)] for row in rows], smallest=get_smallest_step(currency)
     )
-    links, month_place = FigureLinks(data), months.index(data.month)
+    links, month_place = data.links, months.index(data.month)
     description = _("{first} to {last}: actual until {day}.")
     if nets[month_place + 1 :]:
         description = _("{first} to {last}: actual until {day}, then planned. Planned net after that month: {net}.")
@@ -355,7 +355,7 @@ def build_cash_comparison_section(data: ChartData) -> Section:
         days=window,
         before_days=compared_window,
         note=_("Net includes card spending, but no transfers, loans, opening balances or exchange rates."),
-        action=(f"{FigureLinks(data).bridge_url}{data.period.query}", _("Cash bridge")),
+        action=(f"{data.links.bridge_url}{data.period.query}", _("Cash bridge")),
     )
 
 

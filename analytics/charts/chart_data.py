@@ -10,6 +10,7 @@ from uuid import UUID
 
 from analytics.calc.mrr import MonthlyRow
 from analytics.calc.time_series import Interval
+from analytics.charts.links import FigureLinks
 from analytics.queries import balances, cash_flow, daily_movements, profit_and_loss, recurring_revenue
 from analytics.queries.balance_forecast import (
     AccountForecast,
@@ -103,6 +104,10 @@ class ChartData:
     def interval(self) -> Interval:
         """The distance of points on a line."""
         return self.period.interval
+
+    @cached_property
+    def links(self) -> FigureLinks:
+        return FigureLinks(self.company.id, self.period, lists=self.lists, writes_plan=self.writes_plan)
 
     @cached_property
     def rates(self) -> RateTable:
@@ -234,7 +239,7 @@ class ChartData:
         )
 
     @cached_property
-    def overdue(self) -> tuple[int, Decimal]:
+    def overdue_payments(self) -> tuple[int, Decimal]:
         """Number and amount of overdue payments on all accounts, as on the cash plan."""
         overdue_cash, base = sum_overdue_cash(self.expectations, today=self.today), self.currency
         converted_amounts = [
@@ -327,27 +332,27 @@ class ChartData:
     # ------------------------------------------------------------------------------------------ results
 
     @cached_property
-    def posted(self) -> PostedResults:
+    def posted_results(self) -> PostedResults:
         """Posted results of all months needed, compared ones included."""
         first = min(add_months(self.calendar[0], -self.period.months_back), self.month.replace(month=1))
         return list_posted_results(company=self.company, months=list_months(first, self.month))
 
     @cached_property
     def bars(self) -> list[dict[str, Decimal]]:
-        return profit_and_loss.build_bar_amounts(self.posted, months=self.calendar, base=self.currency)
+        return profit_and_loss.build_bar_amounts(self.posted_results, months=self.calendar, base=self.currency)
 
     @property
     def compared_bars(self) -> list[dict[str, Decimal]]:
         """The bars of the compared months."""
         months = [add_months(month, -self.period.months_back) for month in self.calendar]
-        return profit_and_loss.build_bar_amounts(self.posted, months=months, base=self.currency)
+        return profit_and_loss.build_bar_amounts(self.posted_results, months=months, base=self.currency)
 
     @cached_property
-    def year(self) -> Mapping[tuple[date, str], tuple[Decimal, Decimal]]:
+    def results_of_year(self) -> Mapping[tuple[date, str], tuple[Decimal, Decimal]]:
         """(month, line) -> (actual, planned), from January to the last month with actual data."""
         months = list_months(self.month.replace(month=1), self.month)
         return profit_and_loss.sum_against_plan(
-            company=self.company, months=months, rates=self.rates, posted_results=self.posted
+            company=self.company, months=months, rates=self.rates, posted_results=self.posted_results
         )
 
     @cached_property

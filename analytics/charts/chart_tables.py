@@ -87,9 +87,9 @@ class ChartTable:
         """The rows as HTML, built in Python since a template loop over a year of days is slow."""
         kinds = [column.kind for column in self.columns]
         rows = reversed(self.rows) if self.newest_first else self.rows
-        return SafeString("".join(self._row(row, kinds) for row in rows))
+        return SafeString("".join(self._render_row(row, kinds) for row in rows))
 
-    def _row(self, row: TableRow, kinds: Sequence[ColumnKind]) -> str:
+    def _render_row(self, row: TableRow, kinds: Sequence[ColumnKind]) -> str:
         texts = map(self.format_cell, row.cells, kinds)  # digits and signs, nothing to escape
         if row.links:
             texts = map(add_link, texts, row.links)

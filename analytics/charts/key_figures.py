@@ -12,7 +12,6 @@ from django.utils.translation import ngettext
 
 from analytics.charts.amount_format import format_brief_amount, format_compact_amount, format_share
 from analytics.charts.chart_data import ChartData
-from analytics.charts.links import FigureLinks
 from analytics.queries.balances import compute_cash_at_day
 from analytics.queries.runway import Runway
 from companies.auth.access import Access
@@ -63,7 +62,7 @@ def build_cash_figures(data: ChartData) -> list[KeyFigure]:
     )
     days = (last_day - point_before.day).days
     change_label = ngettext("Change in {count} day", "Change in {count} days", days).format(count=days)
-    bridge_url = FigureLinks(data).bridge_url
+    bridge_url = data.links.bridge_url
     runway_figure = build_runway_figure(
         data.runway, currency=currency, day=data.today if last_day != data.today else None
     )

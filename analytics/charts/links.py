@@ -6,19 +6,20 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from analytics.charts.chart_data import ChartData
-from ledger.calc.months import format_month
+from analytics.report_period import ReportPeriod
+from ledger.calc.months import format_month, get_first_day_of_month
 
 
 class FigureLinks:
     """URLs of transactions, empty without the permission to list them, and of upcoming movements."""
 
-    def __init__(self, data: ChartData):
-        self.until, self.today, self.month = data.until, data.today, data.month
-        self.list_url = f"{reverse('transactions', args=[data.company.id])}?" if data.lists else ""
-        self.plan_url = reverse("plan", args=[data.company.id]) if data.writes_plan else ""
-        self.bridge_url = f"{reverse('cash-bridge', args=[data.company.id])}?"
-        self.upcoming_url = f"{reverse('ahead', args=[data.company.id])}?"
+    def __init__(self, company_id: UUID, period: ReportPeriod, *, lists: bool, writes_plan: bool):
+        self.until, self.today = period.until, period.today
+        self.month = get_first_day_of_month(period.until)
+        self.list_url = f"{reverse('transactions', args=[company_id])}?" if lists else ""
+        self.plan_url = reverse("plan", args=[company_id]) if writes_plan else ""
+        self.bridge_url = f"{reverse('cash-bridge', args=[company_id])}?"
+        self.upcoming_url = f"{reverse('ahead', args=[company_id])}?"
 
     def get_balance_url(self, first: date, last: date) -> str:
         """Return the URL of what a balance consists of: bookings of these days, or what is booked and expected."""

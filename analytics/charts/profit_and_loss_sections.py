@@ -21,7 +21,6 @@ from analytics.charts.chart_tables import (
     build_month_rows,
 )
 from analytics.charts.comparison_section import build_comparison_section
-from analytics.charts.links import FigureLinks
 from analytics.charts.sections import LegendKey, Section, build_month_chart, build_named_chart, get_smallest_step
 from analytics.queries import profit_and_loss
 from companies.locales import get_current_locale
@@ -96,9 +95,9 @@ def build_bar_section(data: ChartData) -> Section:
 
 def build_bar_links(data: ChartData) -> list[list[str]]:
     """Return the URLs behind the cells of each month."""
-    links = FigureLinks(data)
+    links = data.links
     category_ids: dict[str, list[UUID]] = {key.series: [] for key in REVENUE_KEYS}
-    for category in data.posted.categories.values():
+    for category in data.posted_results.categories.values():
         if PlType.REVENUE in category.pl_types:
             category_ids[profit_and_loss.get_bar_key(PlType.REVENUE, category)].append(category.id)
     return [
@@ -162,8 +161,8 @@ ActualAndPlanned = tuple[Decimal, Decimal]
 def build_plan_section(data: ChartData) -> Section:
     """Build the chart of each line beside its plan, for the current month and the year so far."""
     currency = data.currency
-    month = sum_by_line({key: pair for key, pair in data.year.items() if key[0] == data.month})
-    year = sum_by_line(data.year)
+    month = sum_by_line({key: pair for key, pair in data.results_of_year.items() if key[0] == data.month})
+    year = sum_by_line(data.results_of_year)
     chart = chart_layout.build_column_chart(
         [[[("actual", year[line][0])], [("planned", year[line][1])]] for line in PLAN_LINES],
         smallest=get_smallest_step(currency),
@@ -189,7 +188,7 @@ def build_plan_section(data: ChartData) -> Section:
             planned_result=format_compact_amount(result[1], currency),
         ),
         nothing=_("Nothing to compare yet. Fill in the plan and categorize transactions."),
-        start=(FigureLinks(data).plan_url, _("Fill in the plan")) if data.writes_plan else None,
+        start=(data.links.plan_url, _("Fill in the plan")) if data.writes_plan else None,
         keys=PLAN_KEYS,
         picture=build_named_chart(
             chart, names=list(zip(names, SHORT_LINE_LABELS.split(", "), strict=True)), currency=currency
@@ -212,7 +211,7 @@ def build_plan_section(data: ChartData) -> Section:
                         name,
                         name,
                         (*compare_with_plan(month[line], line=line), *compare_with_plan(year[line], line=line)),
-                        link=FigureLinks(data).get_line_url(line),
+                        link=data.links.get_line_url(line),
                     )
                     for line, name in zip(PLAN_LINES, names, strict=True)
                 ),

@@ -1,6 +1,6 @@
 """Chart sections of committed recurring revenue: its level, its bridge, and its monthly movements."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -82,11 +82,13 @@ class BridgeSource(RecurringRevenueSource, Protocol):
     def bridge(self) -> MonthlyRow: ...
 
 
-def build_events_url(data: RecurringRevenueSource, measure: RevenueMeasure, first: date, last: date) -> str:
-    """Return the URL of the subscription events behind the figures of these months."""
+def build_events_urls(
+    data: RecurringRevenueSource, measure: RevenueMeasure, periods: Iterable[tuple[date, date]]
+) -> list[str]:
+    """Return the URLs of the subscription events behind the figures of each period from one month to another."""
     by = "committed" if measure.committed else "effective"
     path = reverse("subscription-events", args=[data.company.id])
-    return f"{path}?startMonth={format_month(first)}&endMonth={format_month(last)}&by={by}"
+    return [f"{path}?startMonth={format_month(first)}&endMonth={format_month(last)}&by={by}" for first, last in periods]
 
 
 def build_level_section(data: RecurringRevenueSource, measure: RevenueMeasure = COMMITTED) -> Section:
@@ -115,7 +117,7 @@ def build_level_section(data: RecurringRevenueSource, measure: RevenueMeasure = 
             rows=build_month_rows(
                 months,
                 ((row.end, row.end_count) for row in rows),
-                [(build_events_url(data, measure, month, month), "") for month in months],
+                [(url, "") for url in build_events_urls(data, measure, zip(months, months, strict=True))],
                 today=data.today,
             ),
             currency=currency,
@@ -136,7 +138,7 @@ def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED
     names = (start, *(str(key.label) for key in MOVEMENT_KEYS), end)
     amounts = (row.start, *(amount for _, amount in movements), row.end)
     customers = (row.start_count, *counts, row.end_count)
-    events_url = build_events_url(data, measure, first, row.month)
+    (events_url,) = build_events_urls(data, measure, [(first, row.month)])
     return Section(
         id="mrr-bridge",
         title=_("{measure} bridge").format(measure=measure.short),
@@ -208,8 +210,8 @@ def build_movement_section(data: RecurringRevenueSource, measure: RevenueMeasure
                     for row in rows
                 ),
                 [
-                    ("", *[build_events_url(data, measure, month, month)] * len(MOVEMENT_KEYS), "", "")
-                    for month in months
+                    ("", *[url] * len(MOVEMENT_KEYS), "", "")
+                    for url in build_events_urls(data, measure, zip(months, months, strict=True))
                 ],
                 today=data.today,
             ),

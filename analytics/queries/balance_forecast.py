@@ -178,18 +178,18 @@ def forecast_accounts(
     """
     changes: defaultdict[UUID, defaultdict[date, AmountsByCurrency]] = defaultdict(lambda: defaultdict(dict))
 
-    def change(account_id: UUID, day: date, currency: str, amount: Decimal) -> None:
+    def add_change_of_day(account_id: UUID, day: date, currency: str, amount: Decimal) -> None:
         of_day = changes[account_id][day]
         of_day[currency] = of_day.get(currency, ZERO) + amount
 
     for account_text, day, currency, amount, _, _ in movements:
         if cutover < day <= end:
-            change(UUID(account_text), day, currency, amount)
+            add_change_of_day(UUID(account_text), day, currency, amount)
     for account_id, plans_of_account in group_expectations_by_account(expectations).items():
         if account_id is not None:
             expected_cash = sum_expected_cash(plans_of_account, cutover=cutover, end=end, today=today)
             for day, currency, amount in expected_cash.iter_changes(end=end):
-                change(account_id, day, currency, amount)
+                add_change_of_day(account_id, day, currency, amount)
     first = max(start, cutover + ONE_DAY)
     return [
         forecast_account(

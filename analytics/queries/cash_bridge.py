@@ -107,7 +107,7 @@ def sum_cash_parts(*, company: Company, start: date, end: date, rates: RateTable
     """Return each part of the change of cash except the revaluation, with its sign; not rounded."""
     parts: dict[str, Decimal] = dict.fromkeys(CashPart, ZERO)
 
-    def add(part: str, amount: Decimal, currency: str, day: date) -> None:
+    def add_part(part: str, amount: Decimal, currency: str, day: date) -> None:
         worth = convert_currency(amount, source=currency, target=company.base_currency, day=day, rates=rates)
         parts[part] = MONEY_CONTEXT.add(parts[part], worth)
 
@@ -121,18 +121,18 @@ def sum_cash_parts(*, company: Company, start: date, end: date, rates: RateTable
         cursor.execute(_MOVEMENTS, values)
         for kind, day, currency, amount, outflow in cursor.fetchall():
             if kind == "initial":
-                add(CashPart.OPENING_BALANCES, amount, currency, day)
+                add_part(CashPart.OPENING_BALANCES, amount, currency, day)
             else:
-                add(CashPart.OPERATING_INFLOW, amount, currency, day)
-                add(CashPart.OPERATING_OUTFLOW, outflow, currency, day)
+                add_part(CashPart.OPERATING_INFLOW, amount, currency, day)
+                add_part(CashPart.OPERATING_OUTFLOW, outflow, currency, day)
     shares = list_cash_shares(company_id=company.id, start=start, end=end).order_by()
     flow_sign = Case(When(counter__isnull=True, then=Sign("transaction__amount_value")), output_field=AMOUNT_FIELD)
     columns = ("cash_part", "transaction__date", "transaction__amount_currency", "flow_sign")
     sums = shares.annotate(flow_sign=flow_sign).values_list(*columns).annotate(Sum("value"))
     for part, day, currency, sign, amount in sums:
-        add(part, amount, currency, day)
+        add_part(part, amount, currency, day)
         if sign:  # no transfer leg, so it is part of the flows
-            add(CashPart.OPERATING_INFLOW if sign > 0 else CashPart.OPERATING_OUTFLOW, -amount, currency, day)
+            add_part(CashPart.OPERATING_INFLOW if sign > 0 else CashPart.OPERATING_OUTFLOW, -amount, currency, day)
     return parts
 
 

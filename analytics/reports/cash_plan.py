@@ -137,13 +137,13 @@ def parse_plan_period(page: CompanyPage) -> ReportPeriod:
         return default_period
     period = parse_report_period(normalize_future_query(query, today=today, end=end), today=today, compares=False)
     if not any(query.get(name) for name in ("startDate", "endDate", "months")):
-        return replace(default_period, mended=period.mended)
+        return replace(default_period, messages=period.messages)
     if period.last < today:
         message = _("The period must end today or later. Showing the default period.")
-        return replace(default_period, mended=(*period.mended, message))
+        return replace(default_period, messages=(*period.messages, message))
     if period.last > add_months(today, MAX_MONTHS_AHEAD):
         message = _("The plan covers at most {count} years. Showing the default period.")
-        return replace(default_period, mended=(*period.mended, message.format(count=MAX_MONTHS_AHEAD // 12)))
+        return replace(default_period, messages=(*period.messages, message.format(count=MAX_MONTHS_AHEAD // 12)))
     return period
 
 

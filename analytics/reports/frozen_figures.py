@@ -39,14 +39,14 @@ def build_frozen_result_table(report: ReportMonth, figures: Sequence[Figure]) ->
         of_line = [figure for figure in figures if figure.key.pl_type == line]
         total = sum((figure.value for figure in of_line), start=ZERO)
         if of_line:
-            rows.append(ReportRow(LINE_LABELS[line], [cells.amount(total)], "line"))
+            rows.append(ReportRow(LINE_LABELS[line], [cells.format_amount(total)], "line"))
         for figure in of_line:
             name = format_category_name(names.get(UUID(figure.key.category_id), ""))
-            rows.append(ReportRow(name, [cells.amount(figure.value)], "category"))
+            rows.append(ReportRow(name, [cells.format_amount(figure.value)], "category"))
         if line != PlType.NEUTRAL:
             remainder += -total if line in EXPENSE_LINES else total
         if line in SUBTOTAL_LABELS:
-            rows.append(ReportRow(SUBTOTAL_LABELS[line], [cells.amount(remainder)], "sum"))
+            rows.append(ReportRow(SUBTOTAL_LABELS[line], [cells.format_amount(remainder)], "sum"))
     return ReportTable(
         id="results",
         title=_("Profit and loss"),
@@ -66,7 +66,7 @@ def build_account_table(report: ReportMonth, figures: Sequence[Figure]) -> Repor
     rows = [
         ReportRow(
             names.get(account_id, _("a deleted account")),
-            [cells.amount(values.get((str(account_id), kind), ZERO)) for kind in kinds],
+            [cells.format_amount(values.get((str(account_id), kind), ZERO)) for kind in kinds],
         )
         for account_id in ids
     ]
@@ -74,7 +74,7 @@ def build_account_table(report: ReportMonth, figures: Sequence[Figure]) -> Repor
         sum((amount for (_account, name), amount in values.items() if name == kind), start=ZERO) for kind in kinds
     ]
     if rows:
-        rows.append(ReportRow(_("Total"), [cells.amount(total) for total in totals], "sum"))
+        rows.append(ReportRow(_("Total"), [cells.format_amount(total) for total in totals], "sum"))
     return ReportTable(
         id="cash",
         title=_("Accounts"),
@@ -91,7 +91,7 @@ def build_frozen_recurring_table(report: ReportMonth, figures: Sequence[Figure])
     rows = [
         ReportRow(
             ROW_LABELS[name],
-            [cells.amount(values.get((basis, name), ZERO)) for basis in RecurringMonth.BASES],
+            [cells.format_amount(values.get((basis, name), ZERO)) for basis in RecurringMonth.BASES],
             "sum" if name in ("start", "end") else "",
         )
         for name in ROW_FIELDS

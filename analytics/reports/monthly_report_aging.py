@@ -24,9 +24,10 @@ def build_aging_table(report: ReportMonth) -> ReportTable:
     )
     amounts = [aging.total.current, *aging.total.buckets]
     rows = [
-        ReportRow(label, [cells.amount(amount)]) for label, amount in zip(list_bucket_labels(), amounts, strict=True)
+        ReportRow(label, [cells.format_amount(amount)])
+        for label, amount in zip(list_bucket_labels(), amounts, strict=True)
     ]
-    rows.append(ReportRow(_("Total"), [cells.amount(aging.total.total)], "sum"))
+    rows.append(ReportRow(_("Total"), [cells.format_amount(aging.total.total)], "sum"))
     return ReportTable(
         id="aging",
         title=_("Receivables aging"),

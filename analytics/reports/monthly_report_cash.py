@@ -49,7 +49,7 @@ def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl
     before = {"opening": last_year.opening, **last_year.parts, "closing": last_year.closing} if last_year else {}
 
     def build_row(part: str, cell: ReportCell, kind: str = "") -> ReportRow:
-        return ReportRow(PART_LABELS[part], [cell, cells.amount(before.get(part))], kind)
+        return ReportRow(PART_LABELS[part], [cell, cells.format_amount(before.get(part))], kind)
 
     links = {part: build_url("transactions", query) if query else "" for part, query in queries.items()}
     return ReportTable(
@@ -57,9 +57,9 @@ def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl
         title=_("Cash bridge"),
         head=[_("Description"), _("Actual"), _("Last year")],
         rows=[
-            build_row("opening", cells.reported(cash.opening, link=links["opening"]), "sum"),
-            *(build_row(part, cells.amount(cash.bridge.parts[part], link=links[part])) for part in PARTS),
-            build_row("closing", cells.reported(cash.closing, link=links["closing"]), "sum"),
+            build_row("opening", cells.format_reported_amount(cash.opening, link=links["opening"]), "sum"),
+            *(build_row(part, cells.format_amount(cash.bridge.parts[part], link=links[part])) for part in PARTS),
+            build_row("closing", cells.format_reported_amount(cash.closing, link=links["closing"]), "sum"),
         ],
     )
 
@@ -75,9 +75,9 @@ def build_month_recurring_table(report: ReportMonth, recurring: RecurringFigures
             ReportRow(
                 ROW_LABELS[name],
                 [
-                    cells.reported(recurring.amounts[name]),
-                    cells.count(None if name == "currency" else getattr(recurring.row, f"{name}_count")),
-                    cells.amount(getattr(recurring.last_year, name) if recurring.last_year else None),
+                    cells.format_reported_amount(recurring.amounts[name]),
+                    cells.format_count(None if name == "currency" else getattr(recurring.row, f"{name}_count")),
+                    cells.format_amount(getattr(recurring.last_year, name) if recurring.last_year else None),
                 ],
                 "sum" if name in ("start", "end") else "",
             )
@@ -92,7 +92,7 @@ def build_customer_table(report: ReportMonth, top: TopCustomers, build_url: Buil
     rows = [
         ReportRow(
             line.name if named else HIDDEN_NAME,
-            [cells.amount(line.mrr), cells.percentage(compute_share([line.mrr], top.total).value)],
+            [cells.format_amount(line.mrr), cells.format_percentage(compute_share([line.mrr], top.total).value)],
             link=build_url("customer", str(line.id)),
         )
         for line in top.lines
@@ -100,7 +100,11 @@ def build_customer_table(report: ReportMonth, top: TopCustomers, build_url: Buil
     if rows:
         total = sum((line.mrr for line in top.lines), start=Decimal(0))
         rows.append(
-            ReportRow(_("Ten largest customers"), [cells.amount(total), cells.percentage(top.share.value)], "sum")
+            ReportRow(
+                _("Ten largest customers"),
+                [cells.format_amount(total), cells.format_percentage(top.share.value)],
+                "sum",
+            )
         )
     return ReportTable(
         id="customers",
@@ -142,5 +146,5 @@ def build_board_measure_table(
             (_("Gross revenue retention"), summary.gross_revenue_retention),
         ):
             note = _("Over twelve months") if value is not None else NO_RETENTION_TEXT
-            rows.append(ReportRow(label, [cells.percentage(value)], note=note))
+            rows.append(ReportRow(label, [cells.format_percentage(value)], note=note))
     return ReportTable(id="measures", title=_("Measures"), head=[_("Measure"), _("Value")], rows=rows)

@@ -59,10 +59,10 @@ def build_result_cells(row: StatementRow, cells: CellFormatter) -> list[ReportCe
     amounts: CellAmounts = row.cells[0]
     variance = amounts.actual - amounts.planned if amounts.planned else None
     return [
-        cells.amount(amounts.actual, other=amounts.reported, link=amounts.link if amounts.actual else ""),
-        cells.amount(amounts.planned if amounts.planned else None),
-        cells.variance(variance, favourable=None if variance is None else is_result_favourable(row, variance)),
-        cells.amount(amounts.compared),
+        cells.format_amount(amounts.actual, other=amounts.reported, link=amounts.link if amounts.actual else ""),
+        cells.format_amount(amounts.planned if amounts.planned else None),
+        cells.format_variance(variance, favourable=None if variance is None else is_result_favourable(row, variance)),
+        cells.format_amount(amounts.compared),
     ]
 
 
@@ -88,7 +88,7 @@ def build_year_table(report: ReportMonth) -> ReportTable:
     for row in build_statement_rows(report, [*to_date, *list_missing_lines(to_date, whole_year)], {}):
         if is_line_or_sum(row):
             plan = planned.get(row.name, ZERO)
-            whole = cells.amount(plan if plan else None)
+            whole = cells.format_amount(plan if plan else None)
             rows.append(ReportRow(row.name, [*build_result_cells(row, cells)[:3], whole], row.kind))
     return ReportTable(
         id="year",
@@ -128,10 +128,10 @@ def build_margin_row(month: date, sums: dict[tuple[date, str], Decimal], cells: 
     return ReportRow(
         get_current_locale().format_month(month),
         [
-            cells.amount(revenue),
-            cells.amount(revenue - cost),
-            cells.percentage(compute_gross_margin(revenue=revenue, cost_of_revenue=cost).value),
-            cells.amount(revenue - expenses + lines[PlType.NO]),
+            cells.format_amount(revenue),
+            cells.format_amount(revenue - cost),
+            cells.format_percentage(compute_gross_margin(revenue=revenue, cost_of_revenue=cost).value),
+            cells.format_amount(revenue - expenses + lines[PlType.NO]),
         ],
     )
 
@@ -154,15 +154,15 @@ def build_change_table(report: ReportMonth, build_url: BuildUrl) -> ReportTable:
             ReportRow(
                 format_category_name(change.row.category_name),
                 [
-                    cells.amount(change.row.actual, link=links[0] if change.row.actual else ""),
-                    cells.amount(change.previous, link=links[1] if change.previous else ""),
-                    cells.variance(change.change, favourable=change.favourable),
+                    cells.format_amount(change.row.actual, link=links[0] if change.row.actual else ""),
+                    cells.format_amount(change.previous, link=links[1] if change.previous else ""),
+                    cells.format_variance(change.change, favourable=change.favourable),
                 ],
                 note=LINE_LABELS[PlType(change.row.pl_type)],
                 details=[
                     (
                         f"{get_current_locale().format_day(cause.day)} · {cause.from_to}",
-                        cells.amount(cause.amount).text,
+                        cells.format_amount(cause.amount).text,
                         build_url("transaction", str(cause.id)),
                     )
                     for cause in change.causes

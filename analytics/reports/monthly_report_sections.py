@@ -113,19 +113,19 @@ def build_cash_rows(cash: CashFigures, runway: Runway, cells: CellFormatter) -> 
         ReportRow(
             _("Cash at the end of the month"),
             [
-                cells.reported(cash.closing),
+                cells.format_reported_amount(cash.closing),
                 cells.plain,
                 cells.plain,
-                cells.amount(last_year.closing if last_year else None),
+                cells.format_amount(last_year.closing if last_year else None),
             ],
         ),
         ReportRow(
             _("Change in cash"),
             [
-                cells.amount(change, plus=True),
+                cells.format_amount(change, plus=True),
                 cells.plain,
                 cells.plain,
-                cells.amount(last_year.closing - last_year.opening if last_year else None, plus=True),
+                cells.format_amount(last_year.closing - last_year.opening if last_year else None, plus=True),
             ],
         ),
         ReportRow(_("Runway"), [ReportCell(figure.text), cells.plain, cells.plain, cells.plain], note=figure.hint),
@@ -148,20 +148,20 @@ def build_result_figures(results: Sequence[StatementRow], cells: CellFormatter) 
 def build_margin_figure(revenue: CellAmounts, profit: CellAmounts, cells: CellFormatter) -> ReportRow:
     """Build the gross margin: actual, planned, difference in percentage points, and last year's."""
 
-    def compute(whole: Decimal | None, part: Decimal | None) -> Decimal | None:
+    def compute_margin(whole: Decimal | None, part: Decimal | None) -> Decimal | None:
         whole, part = whole or ZERO, part or ZERO
         return compute_gross_margin(revenue=whole, cost_of_revenue=whole - part).value
 
-    actual = compute(revenue.actual, profit.actual)
-    planned = compute(revenue.planned, profit.planned)
+    actual = compute_margin(revenue.actual, profit.actual)
+    planned = compute_margin(revenue.planned, profit.planned)
     variance = None if actual is None or planned is None else actual - planned
     return ReportRow(
         _("Gross margin"),
         [
-            cells.percentage(actual, other=compute(revenue.as_reported, profit.as_reported)),
-            cells.percentage(planned),
-            cells.percentage(variance),
-            cells.percentage(compute(revenue.compared, profit.compared)),
+            cells.format_percentage(actual, other=compute_margin(revenue.as_reported, profit.as_reported)),
+            cells.format_percentage(planned),
+            cells.format_percentage(variance),
+            cells.format_percentage(compute_margin(revenue.compared, profit.compared)),
         ],
     )
 
@@ -173,19 +173,19 @@ def build_recurring_rows(recurring: RecurringFigures, cells: CellFormatter) -> l
         ReportRow(
             _("MRR at the end of the month"),
             [
-                cells.reported(recurring.amounts["end"]),
+                cells.format_reported_amount(recurring.amounts["end"]),
                 cells.plain,
                 cells.plain,
-                cells.amount(last_year.end if last_year else None),
+                cells.format_amount(last_year.end if last_year else None),
             ],
         ),
         ReportRow(
             _("Customers at the end of the month"),
             [
-                cells.count(recurring.row.end_count),
+                cells.format_count(recurring.row.end_count),
                 cells.plain,
                 cells.plain,
-                cells.count(last_year.end_count if last_year else None),
+                cells.format_count(last_year.end_count if last_year else None),
             ],
         ),
     ]

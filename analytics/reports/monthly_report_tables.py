@@ -60,7 +60,7 @@ class CellFormatter:
     def currency(self) -> str:
         return self.report.company.base_currency
 
-    def amount(
+    def format_amount(
         self, amount: Decimal | None, *, other: Decimal | None = None, link: str = "", plus: bool = False
     ) -> ReportCell:
         """Format an amount, and below it the other one where the books and the closing differ."""
@@ -69,28 +69,28 @@ class CellFormatter:
         meta = "" if other is None else self.describe_other(format_full_amount(other, self.currency))
         return ReportCell(format_full_amount(amount, self.currency, plus=plus), link, meta)
 
-    def reported(self, amount: ReportedAmount, *, link: str = "") -> ReportCell:
-        return self.amount(amount.value, other=amount.other, link=link)
+    def format_reported_amount(self, amount: ReportedAmount, *, link: str = "") -> ReportCell:
+        return self.format_amount(amount.value, other=amount.other, link=link)
 
     def describe_other(self, text: str) -> str:
         label = _("now {amount}") if self.report.is_closed else _("reported {amount}")
         return label.format(amount=text)
 
-    def variance(self, amount: Decimal | None, *, favourable: bool | None) -> ReportCell:
+    def format_variance(self, amount: Decimal | None, *, favourable: bool | None) -> ReportCell:
         """Format a difference with its sign, coloured by whether it is good for the result."""
         if amount is None:
             return self.plain
         tone = "" if favourable is None else "good" if favourable else "bad"
         return ReportCell(format_full_amount(amount, self.currency, plus=True), tone=tone)
 
-    def percentage(self, value: Decimal | None, *, other: Decimal | None = None) -> ReportCell:
+    def format_percentage(self, value: Decimal | None, *, other: Decimal | None = None) -> ReportCell:
         """Format a percentage with two decimals."""
         if value is None:
             return self.plain
         meta = "" if other is None or other == value else self.describe_other(format_report_percentage(other))
         return ReportCell(format_report_percentage(value), meta=meta)
 
-    def count(self, value: int | None) -> ReportCell:
+    def format_count(self, value: int | None) -> ReportCell:
         return self.plain if value is None else ReportCell(get_current_locale().format_number(value))
 
 

@@ -108,7 +108,7 @@ def build_overdue_notices(data: ChartData, *, can_read_plans: bool) -> list[Noti
     Args:
         can_read_plans: whether the user may see them.
     """
-    count, value = data.overdue
+    count, value = data.overdue_payments
     if not count:
         return []
     amount = format_compact_amount(value, data.currency, plus=True)

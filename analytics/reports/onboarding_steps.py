@@ -83,7 +83,7 @@ def build_onboarding_steps(data: ChartData, page: CompanyPage) -> list[Onboardin
     """
     if page.company.first_hour_over:
         return []
-    if data.until < data.today or (data.posted.cells and any(data.expectations)):  # known without a query
+    if data.until < data.today or (data.posted_results.cells and any(data.expectations)):  # known without a query
         return []
     done = find_completed_steps(page.company.id)
     if done["money"] and done["purposes"] and done["plan"]:

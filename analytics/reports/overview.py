@@ -180,7 +180,7 @@ def download_overview_chart(request: HttpRequest, company_id: str, chart: str) -
     if not page.has_permission(part.permission):
         raise PermissionDenied
     data = build_chart_data(page)
-    if data.period.mended or (chart in COMPARISON_SECTIONS and not data.period.comparison):
+    if data.period.messages or (chart in COMPARISON_SECTIONS and not data.period.comparison):
         raise Http404
     try:
         table = part.sections[chart](data).table

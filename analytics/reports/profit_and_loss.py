@@ -81,7 +81,7 @@ def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
         "analytics/profit_and_loss.html",
         tab="profit-and-loss",
         period=period,
-        mended=notice,
+        period_message=notice,
         interval=interval,
         intervals=INTERVAL_LABELS.items(),
         more=f"&{urlencode(list_other_parameters(page, interval, to_date=to_date))}",

@@ -131,9 +131,9 @@ def list_product_names(page: CompanyPage) -> dict[str, str]:
 
 
 @company_page(reads=Permission.SUBSCRIPTIONS_READ)
-def show_customers(visit: CompanyPage) -> HttpResponse:
+def show_customers(company_page: CompanyPage) -> HttpResponse:
     """List the customers with their recurring revenue."""
-    query, can_read_names = visit.request.GET, visit.has_permission(Permission.COUNTERPARTIES_READ)
+    query, can_read_names = company_page.request.GET, company_page.has_permission(Permission.COUNTERPARTIES_READ)
     orders = ORDER_BY if can_read_names else ORDER_BY_WITHOUT_NAMES
     sort = query.get("sort", "-mrr")
     sort = sort if sort in orders else "-mrr"
@@ -142,8 +142,8 @@ def show_customers(visit: CompanyPage) -> HttpResponse:
     lines, has_more, missing_currency = list[CustomerLine](), False, ""
     try:
         lines, has_more = list_customer_revenue(
-            company=visit.company,
-            today=visit.today,
+            company=company_page.company,
+            today=company_page.today,
             text=text,
             order=orders[sort],
             page_number=page_number,
@@ -151,7 +151,7 @@ def show_customers(visit: CompanyPage) -> HttpResponse:
         )
     except RateLookupError as error:
         missing_currency = error.currency
-    return visit.render(
+    return company_page.render(
         "analytics/customers.html",
         tab=TAB,
         lines=lines,
@@ -163,7 +163,7 @@ def show_customers(visit: CompanyPage) -> HttpResponse:
         sorts={name: label for name, label in SORT_LABELS.items() if name in orders},
         page=page_number,
         more=has_more,
-        writes=visit.has_permission(Permission.COUNTERPARTIES_WRITE) and can_read_names,
+        writes=company_page.has_permission(Permission.COUNTERPARTIES_WRITE) and can_read_names,
     )
 
 
@@ -234,7 +234,7 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
         ).get(customer_id, (0, None))
     except RateLookupError as error:
         context["missing"] = error.currency
-    subscriptions_with_status = subscriptions_of_customer.with_standing(company.id, page.today).order_by("-id")[
+    subscriptions_with_status = subscriptions_of_customer.with_current_terms(company.id, page.today).order_by("-id")[
         :MAX_SUBSCRIPTIONS_SHOWN
     ]
     subscriptions = [

@@ -50,7 +50,7 @@ def show_shared_report(request: HttpRequest, company_id: str, token: str) -> Htt
     if link is None:
         text = _("This link is not valid. It may have expired, or it was revoked.")
         return render_without_request("analytics/shared_missing.html", {"text": text}, status=404)
-    request_slots.get_request_slots(request).hold_company(link.company_id)
+    request_slots.get_request_slots(request).take_company_slot(link.company_id)
     return render_without_request("analytics/shared_report.html", build_shared_context(link, now=now))
 
 

@@ -70,14 +70,14 @@ def create_company(
     context: AuditContext,
     domain: str | None = None,
     status: SystemStatus = SystemStatus.TRIAL,
-    demonstration: dict[str, int] | None = None,
+    demonstration: dict[str, int | None] | None = None,
 ) -> tuple[Company, Membership]:
     """Create a company with its owner, in trial by default, and run the hooks of other apps.
 
     Raises TooManyCompanies for a user; commands are not limited.
     """
     if context.user_id is not None:
-        limit_company_creation(owner, now=context.time)
+        count_company_creation(owner, now=context.time)
     company = Company(
         name=name,
         base_currency=base_currency,
@@ -97,7 +97,7 @@ def create_company(
     return company, membership
 
 
-def limit_company_creation(person: User, *, now: datetime) -> None:
+def count_company_creation(person: User, *, now: datetime) -> None:
     """Count one more company of the user. Raises TooManyCompanies."""
     budget = throttling.consume_budget(
         f"companies:{person.pk}", now=now.timestamp(), limit=MAX_COMPANIES_PER_DAY, seconds=DAY_SECONDS, exact=True
@@ -122,7 +122,7 @@ def update_company(
             raise CompanyExpired
         if changed_fields & MANAGED_FIELDS and Permission.COMPANY_MANAGE not in permissions:
             raise CompanyManageRequired
-        check_settings_are_open(company, changed_fields)
+        check_period_open_for_settings(company, changed_fields)
         if "require_second_factor" in changed_fields:
             check_mfa_requirement(context, is_required=values["require_second_factor"])
         if "system_status" in changed_fields:
@@ -136,7 +136,7 @@ def update_company(
     return stored_company
 
 
-def check_settings_are_open(company: Company, changed: set[str]) -> None:
+def check_period_open_for_settings(company: Company, changed: set[str]) -> None:
     """Raise PeriodClosed where a setting changes that figures of closed months depend on, and NotASandbox for the
     day of a company that has the clock's.
     """

@@ -262,7 +262,7 @@ class ChoiceField(serializers.ChoiceField):
 UNKNOWN_CURRENCY_TEXT = gettext_lazy("Must be one of {words}, in upper case.")
 
 
-def describe_currencies() -> str:
+def build_unsupported_currency_message() -> str:
     """Return the message that lists the supported currencies."""
     return UNKNOWN_CURRENCY_TEXT.format(words=", ".join(Currency.values))
 

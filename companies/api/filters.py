@@ -1,6 +1,5 @@
-"""Query filters of lists: unknown and malformed parameters are rejected, never ignored."""
+"""Query filters of lists, which reject malformed values."""
 
-from collections.abc import Collection
 from typing import Any
 
 import django_filters
@@ -10,8 +9,12 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from companies.api import fields
-
-PAGING_NAMES = {"limit", "cursor"}
+from companies.api.pagination import (
+    PAGING_NAMES,
+    refuse_empty_parameters,
+    refuse_repeated_parameters,
+    refuse_unknown_parameters,
+)
 
 
 class SerializerFormField(forms.Field):
@@ -77,35 +80,9 @@ def filter_by_query(view: Any, filterset_class: Any, rows: Any, *, also_allowed:
     return filterset.qs
 
 
-def refuse_unknown_parameters(names: set[str]) -> None:
-    """Raise ValidationError (unknown_parameter) if there are unknown parameters."""
-    if names:
-        raise ValidationError(
-            {name: [ErrorDetail("Unknown query parameter.", code="unknown_parameter")] for name in sorted(names)}
-        )
-
-
 def list_repeatable_filters(filterset_class: Any) -> set[str]:
     """Return the filters that accept several values."""
     multiple_widgets = (forms.MultipleHiddenInput, forms.SelectMultiple)
     return {
         name for name, each in filterset_class.base_filters.items() if isinstance(each.field.widget, multiple_widgets)
     }
-
-
-def refuse_repeated_parameters(params: Any, *, allowed: Collection[str] = ()) -> None:
-    """Raise ValidationError for parameters given more than once."""
-    refuse_parameters(
-        [name for name in params if name not in allowed and len(params.getlist(name)) > 1], "Must be sent only once."
-    )
-
-
-def refuse_empty_parameters(params: Any) -> None:
-    """Raise ValidationError for parameters without a value."""
-    refuse_parameters([name for name in params if "" in params.getlist(name)], "Must have a value.")
-
-
-def refuse_parameters(names: Collection[str], message: str) -> None:
-    """Raise ValidationError (invalid_filter) for the named parameters."""
-    if names:
-        raise ValidationError({name: [ErrorDetail(message, code="invalid_filter")] for name in sorted(names)})

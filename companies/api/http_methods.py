@@ -20,7 +20,7 @@ def allow_methods(*methods: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @csrf_exempt
         @wraps(view)
-        def guarded(request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def checked_view(request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method in methods:
                 return view(request, *args, **kwargs)
             detail = f'Method "{request.method}" not allowed.'
@@ -28,7 +28,7 @@ def allow_methods(*methods: str) -> Callable[[View], View]:
             answer["Allow"] = ", ".join(methods)
             return answer
 
-        return guarded
+        return checked_view
 
     return decorate
 

@@ -1,12 +1,13 @@
-"""Keyset pagination: a page starts after the last row of the previous one, so inserts neither repeat nor
-hide rows.
+"""Query parameters and pages of lists. Unknown and repeated parameters are rejected, never ignored.
+
+Keyset pagination: a page starts after the last row of the previous one, so inserts neither repeat nor hide rows.
 """
 
 import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import orjson
@@ -14,13 +15,38 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from companies.api.filters import PAGING_NAMES, refuse_repeated_parameters
-
+PAGING_NAMES = {"limit", "cursor"}
 DEFAULT_LIMIT, MAX_LIMIT = 100, 1000
 
 
 RecentCondition = Callable[[Any], Q]
 """What surely comes first in a list, given where its page begins: the first sort value of the cursor, or None."""
+
+
+def refuse_unknown_parameters(names: set[str]) -> None:
+    """Raise ValidationError (unknown_parameter) if there are unknown parameters."""
+    if names:
+        raise ValidationError(
+            {name: [ErrorDetail("Unknown query parameter.", code="unknown_parameter")] for name in sorted(names)}
+        )
+
+
+def refuse_repeated_parameters(params: Any, *, allowed: Collection[str] = ()) -> None:
+    """Raise ValidationError for parameters given more than once."""
+    refuse_parameters(
+        [name for name in params if name not in allowed and len(params.getlist(name)) > 1], "Must be sent only once."
+    )
+
+
+def refuse_empty_parameters(params: Any) -> None:
+    """Raise ValidationError for parameters without a value."""
+    refuse_parameters([name for name in params if "" in params.getlist(name)], "Must have a value.")
+
+
+def refuse_parameters(names: Collection[str], message: str) -> None:
+    """Raise ValidationError (invalid_filter) for the named parameters."""
+    if names:
+        raise ValidationError({name: [ErrorDetail(message, code="invalid_filter")] for name in sorted(names)})
 
 
 def parse_page_limit(params: Any) -> int:

@@ -77,11 +77,11 @@ def render_json(data: Any) -> bytes:
         return orjson.dumps(data, default=str)
     except TypeError:
         return json.dumps(
-            data, default=serialize_leaf, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+            data, default=serialize_json_default, ensure_ascii=False, separators=(",", ":"), allow_nan=False
         ).encode()
 
 
-def serialize_leaf(value: Any) -> Any:
+def serialize_json_default(value: Any) -> Any:
     """Serialize a value that only orjson knows, such as a time."""
     return orjson.loads(orjson.dumps(value, default=str))
 

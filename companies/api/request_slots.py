@@ -49,13 +49,13 @@ CREDENTIAL_SLOTS: defaultdict[str, set[int]] = defaultdict(set)
 COMPANY_REQUESTS: Counter[str] = Counter()
 
 
-def get_company_share() -> int:
+def get_max_company_requests() -> int:
     """Return how many requests of one company a process handles at a time: half of its threads."""
     return max(settings.THREADS // 2, 1)
 
 
 # A waiting request holds a thread: at least one stays free for other companies.
-WAITING_THREADS = Semaphore(max(settings.THREADS - get_company_share() - 1, 0))
+WAITING_THREADS = Semaphore(max(settings.THREADS - get_max_company_requests() - 1, 0))
 
 
 def acquire_credential_slot(credential: str) -> Release | None:
@@ -89,7 +89,7 @@ def release_credential_slot(credential: str, slot: int, position: int) -> None:
 def acquire_company_slot(company_id: str) -> Release | None:
     """Take one of the company's slots in this process and return its release function; None if all are taken."""
     with GUARD:
-        if COMPANY_REQUESTS[company_id] >= get_company_share():
+        if COMPANY_REQUESTS[company_id] >= get_max_company_requests():
             return None
         COMPANY_REQUESTS[company_id] += 1
     return partial(release_company_slot, company_id)
@@ -124,15 +124,15 @@ class RequestSlots:
     def __init__(self) -> None:
         self.held: dict[str, Release] = {}
 
-    def hold_credential(self, credential: str) -> None:
+    def take_credential_slot(self, credential: str) -> None:
         """Take a slot of the request's credential. Raises TooManyInWork."""
-        self.hold(f"credential:{credential}", partial(acquire_credential_slot, credential))
+        self.take_slot(f"credential:{credential}", partial(acquire_credential_slot, credential))
 
-    def hold_company(self, company_id: Any) -> None:
+    def take_company_slot(self, company_id: Any) -> None:
         """Take a slot of the request's company. Raises TooManyInWork."""
-        self.hold(f"company:{company_id}", partial(acquire_company_slot, str(company_id)))
+        self.take_slot(f"company:{company_id}", partial(acquire_company_slot, str(company_id)))
 
-    def hold(self, name: str, acquire: Callable[[], Release | None]) -> None:
+    def take_slot(self, name: str, acquire: Callable[[], Release | None]) -> None:
         if name in self.held:
             return
         release = acquire() or wait_for_slot(acquire)
@@ -148,7 +148,7 @@ class RequestSlots:
 class UncountedSlots(RequestSlots):
     """Slots of a request outside the middleware, which would not release them."""
 
-    def hold(self, name: str, acquire: Callable[[], Release | None]) -> None:
+    def take_slot(self, name: str, acquire: Callable[[], Release | None]) -> None:
         """Hold nothing."""
 
 

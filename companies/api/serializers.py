@@ -69,8 +69,10 @@ class StrictModelSerializer(CamelCaseFieldsMixin, FastSerializerMixin, serialize
         return []
 
 
-class Nothing(StrictSerializer):
+class EmptyRequest(StrictSerializer):
     """The body of acts that take none."""
+
+    schema_name = "Nothing"
 
 
 class Success(StrictSerializer):

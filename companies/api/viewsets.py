@@ -22,11 +22,15 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from companies.api import idempotency, request_slots
-from companies.api.filters import refuse_repeated_parameters, refuse_unknown_parameters
 from companies.api.ignored_fields import format_ignored_fields, list_unknown_fields
-from companies.api.pagination import RecentCondition, paginate_by_keyset
+from companies.api.pagination import (
+    RecentCondition,
+    paginate_by_keyset,
+    refuse_repeated_parameters,
+    refuse_unknown_parameters,
+)
 from companies.api.rendering import is_media_type_accepted, refuse_unreadable_body
-from companies.api.serializers import Nothing
+from companies.api.serializers import EmptyRequest
 from companies.auth import throttling
 from companies.auth.access import Credential
 from companies.auth.authentication import FORM_CONTENT_TYPE, build_challenge_header
@@ -108,7 +112,7 @@ class ApiViewSet(ViewSet):
             raise
         self.caller = request.user  # type: ignore[assignment]
         self.consume_rate_limit(self.caller.key)
-        request_slots.get_request_slots(request._request).hold_credential(self.caller.key)
+        request_slots.get_request_slots(request._request).take_credential_slot(self.caller.key)
         self.resolve_target(**kwargs)
         if (request.method or "").lower() not in self.action_map:
             self.headers["Allow"] = ", ".join(self.allowed_methods)
@@ -153,7 +157,9 @@ class ApiViewSet(ViewSet):
     def call_handler(self, request: Request, handler: Callable[..., Response]) -> Response:
         response = handler(request, **self.kwargs)
         if request.method in ("POST", "PUT") and not is_body_read(request):
-            self.parse_body(Nothing)  # an action without a declared body: one that was sent is checked all the same
+            self.parse_body(
+                EmptyRequest
+            )  # an action without a declared body: one that was sent is checked all the same
         for name, value in self.answer_headers.items():
             response.headers[name] = value
         return response

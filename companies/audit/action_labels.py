@@ -136,6 +136,9 @@ ACTION_PHRASES = {
     "subscriptionEvents.imported": ngettext_lazy(
         "imported {n} subscription price", "imported {n} subscription prices", "count"
     ),
+    "subscriptionEvents.importUndone": ngettext_lazy(
+        "undid an import of {n} subscription price", "undid an import of {n} subscription prices", "count"
+    ),
     "transaction.matchAllowed": _("restored a rejected match of the transaction{name}"),
     "transaction.matchRefused": _("rejected a match of the transaction{name}"),
     "transaction.split": _("categorized the transaction{name}"),

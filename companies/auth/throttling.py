@@ -107,7 +107,7 @@ def consume_budget(
 def count_without_redis(name: str, window: int, seconds: int, *, batch: int) -> int:
     """Count one more in this process, and in the table once a batch is full."""
     with LOCAL_LOCK:
-        local = find_local_count(name, window, seconds)
+        local = get_or_create_local_count(name, window, seconds)
         local.unreported += 1
         due = local.unreported if local.unreported >= batch or name not in LOCAL_COUNTS else 0
         local.unreported -= due
@@ -121,7 +121,7 @@ def count_without_redis(name: str, window: int, seconds: int, *, batch: int) -> 
         return local.reported + local.unreported
 
 
-def find_local_count(name: str, window: int, seconds: int) -> LocalCount:
+def get_or_create_local_count(name: str, window: int, seconds: int) -> LocalCount:
     """Return the process's own count of a name; with too many names a new one that is not stored."""
     local = LOCAL_COUNTS.get(name)
     if local is not None and local.window == window:
@@ -162,7 +162,7 @@ def hash_counter_name(name: str) -> str:
     return hmac.digest(settings.SECRET_KEY.encode(), f"rate:{name}".encode(), hashlib.sha256).hex()
 
 
-def forget_local_counts() -> None:
+def reset_local_counts() -> None:
     """Reset the counts of this process, for tests."""
     with LOCAL_LOCK:
         LOCAL_COUNTS.clear()

@@ -27,7 +27,7 @@ CompanyTask = Callable[[Company], bool]
 """Does the work for one company; False where something went wrong with it, and it is still to be done."""
 
 
-def add_round_arguments(parser: ArgumentParser) -> None:
+def add_company_batch_arguments(parser: ArgumentParser) -> None:
     """Add the options of every command that iterates over companies."""
     parser.add_argument("--company", metavar="ID", help="only this company")
     parser.add_argument(
@@ -87,7 +87,7 @@ def wrap_company_task(task: CompanyTask, failures: list[str], *, work: str) -> C
     are processed.
     """
 
-    def guarded(company: Company) -> bool:
+    def run_task_safely(company: Company) -> bool:
         try:
             with transaction.atomic():
                 return task(company)
@@ -96,7 +96,7 @@ def wrap_company_task(task: CompanyTask, failures: list[str], *, work: str) -> C
             failures.append(describe_company_failure(company, error))
             return False
 
-    return guarded
+    return run_task_safely
 
 
 def describe_company_failure(company: Company, error: Exception) -> str:

@@ -29,13 +29,13 @@ def draw_progress_bar(output: OutputWrapper, *, is_quiet: bool = False) -> Itera
         yield ignore_progress
         return
 
-    def tell(doing: str, share: float) -> None:
+    def draw_progress(doing: str, share: float) -> None:
         room = max(shutil.get_terminal_size().columns - BAR_WIDTH - 8, 0)
         output.write(f"{CLEAR_LINE}{format_progress_bar(share)} {share:4.0%}  {doing[:room]}", str, ending="")
         output.flush()
 
     try:
-        yield tell
+        yield draw_progress
     finally:
         output.write(CLEAR_LINE, str, ending="")
         output.flush()

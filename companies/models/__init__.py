@@ -17,7 +17,7 @@ from companies.models.events import MAX_EVENT_TYPE_LENGTH, check_event_type
 from companies.models.failed_requests import FailedRequest
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.last_rounds import LastRound
-from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
+from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, MembershipStatus
 from companies.models.mfa import Passkey, RecoveryCode
 from companies.models.rate_counters import RateCounter
 from companies.models.tenancy import (
@@ -59,6 +59,7 @@ __all__ = [
     "LastRound",
     "LogMonth",
     "Membership",
+    "MembershipStatus",
     "Passkey",
     "PersonalEntry",
     "PersonalEvent",
@@ -66,7 +67,6 @@ __all__ = [
     "RecoveryCode",
     "Session",
     "Shared",
-    "Status",
     "SystemStatus",
     "Unowned",
     "User",

@@ -160,12 +160,12 @@ def build_recent_condition(now: datetime) -> Callable[[datetime | None], models.
     It opens two partitions and future ones instead of all.
     """
 
-    def near(begins: datetime | None) -> models.Q:
+    def build_time_condition(begins: datetime | None) -> models.Q:
         if begins is not None and (begins.tzinfo is None or begins.year <= 1):  # a forged cursor
             return models.Q()
         return models.Q(time__gte=(begins or now) - ONE_MONTH)
 
-    return near
+    return build_time_condition
 
 
 SECRET_FIELDS = {"digest", "token_digest", "salt", "old_salt", "company"}

@@ -132,7 +132,7 @@ class Company(Audited):
     system_tier_overage_since = models.DateTimeField(null=True, blank=True)
     first_hour_over = models.BooleanField(default=False, editable=False)  # onboarding on the overview is finished
     copied_company_id = models.UUIDField(null=True, editable=False)  # of which a sandbox is a copy
-    demonstration = models.JSONField(null=True, editable=False)  # parameters of a demo company's data; null otherwise
+    demonstration = models.JSONField(null=True, editable=False)  # extent of a demo company's data; null otherwise
     computed_committed_mrr_eur = models.DecimalField(max_digits=30, decimal_places=2, null=True)
     computed_active_customer_count = models.IntegerField(null=True)
     computed_metrics_time = models.DateTimeField(null=True)

@@ -35,7 +35,7 @@ EVENT_ACTIONS = {  # entity → actions
     "scenario": "created updated adopted adoptionUndone deleted",
     "subscription": "created updated deleted",
     "subscriptionEvent": "created retracted",
-    "subscriptionEvents": "imported",
+    "subscriptionEvents": "imported importUndone",
     "transaction": "created updated split matchRefused matchAllowed deleted",
     "transactions": "categorized uncategorized rulesApplied runTakenBack deleted",
     "transfer": "linked unlinked",

@@ -16,7 +16,7 @@ from companies.models.users import User
 from companies.permissions import Permissions, Role, get_membership_permissions
 
 
-class Status(models.TextChoices):
+class MembershipStatus(models.TextChoices):
     INVITED = "invited"
     ACTIVE = "active"
 
@@ -115,7 +115,7 @@ class Membership(DirectoryListed, Audited):
 
     @property
     def status(self) -> str:
-        return Status.INVITED if self.user_id is None else Status.ACTIVE
+        return MembershipStatus.INVITED if self.user_id is None else MembershipStatus.ACTIVE
 
     @property
     def is_known(self) -> bool:

@@ -66,7 +66,7 @@ def count_page_request(request: HttpRequest) -> None:
     budget = throttling.consume_budget(credential, now=timezone.now().timestamp())
     if budget.is_exceeded:
         raise throttling.RateLimited(wait=budget.resets_in)
-    request_slots.get_request_slots(request).hold_credential(credential)
+    request_slots.get_request_slots(request).take_credential_slot(credential)
 
 
 def redirect_to_sign_in(next_path: str, *, reauthenticate: bool = False, form_expired: bool = False) -> HttpResponse:
@@ -128,7 +128,7 @@ def get_access_or_404(request: HttpRequest, company_id: str) -> Access:
         raise Http404
     if access.waits:
         raise MfaRequired
-    request_slots.get_request_slots(request).hold_company(access.company.id)
+    request_slots.get_request_slots(request).take_company_slot(access.company.id)
     # Used by the page header: access, and the companies to switch to.
     request.access, request.accesses = access, accesses  # type: ignore[attr-defined]
     return access

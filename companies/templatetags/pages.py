@@ -41,15 +41,15 @@ AGO_STEPS = (
 
 
 @register.simple_tag(name="mark")
-def render_mark(size: int) -> SafeString:
+def render_logo_mark(size: int) -> SafeString:
     """Render our logo mark inline: as a separate file it would load after the first paint."""
     return format_html(
-        '<svg viewBox="0 0 32 32" width="{0}" height="{0}" aria-hidden="true">{1}</svg>', size, load_mark_svg()
+        '<svg viewBox="0 0 32 32" width="{0}" height="{0}" aria-hidden="true">{1}</svg>', size, load_logo_mark_svg()
     )
 
 
 @functools.cache
-def load_mark_svg() -> SafeString:
+def load_logo_mark_svg() -> SafeString:
     """Return the content of the logo mark's SVG file."""
     text = (settings.ROOT / "static" / "mark.svg").read_text()
     inside = text[text.index(">") + 1 : text.rindex("</svg>")]
@@ -57,7 +57,7 @@ def load_mark_svg() -> SafeString:
 
 
 @register.inclusion_tag("companies/tile.html", name="tile")
-def build_tile_context(name: str, path: str | None = None, size: str = "") -> dict[str, Any]:
+def build_company_logo_context(name: str, path: str | None = None, size: str = "") -> dict[str, Any]:
     """Context of a company's logo, or the first letter of its name on a stable colour."""
     letter = next((sign for sign in name if sign.isalnum()), "·").upper()
     url = f"{settings.ASSETS_URL}/{path}" if path else None

@@ -23,8 +23,8 @@ from psycopg.pq import Conninfo
 
 from config.databases.embedded_server import SUPERUSER, EmbeddedServer, find_server_user
 from config.databases.embedded_server import DatabaseUnavailable as DatabaseUnavailable
+from config.databases.file_permissions import make_directory_private, make_private
 from config.environment import create_private_directory
-from config.file_permissions import make_directory_private, make_private
 
 log = logging.getLogger(__name__)
 
@@ -164,10 +164,10 @@ class EmbeddedDatabase:
             self._get_server().stop()
 
     @contextlib.contextmanager
-    def hold(self) -> Iterator[None]:
+    def run_while_used(self) -> Iterator[None]:
         """Use the server in the context: started if needed, stopped by its last user. Raises DatabaseUnavailable."""
         holder = os.getpid()
-        with contextlib.closing(self._lock("postgres.users")) as users:
+        with contextlib.closing(self._open_lock_file("postgres.users")) as users:
             with self._hold_startup_lock():
                 fcntl.flock(users, fcntl.LOCK_SH)
                 self._ensure_running()
@@ -176,10 +176,10 @@ class EmbeddedDatabase:
             finally:
                 # A forked worker gets here too, with its parent's lock.
                 if os.getpid() == holder:
-                    self._release(users)
+                    self._stop_if_unused(users)
 
     @contextlib.contextmanager
-    def watch(self, *, every: float = 2.0) -> Iterator[None]:
+    def keep_running(self, *, every: float = 2.0) -> Iterator[None]:
         """Restart the server within ``every`` seconds whenever it was killed."""
         stop_event = threading.Event()
         thread = threading.Thread(
@@ -201,7 +201,7 @@ class EmbeddedDatabase:
             except (DatabaseUnavailable, OSError) as error:
                 log.error("The embedded database stopped: %s", error)
 
-    def _release(self, users: "_LockFile") -> None:
+    def _stop_if_unused(self, users: "_LockFile") -> None:
         with self._hold_startup_lock():
             try:
                 fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -227,7 +227,7 @@ class EmbeddedDatabase:
         cluster.write_access_rules()
         deadline = time.monotonic() + ANSWER_TIMEOUT_SECONDS
         failures = 0
-        while not self._answers():
+        while not self._accepts_connections():
             if not cluster.is_running() and (failure := cluster.start()):
                 failures += 1
                 if failures == MAX_LAUNCHES:
@@ -238,7 +238,7 @@ class EmbeddedDatabase:
             if time.monotonic() > deadline:
                 raise DatabaseUnavailable(f"The embedded database does not answer; see {self.path}/server.log.")
 
-    def _answers(self) -> bool:
+    def _accepts_connections(self) -> bool:
         """Return whether a connection works; creates the database on the first one."""
         try:
             with psycopg.connect(
@@ -258,11 +258,11 @@ class EmbeddedDatabase:
     @contextlib.contextmanager
     def _hold_startup_lock(self) -> Iterator[None]:
         """Hold the lock for starting and stopping the server."""
-        with contextlib.closing(self._lock("postgres.lock")) as lock:
+        with contextlib.closing(self._open_lock_file("postgres.lock")) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _lock(self, name: str) -> "_LockFile":
+    def _open_lock_file(self, name: str) -> "_LockFile":
         """Open a lock file with the owner of the data, so that root leaves no file that others cannot open."""
         account = find_server_user(cluster=self.path)
         try:

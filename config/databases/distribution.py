@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from companies.models import Shared, Unowned
-from config.databases.placement import Reference, Step, Table, plan_placement
+from config.databases.placement import PlacementStep, Reference, Table, plan_placement
 
 PLACEMENT_BASES = (Shared, Unowned)
 
@@ -21,14 +21,14 @@ class ClusterMissing(Exception):
     """The database is no coordinator of a Citus cluster; the message says what is missing."""
 
 
-def list_distribution_steps(*, shards: int | None = None) -> list[Step]:
+def list_distribution_steps(*, shards: int | None = None) -> list[PlacementStep]:
     """Return the steps still to be done; empty if everything is distributed. Raises PlacementError."""
     return plan_placement(
         tables=list_tables(), references=list_foreign_keys(), database=get_database_name(), shards=shards
     )
 
 
-def distribute_tables(*, shards: int | None = None, report_step: Callable[[Step], None]) -> int:
+def distribute_tables(*, shards: int | None = None, report_step: Callable[[PlacementStep], None]) -> int:
     """Execute the steps in one transaction and return their number. Raises ClusterMissing, PlacementError.
 
     Readers and writers wait meanwhile: rows are copied under an exclusive lock.

@@ -12,7 +12,7 @@ from enum import StrEnum
 from companies.models.tenancy import COMPANY_TABLE, build_distribution_statement
 
 
-class Place(StrEnum):
+class TablePlacement(StrEnum):
     COMPANIES = "distributed by id"
     OWNED = "distributed by company_id"
     SHARED = "copied to every machine"
@@ -20,20 +20,25 @@ class Place(StrEnum):
     LIBRARY = "on the coordinator, as it is"
 
 
-MOVE_ORDER = (Place.SHARED, Place.UNOWNED, Place.COMPANIES, Place.OWNED)  # in this order; other tables are not moved
-COMPANY_PLACES = {Place.COMPANIES, Place.OWNED}
+MOVE_ORDER = (
+    TablePlacement.SHARED,
+    TablePlacement.UNOWNED,
+    TablePlacement.COMPANIES,
+    TablePlacement.OWNED,
+)  # in this order; other tables are not moved
+COMPANY_PLACES = {TablePlacement.COMPANIES, TablePlacement.OWNED}
 
 # Allowed targets of a reference by its own placement: rows that are certainly on the same machine.
 ALLOWED_TARGETS = {
-    Place.COMPANIES: {Place.SHARED},
-    Place.OWNED: {*COMPANY_PLACES, Place.SHARED},
-    Place.SHARED: {Place.SHARED},
-    Place.UNOWNED: {Place.UNOWNED, Place.SHARED},
-    Place.LIBRARY: {Place.LIBRARY, Place.SHARED},
+    TablePlacement.COMPANIES: {TablePlacement.SHARED},
+    TablePlacement.OWNED: {*COMPANY_PLACES, TablePlacement.SHARED},
+    TablePlacement.SHARED: {TablePlacement.SHARED},
+    TablePlacement.UNOWNED: {TablePlacement.UNOWNED, TablePlacement.SHARED},
+    TablePlacement.LIBRARY: {TablePlacement.LIBRARY, TablePlacement.SHARED},
 }
 # Dropped references: with one, Citus would take over a library's table, restart its id sequence at used numbers,
 # and refuse later migrations of the library.
-DROPPED_REFERENCE = (Place.LIBRARY, Place.SHARED)
+DROPPED_REFERENCE = (TablePlacement.LIBRARY, TablePlacement.SHARED)
 
 
 class PlacementError(ValueError):
@@ -71,14 +76,14 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Step:
+class PlacementStep:
     """One statement and its reason."""
 
     statement: str
     reason: str
 
 
-def get_table_place(table: Table) -> Place:
+def get_table_place(table: Table) -> TablePlacement:
     """Return the placement of a table. Raises PlacementError."""
     place = _get_place_by_base(table)
     if place in COMPANY_PLACES:
@@ -91,27 +96,27 @@ def get_table_place(table: Table) -> Place:
     return place
 
 
-def _get_place_by_base(table: Table) -> Place:
+def _get_place_by_base(table: Table) -> TablePlacement:
     if table.name == COMPANY_TABLE:
-        return Place.COMPANIES
+        return TablePlacement.COMPANIES
     if table.key[:1] == ("company_id",):  # also a detached table, which has no model
-        return Place.OWNED
+        return TablePlacement.OWNED
     if table.base is None:
-        return Place.LIBRARY
+        return TablePlacement.LIBRARY
     if table.base in ("Shared", "Unowned"):
-        return Place[table.base.upper()]
+        return TablePlacement[table.base.upper()]
     raise PlacementError(
         f"{table.name} has no place: its key starts with no company, and its model is neither Shared nor Unowned."
     )
 
 
-def _get_company_column(place: Place) -> str:
-    return "id" if place is Place.COMPANIES else "company_id"
+def _get_company_column(place: TablePlacement) -> str:
+    return "id" if place is TablePlacement.COMPANIES else "company_id"
 
 
 def plan_placement(
     *, tables: Iterable[Table], references: Iterable[Reference], database: str, shards: int | None = None
-) -> list[Step]:
+) -> list[PlacementStep]:
     """Return the statements that place every table, for one transaction; empty if all are placed.
 
     References of moved tables are dropped and restored, except those of ``DROPPED_REFERENCE``. ``shards``
@@ -135,37 +140,42 @@ def plan_placement(
     return [
         *_build_settings_steps(database, shards if COMPANY_TABLE in moved_names else None),
         *(
-            Step(_build_drop_statement(each), f"for good: {each.table} {places[each.table]}")
+            PlacementStep(_build_drop_statement(each), f"for good: {each.table} {places[each.table]}")
             for each in dropped_references
         ),
         *(
-            Step(_build_drop_statement(each), f"{each.table} and {each.target} move one after the other")
+            PlacementStep(_build_drop_statement(each), f"{each.table} and {each.target} move one after the other")
             for each in restored_references
         ),
         *(
-            Step(_build_trigger_statement(name, "DISABLE"), "rows that are copied are in the rollups already")
+            PlacementStep(_build_trigger_statement(name, "DISABLE"), "rows that are copied are in the rollups already")
             for name in trigger_tables
         ),
         *(step for place in MOVE_ORDER for step in _build_move_steps(place, moved_names, places)),
         *(
-            Step(_build_sequence_statement(table.name), "its ids begin anew with the move")
+            PlacementStep(_build_sequence_statement(table.name), "its ids begin anew with the move")
             for table in tables
-            if table.numbered and table.name in moved_names and places[table.name] is Place.UNOWNED
+            if table.numbered and table.name in moved_names and places[table.name] is TablePlacement.UNOWNED
         ),
         *(
-            Step(f"SELECT truncate_local_data_after_distributing_table('{name}')", "frees what the move left behind")
+            PlacementStep(
+                f"SELECT truncate_local_data_after_distributing_table('{name}')", "frees what the move left behind"
+            )
             for name in moved_names
-            if places[name] is not Place.UNOWNED
+            if places[name] is not TablePlacement.UNOWNED
         ),
-        *(Step(_build_trigger_statement(name, "ENABLE"), "from here on every row is new") for name in trigger_tables),
         *(
-            Step(_build_add_statement(each), f"{places[each.table]} → {places[each.target]}")
+            PlacementStep(_build_trigger_statement(name, "ENABLE"), "from here on every row is new")
+            for name in trigger_tables
+        ),
+        *(
+            PlacementStep(_build_add_statement(each), f"{places[each.table]} → {places[each.target]}")
             for each in restored_references
         ),
     ]
 
 
-def _check_reference(reference: Reference, places: dict[str, Place]) -> None:
+def _check_reference(reference: Reference, places: dict[str, TablePlacement]) -> None:
     start_place, target_place = places[reference.table], places[reference.target]
     if start_place in COMPANY_PLACES and " SET NULL" in reference.definition:
         raise PlacementError(
@@ -178,40 +188,44 @@ def _check_reference(reference: Reference, places: dict[str, Place]) -> None:
         )
 
 
-def _build_settings_steps(database: str, shards: int | None) -> list[Step]:
+def _build_settings_steps(database: str, shards: int | None) -> list[PlacementStep]:
     steps = [
-        Step(
+        PlacementStep(
             "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",
             "shards that refer to a copied table are made one after the other",
         ),
-        Step(
+        PlacementStep(
             "SET LOCAL citus.enable_local_reference_table_foreign_keys TO on",
             "the coordinator's tables that the cluster knows may refer to copied ones",
         ),
-        Step("SET LOCAL citus.enable_unsafe_triggers TO on", "the rollups' triggers run where their rows lie"),
-        Step(
+        PlacementStep("SET LOCAL citus.enable_unsafe_triggers TO on", "the rollups' triggers run where their rows lie"),
+        PlacementStep(
             f'ALTER DATABASE "{database}" SET citus.enable_unsafe_triggers TO on',
             "and go with a shard that is moved, or come with a later migration",
         ),
-        Step(
+        PlacementStep(
             f'ALTER DATABASE "{database}" SET citus.enable_local_reference_table_foreign_keys TO off',
             "no migration makes the coordinator's tables the cluster's unasked",
         ),
     ]
     if shards is not None:
-        steps.append(Step(f"SET LOCAL citus.shard_count TO {shards}", "the parts that all companies are dealt to"))
+        steps.append(
+            PlacementStep(f"SET LOCAL citus.shard_count TO {shards}", "the parts that all companies are dealt to")
+        )
     return steps
 
 
-def _build_move_steps(place: Place, moved_names: list[str], places: dict[str, Place]) -> Iterable[Step]:
+def _build_move_steps(
+    place: TablePlacement, moved_names: list[str], places: dict[str, TablePlacement]
+) -> Iterable[PlacementStep]:
     names = [name for name in moved_names if places[name] is place]
-    if place is Place.SHARED:
-        return (Step(f"SELECT create_reference_table('{name}')", place.value) for name in names)
-    if place is Place.UNOWNED:
-        return (Step(f"SELECT citus_add_local_table_to_metadata('{name}')", place.value) for name in names)
-    if place is Place.COMPANIES:
-        return (Step(f"SELECT create_distributed_table('{name}', 'id')", place.value) for name in names)
-    return (Step(build_distribution_statement(name), f"{place}, beside its company") for name in names)
+    if place is TablePlacement.SHARED:
+        return (PlacementStep(f"SELECT create_reference_table('{name}')", place.value) for name in names)
+    if place is TablePlacement.UNOWNED:
+        return (PlacementStep(f"SELECT citus_add_local_table_to_metadata('{name}')", place.value) for name in names)
+    if place is TablePlacement.COMPANIES:
+        return (PlacementStep(f"SELECT create_distributed_table('{name}', 'id')", place.value) for name in names)
+    return (PlacementStep(build_distribution_statement(name), f"{place}, beside its company") for name in names)
 
 
 def _build_sequence_statement(name: str) -> str:

@@ -24,7 +24,7 @@ NAMES_OF_TABLES = (".csv", ".tsv", ".xlsx", ".xlsm")
 
 
 @dataclass(frozen=True, slots=True)
-class ReadStatements:
+class StatementFileContent:
     """A file's format and statements; of QIF the order in which its dates were read."""
 
     format: str
@@ -34,7 +34,9 @@ class ReadStatements:
     left_out_files: list[str] = field(default_factory=list)  # of an archive, that are no statements
 
 
-def read_archive(content: bytes, read_file: Callable[[str | None, bytes], ReadStatements]) -> ReadStatements:
+def read_archive(
+    content: bytes, read_file: Callable[[str | None, bytes], StatementFileContent]
+) -> StatementFileContent:
     """The statements of all files in an archive, as one import. What is plainly no statement is left out.
 
     Raises what ``read_file`` raises, with the name of the file; MappingAmbiguous with the questions of all its files.
@@ -51,9 +53,9 @@ def read_archive(content: bytes, read_file: Callable[[str | None, bytes], ReadSt
 class ArchiveReader:
     """Reads the files of an archive one by one; ``read_file`` takes a file's kind and its bytes."""
 
-    def __init__(self, read_file: Callable[[str | None, bytes], ReadStatements]):
+    def __init__(self, read_file: Callable[[str | None, bytes], StatementFileContent]):
         self.read_file = read_file
-        self.files: list[ReadStatements] = []
+        self.files: list[StatementFileContent] = []
         self.left_out: list[str] = []
         self.choices: list[dict[str, Any]] = []
 
@@ -75,7 +77,7 @@ class ArchiveReader:
         else:
             self.add(file)
 
-    def add(self, file: ReadStatements) -> None:
+    def add(self, file: StatementFileContent) -> None:
         statements = [replace(each, file=len(self.files)) for each in file.statements]
         self.files.append(replace(file, statements=statements))
         if sum(len(each.entries) for each in self.list_statements()) > MAX_IMPORT_ITEMS:
@@ -84,14 +86,14 @@ class ArchiveReader:
     def list_statements(self) -> list[ParsedStatement]:
         return [statement for file in self.files for statement in file.statements]
 
-    def join(self) -> ReadStatements:
+    def join(self) -> StatementFileContent:
         """All files as one. Raises MappingAmbiguous, StatementFormatUnknown."""
         if self.choices:
             raise MappingAmbiguous(self.choices)
         if not self.files:
             raise StatementFormatUnknown(_("There is no statement in the archive."))
         is_mixed = len({get_format_family(file.format) for file in self.files}) > 1
-        return ReadStatements(
+        return StatementFileContent(
             formats.ZIP if is_mixed else self.files[0].format,
             self.list_statements(),
             next((file.date_order for file in self.files if file.date_order), None),

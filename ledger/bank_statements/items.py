@@ -9,7 +9,7 @@ from ledger.imports.import_body import TransactionImportItem
 from ledger.models import Account
 
 
-class BankItem(TransactionImportItem, gc=False, rename="camel"):
+class BankImportItem(TransactionImportItem, gc=False, rename="camel"):
     """An entry as imports store it."""
 
     bank_reference: str | None = None
@@ -23,7 +23,7 @@ class MatchedStatement(Protocol):
     def list_new_entries(self) -> Iterator[Entry]: ...
 
 
-class NewItems:
+class NewStatementItems:
     """The new entries as imports store them, each made when its turn comes: a file may have 100,000."""
 
     def __init__(self, statements: Sequence[MatchedStatement], *, count: int):
@@ -32,11 +32,11 @@ class NewItems:
     def __len__(self) -> int:
         return self.count
 
-    def __iter__(self) -> Iterator[BankItem]:
+    def __iter__(self) -> Iterator[BankImportItem]:
         for matched in self.statements:
             account = str(matched.account.id)
             for entry in matched.list_new_entries():
-                yield BankItem(
+                yield BankImportItem(
                     account_id=account,
                     date=entry.day,
                     amount_value=entry.amount,

@@ -14,7 +14,7 @@ import msgspec
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from companies.api.fields import describe_currencies
+from companies.api.fields import build_unsupported_currency_message
 from companies.api.limits import MAX_ERRORS
 from companies.errors import InvalidInputError, ValidationFailed
 from companies.models import Currency, parse_id
@@ -181,7 +181,7 @@ def find_amount_fault(amount: str, currency: str, *, example: str) -> Fault | No
     """Return (field, code, detail) of what is wrong with an amount in a currency, or None."""
     decimals = DECIMALS_BY_CURRENCY.get(currency)
     if decimals is None:
-        return "amountCurrency", "invalid_choice", describe_currencies()
+        return "amountCurrency", "invalid_choice", build_unsupported_currency_message()
     whole, point, fraction = amount.partition(".")
     digits = whole[1:] if whole[:1] == "-" else whole
     is_plain = digits.isdecimal() and digits.isascii() and len(digits) <= 15

@@ -102,9 +102,9 @@ def _check_texts(path: Path, value: Any) -> Iterator[SettingFault]:
     if len(value) > MAX_VALUES:
         yield SettingFault(path, "too_long", f"Must have at most {MAX_VALUES} items.")
         return
-    for place, text in enumerate(value):
+    for position, text in enumerate(value):
         if not isinstance(text, str) or len(text) > LONGEST_TEXT:
-            yield SettingFault((*path, place), "invalid_value", f"Must be a string up to {LONGEST_TEXT} characters.")
+            yield SettingFault((*path, position), "invalid_value", f"Must be a string up to {LONGEST_TEXT} characters.")
 
 
 def _check_kinds(*kinds: str) -> Check:
@@ -138,8 +138,8 @@ def _check_columns(path: Path, value: Any) -> Iterator[SettingFault]:
             if len(column) > MAX_DESCRIPTIONS:
                 yield SettingFault((*path, name), "too_long", f"Must have at most {MAX_DESCRIPTIONS} items.")
                 continue
-            for place, each in enumerate(column):
-                yield from _check_column((*path, name, place), each)
+            for position, each in enumerate(column):
+                yield from _check_column((*path, name, position), each)
         elif column is not None:
             yield from _check_column((*path, name), column)
 

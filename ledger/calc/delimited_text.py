@@ -97,10 +97,10 @@ class Line:
 class Lines(Sequence[Line]):
     """The lines of a table, kept in one piece of memory, for a file may have millions; parts of them share it."""
 
-    __slots__ = ("ends", "numbers", "places", "text")
+    __slots__ = ("ends", "numbers", "positions", "text")
 
-    def __init__(self, text: bytes, numbers: "array[int]", ends: "array[int]", places: Sequence[int]):
-        self.text, self.numbers, self.ends, self.places = text, numbers, ends, places
+    def __init__(self, text: bytes, numbers: "array[int]", ends: "array[int]", positions: Sequence[int]):
+        self.text, self.numbers, self.ends, self.positions = text, numbers, ends, positions
 
     @classmethod
     def pack(cls, lines: Iterable[Line]) -> "Lines":
@@ -114,35 +114,37 @@ class Lines(Sequence[Line]):
             ends.append(text.tell())
         return cls(text.getvalue(), numbers, ends, range(len(numbers)))
 
-    def take(self, places: Iterable[int]) -> "Lines":
+    def select_lines(self, positions: Iterable[int]) -> "Lines":
         """Return the lines at some positions."""
-        return Lines(self.text, self.numbers, self.ends, array("Q", [self.places[place] for place in places]))
+        return Lines(
+            self.text, self.numbers, self.ends, array("Q", [self.positions[position] for position in positions])
+        )
 
     def join(self, others: Iterable["Lines"]) -> "Lines":
         """Return these lines and others of the same table, in its order."""
-        places = array("Q", sorted(chain(self.places, *(each.places for each in others))))
-        return Lines(self.text, self.numbers, self.ends, places)
+        positions = array("Q", sorted(chain(self.positions, *(each.positions for each in others))))
+        return Lines(self.text, self.numbers, self.ends, positions)
 
-    def get_line(self, place: int) -> Line:
+    def get_line(self, position: int) -> Line:
         """The line at a position of the whole table."""
-        return Line(self.numbers[place], packed=self.text[self.ends[place] : self.ends[place + 1]])
+        return Line(self.numbers[position], packed=self.text[self.ends[position] : self.ends[position + 1]])
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.positions)
 
     @overload
-    def __getitem__(self, place: int) -> Line: ...
+    def __getitem__(self, position: int) -> Line: ...
 
     @overload
-    def __getitem__(self, place: slice) -> "Lines": ...
+    def __getitem__(self, position: slice) -> "Lines": ...
 
-    def __getitem__(self, place: int | slice) -> "Line | Lines":
-        if isinstance(place, int):
-            return self.get_line(self.places[place])
-        return Lines(self.text, self.numbers, self.ends, self.places[place])
+    def __getitem__(self, position: int | slice) -> "Line | Lines":
+        if isinstance(position, int):
+            return self.get_line(self.positions[position])
+        return Lines(self.text, self.numbers, self.ends, self.positions[position])
 
     def __iter__(self) -> Iterator[Line]:
-        return map(self.get_line, self.places)
+        return map(self.get_line, self.positions)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -292,14 +294,14 @@ def iterate_lines(text: TextIO, *, separator: str | None) -> Iterator[Line]:
             begins = skipped + reader.line_num + 1
             feed.begin_row()
     except csv.Error:
-        raise explain_long_cell(begins, is_open=reader.line_num > begins - skipped) from None
+        raise build_long_cell_error(begins, is_open=reader.line_num > begins - skipped) from None
     except RowTooLong:
         raise TableLimit(
             "Line {line} has more than {most} characters.", line=str(begins), most=MAX_ROW_CHARACTERS
         ) from None
 
 
-def explain_long_cell(line: int, *, is_open: bool) -> MalformedTable:
+def build_long_cell_error(line: int, *, is_open: bool) -> MalformedTable:
     """Why a cell is too long: over several lines of the text its quotation mark was never closed."""
     if is_open:
         return build_open_quote_error(line)

@@ -18,12 +18,12 @@ def count_days_in_month(year: int, month: int) -> int:
     return 30 if month in {4, 6, 9, 11} else 31
 
 
-def resolve_day_in_month(year: int, month: int, day: int) -> date:
+def clamp_day_to_month(year: int, month: int, day: int) -> date:
     """The day as banks write it: one that the month has not, such as 31 November, is its last.
 
     Raises ValueError, for years before 1900 and after 2100 too.
 
-    >>> str(resolve_day_in_month(2026, 11, 31))
+    >>> str(clamp_day_to_month(2026, 11, 31))
     '2026-11-30'
     """
     is_known = FIRST_YEAR <= year <= LAST_YEAR

@@ -77,7 +77,7 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
         checks=describe_checks(result, through),
         missing_rates=", ".join(result.missing_rates),
         passed=result.passed,
-        rows=[(row, format_month(row.month), *find_closer_names(row, people)) for row in rows],
+        rows=[(row, format_month(row.month), *find_closer_and_reopener_names(row, people)) for row in rows],
         manages=page.has_permission(MANAGE),
         now=format_month(page.today),
     )
@@ -90,7 +90,7 @@ def list_closable_months(page: CompanyPage) -> list[date]:
     return months[::-1]
 
 
-def find_closer_names(row: Closing, people: dict[str, str]) -> tuple[str, str]:
+def find_closer_and_reopener_names(row: Closing, people: dict[str, str]) -> tuple[str, str]:
     """Return the names of who closed a month and who reopened it."""
     service = _("System")
     return people.get(row.created_user_id or "", service), people.get(row.reopened_user_id or "", service)
@@ -147,7 +147,7 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
         month=month,
         title=get_current_locale().format_month(first, full=True),
         closing=shown,
-        versions=[(row, *find_closer_names(row, people)) for row in versions],
+        versions=[(row, *find_closer_and_reopener_names(row, people)) for row in versions],
         rows=describe_differences(page, differences),
         missing_currency=missing_currency,
         reopens=[

@@ -243,14 +243,14 @@ class JournalWriter:
         for account, _ in account_currencies:
             yield self.format_opening_once(self.chart.accounts[str(account)])
         if any(opening_balances.values()):
-            yield self.format_entry_with_needs(self.build_opening_entry())
+            yield self.format_entry_with_prerequisites(self.build_opening_entry())
         days = self.window.closing_days[::-1]
         closed_on = days[-1].isoformat()
         for entry in build_journal_entries(starmap(JournalRow, read_rows(data.rows)), chart=self.chart):
             while entry.day > closed_on:
                 yield self.format_closing_balances(days.pop(), changes_by_month)
                 closed_on = days[-1].isoformat()
-            yield self.format_entry_with_needs(entry)
+            yield self.format_entry_with_prerequisites(entry)
         while days:
             yield self.format_closing_balances(days.pop(), changes_by_month)
 
@@ -266,7 +266,7 @@ class JournalWriter:
         self.opened_accounts.add(account)
         return self.syntax.format_account_opening(account, day=self.window.day_before)
 
-    def format_entry_with_needs(self, entry: JournalEntry) -> str:
+    def format_entry_with_prerequisites(self, entry: JournalEntry) -> str:
         """Format an entry, preceded by the account openings and prices that it needs."""
         prefix, base = "", self.company.base_currency
         for account, _, currency in entry.postings:

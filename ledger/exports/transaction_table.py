@@ -165,18 +165,18 @@ def stream_csv(table: TransactionTable) -> Iterator[bytes]:
     text = io.StringIO(newline="")
     writer = csv.writer(text)
 
-    def take() -> bytes:
+    def take_chunk() -> bytes:
         taken = text.getvalue().encode()
         text.seek(0)
         text.truncate()
         return taken
 
     writer.writerow(table.headings)
-    yield take()
+    yield take_chunk()
     with closing(table.iterate_rows()) as rows:
         while chunk := list(islice(rows, ROWS_PER_CHUNK)):
             writer.writerows(chunk)
-            yield take()
+            yield take_chunk()
 
 
 # ---------------------------------------------------------------------------------------------- rows

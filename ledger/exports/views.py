@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 
 from companies.api.company_viewset import CompanyViewSet
-from companies.api.filters import refuse_repeated_parameters
+from companies.api.pagination import refuse_repeated_parameters
 from companies.errors import ValidationFailed
 from companies.permissions import Permission
 from ledger.exports import file_responses

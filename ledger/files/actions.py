@@ -117,7 +117,7 @@ def create_files(
             for file in files:
                 content = file.read(MAX_FILE_BYTES + 1)
                 created.append(
-                    create_file_or_name_error(company, context, file.name or "file", content, transaction_ids)
+                    create_file_with_named_errors(company, context, file.name or "file", content, transaction_ids)
                 )
     except BaseException:
         for row in created:  # the rows were rolled back; delete their content
@@ -126,7 +126,7 @@ def create_files(
     return created
 
 
-def create_file_or_name_error(
+def create_file_with_named_errors(
     company: Company, context: AuditContext, name: str, content: bytes, transaction_ids: list[UUID]
 ) -> File:
     """Create a file; errors about its content name the file."""
@@ -210,10 +210,10 @@ def delete_file(*, company: Company, context: AuditContext, file_id: UUID | str)
         link_audit_entry(change, change.delete(row, "file.deleted"), linked_ids)
         if linked_ids and row.parse_data:
             recompute_periods(change, linked_ids)
-        release_content_after_commit(row.storage_path)
+        delete_unused_content_after_commit(row.storage_path)
 
 
-def release_content_after_commit(path: str) -> None:
+def delete_unused_content_after_commit(path: str) -> None:
     """Delete a file's content after the commit, unless a copy of the company, or its original, still has the file."""
     transaction.on_commit(lambda: delete_unused_content(path), robust=True)
 
@@ -225,13 +225,15 @@ def delete_unused_content(path: str) -> None:
         default_storage.delete(path)
 
 
-def release_company_files(*, company: Company) -> None:
+def delete_company_contents_after_commit(*, company: Company) -> None:
     """Delete the contents of all files of a company after the commit."""
     for path in File.objects.for_company(company.id).values_list("storage_path", flat=True):
-        release_content_after_commit(path)
+        delete_unused_content_after_commit(path)
 
 
-def check_copied_storage(*, source: Company, company: Company, counts: dict[str, int], context: AuditContext) -> None:
+def check_copy_fits_storage_quota(
+    *, source: Company, company: Company, counts: dict[str, int], context: AuditContext
+) -> None:
     """Check that the files of a copy fit into the storage quotas: they count in full. Raises QuotaExceeded."""
     if counts[File._meta.db_table]:
         ensure_storage_quota(company_id=company.id, size=0)

@@ -70,22 +70,22 @@ def is_xml(content: bytes) -> bool:
     parser = expat.ParserCreate()
     depth = 0
 
-    def begin(*_args: object) -> None:
+    def begin_element(*_args: object) -> None:
         nonlocal depth
         depth += 1
         if depth > MAX_XML_DEPTH:
             raise ValueError
 
-    def end(_name: str) -> None:
+    def end_element(_name: str) -> None:
         nonlocal depth
         depth -= 1
 
-    def refuse(*_args: object) -> None:
+    def refuse_document_type(*_args: object) -> None:
         raise UnsafeXml
 
-    parser.StartDoctypeDeclHandler = refuse
-    parser.StartElementHandler = begin
-    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = refuse_document_type
+    parser.StartElementHandler = begin_element
+    parser.EndElementHandler = end_element
     try:
         parser.Parse(content, True)
     except (expat.ExpatError, ValueError, LookupError):

@@ -147,7 +147,7 @@ def to_stored_number(value: Decimal) -> float | int | str:
     return number if isinstance(number, int | float) else format(value, "f")
 
 
-class TransactionIds(fields.ListField):
+class TransactionIdsField(fields.ListField):
     child = fields.IdField()
 
     def __init__(self, **kwargs: Any):
@@ -159,7 +159,7 @@ class FileSerializer(StrictModelSerializer):
     """Metadata of a file. Only transactionIds, parseStatus and parseData can be changed."""
 
     company_id = fields.IdField(read_only=True)
-    transaction_ids = TransactionIds(required=False)
+    transaction_ids = TransactionIdsField(required=False)
     parse_data = ParseData(allow_null=True, required=False)
     planned_transaction_id = fields.IdField(
         allow_null=True,
@@ -197,15 +197,15 @@ class FileSerializer(StrictModelSerializer):
 
 
 @extend_schema_field(FILE_SCHEMA)
-class DocumentField(serializers.FileField):
+class FileContentField(serializers.FileField):
     """Content of a file."""
 
 
 class Upload(StrictSerializer):
     """Upload of a file. Send `transactionIds` as repeated fields or as one JSON array."""
 
-    file = DocumentField(help_text="File of at most 20 MiB: PDF, PNG, JPEG, CSV or XML.")
-    transaction_ids = TransactionIds(required=False)
+    file = FileContentField(help_text="File of at most 20 MiB: PDF, PNG, JPEG, CSV or XML.")
+    transaction_ids = TransactionIdsField(required=False)
 
 
 def parse_form_ids(values: list[str]) -> list[uuid.UUID]:
@@ -218,7 +218,7 @@ def parse_form_ids(values: list[str]) -> list[uuid.UUID]:
             raise serializers.ValidationError(
                 {"transactionIds": "Must be IDs or one JSON array of IDs."}, code="invalid_value"
             ) from None
-    field = TransactionIds()
+    field = TransactionIdsField()
     try:
         return field.run_validation([each for each in ids if each != ""])
     except serializers.ValidationError as error:

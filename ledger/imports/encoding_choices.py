@@ -32,15 +32,19 @@ def find_encoding_choices(content: bytes, *, settings: Any, account: Account | N
     sample = content[: content.rfind(b"\n", 0, SAMPLE_BYTES) + 1] or content
     lines = {name: read_uploaded_table(sample, {**given, "encoding": name}) for name in names}
     headings = {name: find_configured_table(each, given).names for name, each in lines.items()}
-    names = choose_by_headings(headings)
-    shown = [list_rows(account, lines[name], given) for name in names]
-    places = [place for place, rows in enumerate(zip(*shown, strict=False)) if len(set(map(str, rows))) > 1][:count]
+    names = choose_encodings_by_headings(headings)
+    shown = [list_stored_rows(account, lines[name], given) for name in names]
+    positions = [position for position, rows in enumerate(zip(*shown, strict=False)) if len(set(map(str, rows))) > 1][
+        :count
+    ]
     return (
-        [(name, [rows[place] for place in places]) for name, rows in zip(names, shown, strict=True)] if places else []
+        [(name, [rows[position] for position in positions]) for name, rows in zip(names, shown, strict=True)]
+        if positions
+        else []
     )
 
 
-def choose_by_headings(headings: Mapping[str, Sequence[str]]) -> list[str]:
+def choose_encodings_by_headings(headings: Mapping[str, Sequence[str]]) -> list[str]:
     """The encodings under which the most headings are known, and that their languages use."""
     counts = {name: sum(bool(find_heading_fields(each)) for each in names) for name, names in headings.items()}
     best = [name for name, count in counts.items() if count == max(counts.values())]
@@ -56,8 +60,8 @@ def choose_by_headings(headings: Mapping[str, Sequence[str]]) -> list[str]:
     return [name for name in best if name in used] or best
 
 
-def list_rows(account: Account | None, lines: Sequence[Line], given: dict[str, Any]) -> list[dict[str, Any]]:
+def list_stored_rows(account: Account | None, lines: Sequence[Line], given: dict[str, Any]) -> list[dict[str, Any]]:
     detection = detect_account_mapping(account, lines, given)
     reader = RowReader(detection.table, detection.mapping, account.default_currency if account else "")
     rows = detection.table.rows
-    return [build_stored_row(reader, line, row) for line, row in zip(rows, reader.read_all(), strict=True)]
+    return [build_stored_row(reader, line, row) for line, row in zip(rows, reader.read_rows(), strict=True)]

@@ -177,8 +177,10 @@ class ColumnsForm(forms.Form):
     @property
     def columns_fields(self) -> list[Any]:
         """The fields that name a column, in the order shown."""
-        place = FIELDS.index("description") + 1
-        return [self[get_form_field_name(name)] for name in (*FIELDS[:place], *MORE_DESCRIPTIONS, *FIELDS[place:])]
+        position = FIELDS.index("description") + 1
+        return [
+            self[get_form_field_name(name)] for name in (*FIELDS[:position], *MORE_DESCRIPTIONS, *FIELDS[position:])
+        ]
 
     @property
     def values_fields(self) -> list[Any]:
@@ -200,9 +202,9 @@ class ColumnsForm(forms.Form):
         if data.get("amount") and split:
             self.add_error("amount", _("Choose either an amount column or debit and credit columns."))
         names = [get_form_field_name(name) for name in FIELDS] + [*MORE_DESCRIPTIONS]
-        places = [data[name] for name in names if data.get(name)]
+        positions = [data[name] for name in names if data.get(name)]
         for name in names:
-            if data.get(name) and places.count(data[name]) > 1 and name not in self.errors:
+            if data.get(name) and positions.count(data[name]) > 1 and name not in self.errors:
                 self.add_error(name, _("This column is selected twice."))
         return data
 
@@ -213,9 +215,9 @@ class ColumnsForm(forms.Form):
         """How the rows are read, but for what headings tell."""
         data = self.cleaned_data
         columns = {
-            name: int(place)
+            name: int(position)
             for name in FIELDS
-            if name != "description" and (place := data.get(get_form_field_name(name)))
+            if name != "description" and (position := data.get(get_form_field_name(name)))
         }
         description_positions = [data[name] for name in ("description", *MORE_DESCRIPTIONS) if data.get(name)]
         kinds_by_field = {
@@ -225,7 +227,7 @@ class ColumnsForm(forms.Form):
         own_accounts = tuple(value for field, value in self.value_names["account"].items() if data[field] == "own")
         return ColumnMapping(
             columns=columns,
-            description=tuple(int(place) for place in description_positions),
+            description=tuple(int(position) for position in description_positions),
             date_order=DateOrder(data["date_order"]),
             decimal_mark=DecimalMark(data["decimal_mark"]),
             flip_sign=data["flip_sign"],
@@ -255,8 +257,8 @@ def list_column_values(table: Table, position: int) -> list[str]:
 
 def list_other_accounts(table: Table, mapping: ColumnMapping) -> list[str]:
     """Return the accounts of a table whose rows are not imported."""
-    place, own = mapping.columns.get("account"), {fold_setting_value(name) for name in mapping.accounts or ()}
-    names = table.section_names if place is None else list_column_values(table, place)
+    position, own = mapping.columns.get("account"), {fold_setting_value(name) for name in mapping.accounts or ()}
+    names = table.section_names if position is None else list_column_values(table, position)
     return [name for name in names if fold_setting_value(name) not in own]
 
 
@@ -283,10 +285,10 @@ def to_form_data(
     )
     data = {"account": account, "name": name, "skip_above": above, "found_above": above}
     data["skip_below"] = str(settings.get("skipBelow", 0))
-    data |= {get_form_field_name(field): str(place) for field, place in mapping.columns.items()}
+    data |= {get_form_field_name(field): str(position) for field, position in mapping.columns.items()}
     data |= {
-        field: str(place)
-        for field, place in zip(("description", *MORE_DESCRIPTIONS), mapping.description, strict=False)
+        field: str(position)
+        for field, position in zip(("description", *MORE_DESCRIPTIONS), mapping.description, strict=False)
     }
     data |= {"date_order": mapping.date_order.value, "decimal_mark": mapping.decimal_mark.value}
     data |= {field: settings[field] for field in ("encoding", "separator") if settings.get(field)}

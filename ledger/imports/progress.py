@@ -32,14 +32,14 @@ class TrackedImport:
     last: float = field(default_factory=time.monotonic)
     has_noted: bool = False
 
-    def write_note(self, kind: str, done: int, of: int) -> None:
+    def write_progress(self, kind: str, done: int, of: int) -> None:
         """Write the progress. The end of a part of long work is always written, since what follows is not counted."""
         now = time.monotonic()
         if now - self.last >= NOTE_INTERVAL_SECONDS or (self.has_noted and done == of):
             self.last, self.has_noted = now, True
             note = {"file": self.file, "files": self.files, "kind": kind, "done": done, "of": of}
             with suppress(OSError):  # a note that cannot be written stops no import
-                delete_note(self.note_name)
+                delete_progress_file(self.note_name)
                 default_storage.save(self.note_name, ContentFile(json.dumps(note).encode()))
 
 
@@ -49,13 +49,13 @@ _tracked_import: ContextVar[TrackedImport | None] = ContextVar("watched", defaul
 @contextmanager
 def track_import_progress(*, company_id: UUID, user_id: Any, upload_id: UUID, files: int = 1) -> Iterator[None]:
     """Track the work on files of which the first was uploaded under this id; the note is deleted at the end."""
-    tracked = TrackedImport(build_note_name(company_id, user_id, upload_id), files)
+    tracked = TrackedImport(build_progress_file_name(company_id, user_id, upload_id), files)
     token = _tracked_import.set(tracked)
     try:
         yield
     finally:
         _tracked_import.reset(token)
-        delete_note(tracked.note_name)
+        delete_progress_file(tracked.note_name)
 
 
 def start_next_file() -> None:
@@ -67,7 +67,7 @@ def start_next_file() -> None:
 def report_import_progress(kind: str, done: int, of: int) -> None:
     """Report how much is done; does nothing if nobody waits."""
     if tracked := _tracked_import.get():
-        tracked.write_note(kind, done, of)
+        tracked.write_progress(kind, done, of)
 
 
 class SizedRows(Protocol):
@@ -90,16 +90,16 @@ def track_row_progress(rows: SizedRows) -> Iterator[Any]:
 def read_import_progress(*, company_id: UUID, user_id: Any, upload_id: UUID) -> dict[str, Any]:
     """Return the last note; empty if there is none, or while it is written."""
     try:
-        with default_storage.open(build_note_name(company_id, user_id, upload_id)) as file:
+        with default_storage.open(build_progress_file_name(company_id, user_id, upload_id)) as file:
             return json.loads(file.read())
     except (FileNotFoundError, ValueError):
         return {}
 
 
-def build_note_name(company_id: UUID, user_id: Any, upload_id: UUID) -> str:
+def build_progress_file_name(company_id: UUID, user_id: Any, upload_id: UUID) -> str:
     return f"{PROGRESS_FOLDER}/{company_id}.{user_id}.{upload_id}.json"
 
 
-def delete_note(name: str) -> None:
+def delete_progress_file(name: str) -> None:
     with suppress(FileNotFoundError):
         default_storage.delete(name)

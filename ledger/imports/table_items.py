@@ -169,16 +169,18 @@ def build_example_rows(
     rows_by_option = []
     for option in question.options:
         reader = RowReader(replace(table, rows=lines), option.mapping, currency)
-        rows = zip(lines, reader.read_all(lines), strict=True)
+        rows = zip(lines, reader.read_rows(lines), strict=True)
         rows_by_option.append([build_stored_row(reader, line, row) for line, row in rows])
     chosen_positions: list[int] = []
-    storable_positions = [place for place in range(len(lines)) if any(rows[place]["stored"] for rows in rows_by_option)]
+    storable_positions = [
+        position for position in range(len(lines)) if any(rows[position]["stored"] for rows in rows_by_option)
+    ]
     while len(chosen_positions) < min(count, len(storable_positions)):
-        remaining = [place for place in storable_positions if place not in chosen_positions]
+        remaining = [position for position in storable_positions if position not in chosen_positions]
         chosen_positions.append(
-            max(remaining, key=lambda place: count_distinct_options(rows_by_option, [*chosen_positions, place]))
+            max(remaining, key=lambda position: count_distinct_options(rows_by_option, [*chosen_positions, position]))
         )
-    return [[rows[place] for place in sorted(chosen_positions)] for rows in rows_by_option]
+    return [[rows[position] for position in sorted(chosen_positions)] for rows in rows_by_option]
 
 
 def count_distinct_options(rows_by_option: Sequence[Sequence[dict[str, Any]]], positions: Sequence[int]) -> int:
@@ -215,14 +217,14 @@ class TableItems:
         self.currency = currency = account.default_currency
         self.category_ids = find_category_ids(account.company_id) if "category" in mapping.columns else {}
         self.reader = RowReader(table, mapping, currency)
-        self.places: array[int] = array("Q")  # of the items in the rows of the table
+        self.positions: array[int] = array("Q")  # of the items in the rows of the table
         self.left_out: list[LeftOutRow] = []
         self.balance_check = RunningBalanceCheck()
         self.has_bad_row = False  # whether a row cannot be read
-        self.names = [name or format_column_letters(place) for place, name in enumerate(table.names)]
+        self.names = [name or format_column_letters(position) for position, name in enumerate(table.names)]
         self.column_labels = [
-            name or _("Column {letters}").format(letters=format_column_letters(place))
-            for place, name in enumerate(table.names)
+            name or _("Column {letters}").format(letters=format_column_letters(position))
+            for position, name in enumerate(table.names)
         ]
         if len(table.rows) > MAX_IMPORT_ITEMS:
             detail = _("The file has {count} rows. The limit is {most}. Split it.")
@@ -249,13 +251,18 @@ class TableItems:
 
     def read_items(self, request: TransactionImportRequest) -> Iterator[TransactionImportItem | None]:
         """Yield the items one by one, and add errors to ``request``."""
-        self.places, self.left_out, self.balance_check, self.has_bad_row = array("Q"), [], RunningBalanceCheck(), False
-        for place, (line, row) in enumerate(zip(self.table.rows, self.reader.read_all(), strict=True)):
+        self.positions, self.left_out, self.balance_check, self.has_bad_row = (
+            array("Q"),
+            [],
+            RunningBalanceCheck(),
+            False,
+        )
+        for position, (line, row) in enumerate(zip(self.table.rows, self.reader.read_rows(), strict=True)):
             if isinstance(row, LeftOutRow):
                 self.left_out.append(row)
                 continue
-            pointer = f"#/transactions/{len(self.places)}"
-            self.places.append(place)
+            pointer = f"#/transactions/{len(self.positions)}"
+            self.positions.append(position)
             if isinstance(row, Movement):
                 self.balance_check.add(row)
                 yield self.build_item(line, row, pointer, request)
@@ -295,36 +302,36 @@ class TableItems:
             if (text := self.find_text(name, cells, row))
         }
         if text := join_description(self.table, self.mapping, cells) or (
-            "" if "fromTo" in values else self.reader.cell(cells, "notes")
+            "" if "fromTo" in values else self.reader.get_cell(cells, "notes")
         ):
             values["description"] = restore_escaped_text(text)  # rows that say nothing else differ by their notes
         if category_id := self.find_category_id(cells, row):
             values["categoryId"] = category_id
         if notes := self.build_notes(cells, row):
             values["notes"] = restore_escaped_text(notes)
-        cells_by_name = {text.name: self.reader.cell(cells, text.name) for text in OTHER_TEXTS}
+        cells_by_name = {text.name: self.reader.get_cell(cells, text.name) for text in OTHER_TEXTS}
         return values | {name: restore_escaped_text(cell) for name, cell in cells_by_name.items() if cell}
 
     def find_text(self, name: str, cells: Sequence[str], row: Movement) -> str:
         if name == "counterparty":
             return find_counterparty(self.table.names, self.mapping, cells, row.amount)
-        return self.reader.cell(cells, name)
+        return self.reader.get_cell(cells, name)
 
     def find_category_id(self, cells: Sequence[str], row: Movement) -> str | None:
         """The category that a row names, where the company has one of that name; an amount of zero has none."""
         if not self.category_ids or not row.amount.strip("-0."):
             return None
-        return self.category_ids.get(fold_setting_value(self.reader.cell(cells, "category")))
+        return self.category_ids.get(fold_setting_value(self.reader.get_cell(cells, "category")))
 
     def build_notes(self, cells: Sequence[str], row: Movement) -> str:
         """Return what has no field of its own, one per line."""
-        parts = [self.reader.cell(cells, "notes")]
-        value_date_text = self.reader.cell(cells, "valueDate")
+        parts = [self.reader.get_cell(cells, "notes")]
+        value_date_text = self.reader.get_cell(cells, "valueDate")
         if value_date_text:
             parts.append(self.format_value_date(value_date_text, row))
-        if text := self.reader.cell(cells, "counterpartyAccount"):
+        if text := self.reader.get_cell(cells, "counterpartyAccount"):
             parts.append(f"Account {text}")
-        if (text := self.reader.cell(cells, "category")) and not self.find_category_id(cells, row):
+        if (text := self.reader.get_cell(cells, "category")) and not self.find_category_id(cells, row):
             parts.append(f"Category {text}")
         return "\n".join(filter(None, parts))
 
@@ -336,8 +343,8 @@ class TableItems:
     @property
     def has_unique_ids(self) -> bool:
         """Whether the references are ids of single rows."""
-        place = self.mapping.columns.get("reference")
-        return place is not None and is_unique_id_heading(self.table.names[place])
+        position = self.mapping.columns.get("reference")
+        return position is not None and is_unique_id_heading(self.table.names[position])
 
     @property
     def balances(self) -> TableBalances | None:
@@ -361,7 +368,7 @@ class TableItems:
 
     def get_line(self, index: int) -> Line:
         """The line of an item; -1 is the last one."""
-        return self.table.rows[self.places[index]]
+        return self.table.rows[self.positions[index]]
 
     def build_bad_row(self, index: str, name: str = "row", *, reason: str) -> BadRow:
         line = self.get_line(int(index))
@@ -369,7 +376,9 @@ class TableItems:
         columns = self.mapping.columns
         name = FIELD_BY_WIRE_NAME.get(name, name)
         if name == "amount":
-            fields = [field_name for field_name in ("amount", "debit", "credit") if self.reader.cell(cells, field_name)]
+            fields = [
+                field_name for field_name in ("amount", "debit", "credit") if self.reader.get_cell(cells, field_name)
+            ]
             fields = fields or [field_name for field_name in ("amount", "debit") if field_name in columns]
         else:
             fields = [name]

@@ -38,7 +38,7 @@ from ledger.rules.calc.category_proposals import ACCOUNT, COUNTERPARTY, OWN, TEX
 from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.queries.history_proposals import propose_categories
 from ledger.rules.queries.transfer_proposals import list_transfer_proposals
-from ledger.rules.serializers import Refusal
+from ledger.rules.serializers import DismissedMatchSerializer
 from ledger.transactions.actions import transfers
 from ledger.transactions.actions.bulk_undo import record_undo, undo_run
 from ledger.transactions.pages.edit_conflicts import check_not_changed, describe_concurrent_changes
@@ -206,7 +206,7 @@ def dismiss_suggested_match(page: CompanyPage) -> ActionResult:
     posted = page.request.POST
     body = {"id": posted.get("id", ""), "otherId": posted.get("other", ""), "day": posted.get("day") or None}
     dismissed_match = dismissed_matches.dismiss_match(
-        company=page.company, context=page.audit_context, **validate_request_body(Refusal, body)
+        company=page.company, context=page.audit_context, **validate_request_body(DismissedMatchSerializer, body)
     )
     return ActionResult(
         _("Suggestion rejected."),
@@ -260,7 +260,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
     lines = [
         build_inbox_line(row, proposals_by_id.get(row.id, []), names, is_paired=row.id in paired_ids) for row in rows
     ]
-    assign_next_rows(listed_pairs, listed_offers, lines)
+    assign_next_focus_rows(listed_pairs, listed_offers, lines)
     return page.render(
         "ledger/inbox/inbox.html",
         status=200 if form.is_valid else 400,
@@ -289,7 +289,7 @@ def build_undo_form(page: CompanyPage) -> UndoForm | None:
     return next(filter(None, hooks.find_inbox_undo.run(page)), None)
 
 
-def assign_next_rows(
+def assign_next_focus_rows(
     pair_lines: list[dict[str, Any]], offer_lines: list[dict[str, Any]], lines: list[dict[str, Any]]
 ) -> None:
     """Set the row that gets the focus after each row is done: the next one below, else the one above of its kind,

@@ -51,6 +51,7 @@ from ledger.models.rules import (
 )
 from ledger.models.saved_views import SavedView
 from ledger.models.statements import KnownBefore, PendingBefore, Statement
+from ledger.models.subscription_imports import SubscriptionEventImport
 from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent, SubscriptionInUse
 from ledger.models.transactions import (
     IMPORTED_FIELDS,
@@ -135,6 +136,7 @@ __all__ = [
     "Statement",
     "Subscription",
     "SubscriptionEvent",
+    "SubscriptionEventImport",
     "SubscriptionInUse",
     "Transaction",
     "TransactionBefore",

@@ -21,6 +21,7 @@ from companies.models import (
 from ledger.models.categories import Counterparty
 from ledger.models.external_ids import ExternalIdTaken
 from ledger.models.products import Product
+from ledger.models.subscription_imports import SubscriptionEventImport
 
 
 class BillingPeriod(models.TextChoices):
@@ -31,7 +32,7 @@ class BillingPeriod(models.TextChoices):
 
 
 class SubscriptionQuerySet(CompanyOwnedQuerySet["Subscription"]):
-    def with_standing(self, company_id: UUID, today: date) -> Self:
+    def with_current_terms(self, company_id: UUID, today: date) -> Self:
         """Annotate `standing`: amount, currency, interval and count of the latest event in effect today, or None."""
         latest = (
             SubscriptionEvent.objects.for_company(company_id)
@@ -110,11 +111,19 @@ class SubscriptionEvent(CompanyOwned, Audited):
     interval_count = models.SmallIntegerField(default=1)
     external_id = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null on the wire
     retracted_time = models.DateTimeField(null=True)
+    event_import = CompanyForeignKey(SubscriptionEventImport, null=True)
 
     objects = SubscriptionEventQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["company", "subscription"], name="subscription_event_by_sub")]
+        indexes = [
+            models.Index(fields=["company", "subscription"], name="subscription_event_by_sub"),
+            models.Index(
+                fields=["company", "event_import"],
+                condition=Q(event_import__isnull=False),
+                name="subscription_event_by_import",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 # The id of a retracted event can be used again by its correction.

@@ -142,7 +142,7 @@ def get_rate_table(version: int | None = None) -> RateTable:
 
 
 @contextmanager
-def announce_late_rates() -> Iterator[None]:
+def allow_late_rate_conversions() -> Iterator[None]:
     """Let the database accept conversions of closed months, by the statements inside, at rates that arrived late.
 
     Figures stay as reported; the closings' differences name the rates. The database refuses everything else there.

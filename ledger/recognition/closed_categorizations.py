@@ -28,15 +28,15 @@ _LEGS_UP_TO = """
 
 def find_recognized_in_closed_months(company: Company, transaction_ids: Collection[UUID]) -> set[UUID]:
     """Return the transactions with a categorization that is recognized in a closed month; one statement at most."""
-    return _find(_RECOGNIZED_UP_TO, company, transaction_ids)
+    return _fetch_transaction_ids(_RECOGNIZED_UP_TO, company, transaction_ids)
 
 
 def find_legs_in_closed_months(company: Company, transaction_ids: Collection[UUID]) -> set[UUID]:
     """Return the transactions that are legs of transfers of which either leg lies in a closed month."""
-    return _find(_LEGS_UP_TO, company, transaction_ids)
+    return _fetch_transaction_ids(_LEGS_UP_TO, company, transaction_ids)
 
 
-def _find(statement: str, company: Company, transaction_ids: Collection[UUID]) -> set[UUID]:
+def _fetch_transaction_ids(statement: str, company: Company, transaction_ids: Collection[UUID]) -> set[UUID]:
     if company.closed_through is None or not transaction_ids:
         return set()
     values: dict[str, Any] = {
@@ -49,7 +49,9 @@ def _find(statement: str, company: Company, transaction_ids: Collection[UUID]) -
         return {row_id for (row_id,) in cursor.fetchall()}
 
 
-def check_categorizations_are_open(company: Company, transaction_ids: Collection[UUID], selection: Any = None) -> None:
+def check_period_open_for_categorizations(
+    company: Company, transaction_ids: Collection[UUID], selection: Any = None
+) -> None:
     """Raise PeriodClosed if categorizations or transfers of the transactions count in closed months.
 
     Two statements; none where nothing is closed.
@@ -62,13 +64,13 @@ def check_categorizations_are_open(company: Company, transaction_ids: Collection
     closed_ids = find_recognized_in_closed_months(company, transaction_ids)
     closed_ids |= find_legs_in_closed_months(company, transaction_ids)
     if closed_ids:
-        raise PeriodClosed.for_company(company, *list_selection_pointers(closed_ids, selection))
+        raise PeriodClosed.for_company(company, *list_closed_transaction_pointers(closed_ids, selection))
 
 
-def check_selection_is_open(company: Company, rows: Any, selection: dict[str, Any]) -> None:
+def check_period_open_for_selection(company: Company, rows: Any, selection: dict[str, Any]) -> None:
     """Raise PeriodClosed if selected transactions have categorizations or transfers that count in closed months."""
     if company.closed_through is not None:
-        check_categorizations_are_open(company, list(rows.order_by().values_list("id", flat=True)), selection)
+        check_period_open_for_categorizations(company, list(rows.order_by().values_list("id", flat=True)), selection)
 
 
 def has_closed_days(company: Company, rows: Any) -> bool:
@@ -76,7 +78,7 @@ def has_closed_days(company: Company, rows: Any) -> bool:
     return company.closed_through is not None and rows.filter(date__lte=company.closed_through).exists()
 
 
-def list_selection_pointers(closed_ids: Collection[UUID], selection: Any) -> Iterable[str]:
+def list_closed_transaction_pointers(closed_ids: Collection[UUID], selection: Any) -> Iterable[str]:
     """Return JSON pointers to the closed transactions in a bulk action: one for each id, else to the selection."""
     if selection is None:
         return ()
@@ -85,7 +87,7 @@ def list_selection_pointers(closed_ids: Collection[UUID], selection: Any) -> Ite
     return [f"#/selection/ids/{n}" for n, row_id in enumerate(selection["ids"].values()) if row_id in closed_ids]
 
 
-def check_periods_are_open(company: Company, starts: Iterable[tuple[str, date]]) -> None:
+def check_period_open_for_recognition(company: Company, starts: Iterable[tuple[str, date]]) -> None:
     """Raise PeriodClosed, naming the first open month, for recognition periods that begin in a closed month.
 
     Args:

@@ -124,11 +124,11 @@ def create_link(
             expires_time=expires_time,
         )
         change.insert(link)
-        change.record(link, "reportLink.created", after=describe_link(link))
+        change.record(link, "reportLink.created", after=build_report_link_snapshot(link))
     return link, f"{settings.APP_URL}/shared/{company.id}/{token}"
 
 
-def describe_link(link: ReportLink) -> dict[str, object]:
+def build_report_link_snapshot(link: ReportLink) -> dict[str, object]:
     """Return what the audit log says of a link."""
     version = link.closing.version if link.closing else None
     return {"month": format_month(link.month), "version": version, "expires_time": link.expires_time}
@@ -142,4 +142,4 @@ def revoke_link(*, company: Company, context: AuditContext, month: date, link_id
     """
     with change_company(company, context=context) as change:
         link = change.lock(list_links(company, month, of_closings=of_closing), link_id)
-        change.delete(link, "reportLink.revoked", before=describe_link(link))
+        change.delete(link, "reportLink.revoked", before=build_report_link_snapshot(link))

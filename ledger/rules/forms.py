@@ -276,7 +276,7 @@ def format_trimmed_decimal(value: Any) -> str:
     return "" if value is None else format(value.normalize(), "f")
 
 
-def build_form_values_like(page: CompanyPage, transaction: Transaction) -> dict[str, Any]:
+def build_form_values_from_transaction(page: CompanyPage, transaction: Transaction) -> dict[str, Any]:
     """Return form values that match the transaction's text, with the category that history proposes."""
     values = build_rule_form_values(None)
     values["name"] = (transaction.from_to.strip() or transaction.description.strip())[:200]

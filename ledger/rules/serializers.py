@@ -30,9 +30,10 @@ MAX_PROPOSAL_TRANSACTIONS = 1000
 MAX_SPLITS = 20
 
 
-class Condition(StrictSerializer):
+class TextConditionSerializer(StrictSerializer):
     """A text comparison. Case, accents and repeated spaces are ignored."""
 
+    schema_name = "Condition"
     operator = fields.ChoiceField(choices=Operator.choices)
     value = fields.TextField(max_length=MAX_VALUE_LENGTH)
 
@@ -43,7 +44,7 @@ class Condition(StrictSerializer):
 
 
 @extend_schema_field({**AMOUNT, "type": ["string", "number"], "minimum": 0})
-class BoundField(serializers.Field):
+class AmountBoundField(serializers.Field):
     """A non-negative amount as a string; a number is accepted too."""
 
     default_error_messages = {
@@ -70,25 +71,26 @@ class BoundField(serializers.Field):
         return format(normalized if normalized.as_tuple().exponent < -2 else normalized.quantize(Decimal("0.01")), "f")  # type: ignore[operator]
 
 
-class AccountIds(fields.ListField):
+class RuleAccountIdsField(fields.ListField):
     child = fields.IdField()
 
     def __init__(self, **kwargs: Any):
         super().__init__(max_length=MAX_ACCOUNTS, **kwargs)
 
 
-class Conditions(StrictSerializer):
+class RuleConditionsSerializer(StrictSerializer):
     """Conditions of a rule. At least one is required and all must match. `text` matches `fromTo` or `description`."""
 
-    from_to = Condition(required=False, allow_null=True)
-    description = Condition(required=False, allow_null=True)
-    text = Condition(required=False, allow_null=True)
-    account_ids = AccountIds(required=False, allow_null=True)
+    schema_name = "Conditions"
+    from_to = TextConditionSerializer(required=False, allow_null=True)
+    description = TextConditionSerializer(required=False, allow_null=True)
+    text = TextConditionSerializer(required=False, allow_null=True)
+    account_ids = RuleAccountIdsField(required=False, allow_null=True)
     direction = fields.ChoiceField(choices=Direction.choices, required=False, allow_null=True)
-    min_amount = BoundField(
+    min_amount = AmountBoundField(
         required=False, allow_null=True, help_text="Smallest absolute amount, in the transaction's currency."
     )
-    max_amount = BoundField(
+    max_amount = AmountBoundField(
         required=False, allow_null=True, help_text="Largest absolute amount, in the transaction's currency."
     )
     currency = CurrencyField(choices=Currency.choices, required=False, allow_null=True)
@@ -121,7 +123,7 @@ class RuleSplitSerializer(StrictSerializer):
         allow_null=True,
         help_text="Share of the whole amount in percent, more than 0; null for a fixed amount.",
     )
-    amount_value = BoundField(
+    amount_value = AmountBoundField(
         required=False,
         allow_null=True,
         help_text="Fixed amount without sign, in the transaction's currency; null for a percentage.",
@@ -138,16 +140,17 @@ class RuleSplitSerializer(StrictSerializer):
         return attrs
 
 
-class Splits(fields.ListField):
+class RuleSplitsField(fields.ListField):
     child = RuleSplitSerializer()
 
     def __init__(self, **kwargs: Any):
         super().__init__(max_length=MAX_SPLITS, **kwargs)
 
 
-class Action(StrictSerializer):
+class RuleActionSerializer(StrictSerializer):
     """The categorization that the rule assigns to the amount, or to what `splits` leave of it."""
 
+    schema_name = "Action"
     category_id = fields.IdField(allow_null=True, help_text="Category; null if deleted, which disables the rule.")
     pl_type = fields.ChoiceField(
         choices=PlType.choices, required=False, allow_null=True, help_text="Required if the category has several."
@@ -173,7 +176,7 @@ class Action(StrictSerializer):
         allow_null=True,
         help_text="Pass-through tax rate in percent, such as 19.",
     )
-    splits = Splits(
+    splits = RuleSplitsField(
         required=False,
         allow_null=True,
         help_text="Shares of the amount for other categories; categoryId gets the remainder. Percentages add up to "
@@ -204,8 +207,8 @@ class RuleSerializer(StrictModelSerializer):
     name = fields.NameField(max_length=200)
     enabled = fields.BooleanField(required=False)
     order = fields.OrderField(required=False, help_text="Position among the rules. Defaults to last.")
-    conditions = Conditions()
-    action = Action()
+    conditions = RuleConditionsSerializer()
+    action = RuleActionSerializer()
     matched_count = fields.CountField(read_only=True, help_text="Number of transactions the rule categorized.")
 
     class Meta:
@@ -226,13 +229,13 @@ class RuleSerializer(StrictModelSerializer):
         read_only_fields: ClassVar[tuple[str, ...]] = ("id", "disabled_reason", "last_matched_time", *AUDIT_FIELDS)
 
 
-class TriedRule(RuleSerializer):
+class TriedRuleRequest(RuleSerializer):
     """A rule to preview, not stored."""
 
     name = fields.NameField(max_length=200, required=False)
 
 
-class RuleIds(fields.ListField):
+class RuleIdsField(fields.ListField):
     child = fields.IdField()
 
     def __init__(self, **kwargs: Any):
@@ -240,57 +243,64 @@ class RuleIds(fields.ListField):
 
 
 class OrderRequest(StrictSerializer):
-    ids = RuleIds(help_text="IDs of all rules, each once, in the new order.")
+    ids = RuleIdsField(help_text="IDs of all rules, each once, in the new order.")
 
 
 class PreviewRequest(StrictSerializer):
-    rule = TriedRule(required=False, allow_null=True, help_text="Rule to preview. Defaults to all rules.")
+    rule = TriedRuleRequest(required=False, allow_null=True, help_text="Rule to preview. Defaults to all rules.")
     selection = SelectionSerializer(required=False, allow_null=True, help_text="Defaults to all transactions.")
 
 
-class RuleCount(StrictSerializer):
+class TransactionCountByRule(StrictSerializer):
+    schema_name = "RuleCount"
     rule_id = fields.IdField(allow_null=True)
     count = fields.CountField()
 
 
-class Sampled(StrictSerializer):
+class SampleTransaction(StrictSerializer):
+    schema_name = "Sampled"
     transaction_id = fields.IdField()
     rule_id = fields.IdField(allow_null=True)
     category_id = fields.IdField(help_text="Category of its first categorization.")
 
 
-class Preview(StrictSerializer):
+class RulePreviewSerializer(StrictSerializer):
+    schema_name = "Preview"
     matched = fields.CountField(help_text="Number of transactions that a rule matches.")
     changed = fields.CountField(help_text="Number of them that `apply` would change.")
-    by_rule = serializers.ListField(child=RuleCount(), max_length=MAX_RULES)
-    sample = serializers.ListField(child=Sampled(), max_length=MAX_SAMPLE, help_text="Examples that would change.")
+    by_rule = serializers.ListField(child=TransactionCountByRule(), max_length=MAX_RULES)
+    sample = serializers.ListField(
+        child=SampleTransaction(), max_length=MAX_SAMPLE, help_text="Examples that would change."
+    )
 
 
 class ApplyRequest(StrictSerializer):
     selection = SelectionSerializer()
 
 
-class Applied(StrictSerializer):
+class AppliedRunSerializer(StrictSerializer):
+    schema_name = "Applied"
     success = fields.BooleanField(default=True)
     run_id = fields.IdField()
     affected = fields.CountField()
-    by_rule = serializers.ListField(child=RuleCount(), max_length=MAX_RULES)
+    by_rule = serializers.ListField(child=TransactionCountByRule(), max_length=MAX_RULES)
 
 
-class TakenBack(StrictSerializer):
+class RunUndoResultSerializer(StrictSerializer):
+    schema_name = "TakenBack"
     success = fields.BooleanField(default=True)
     affected = fields.CountField()
     kept_count = fields.CountField(help_text="Number of transactions kept because they were edited since.")
 
 
-class ProposedIds(fields.ListField):
+class ProposalTransactionIdsField(fields.ListField):
     child = fields.IdField()
 
     def __init__(self, **kwargs: Any):
         super().__init__(max_length=MAX_PROPOSAL_TRANSACTIONS, **kwargs)
 
 
-class FromTransaction(StrictSerializer):
+class FromTransactionRequest(StrictSerializer):
     transaction_id = fields.IdField()
 
 
@@ -298,13 +308,14 @@ class NewRule(StrictSerializer):
     """A rule that you can send to create it."""
 
     name = fields.NameField(max_length=200)
-    conditions = Conditions()
-    action = Action()
+    conditions = RuleConditionsSerializer()
+    action = RuleActionSerializer()
 
 
-class OfferedRule(StrictSerializer):
+class SuggestedRuleSerializer(StrictSerializer):
+    schema_name = "OfferedRule"
     rule = NewRule()
-    preview = Preview()
+    preview = RulePreviewSerializer()
 
 
 def serialize_suggested_rule(rule: CategorizationRule) -> dict[str, Any]:
@@ -313,13 +324,14 @@ def serialize_suggested_rule(rule: CategorizationRule) -> dict[str, Any]:
 
 
 class ProposalsRequest(StrictSerializer):
-    transaction_ids = ProposedIds()
+    transaction_ids = ProposalTransactionIdsField()
 
 
-class Basis(StrictSerializer):
+class ProposalBasis(StrictSerializer):
     """The earlier transactions behind a suggestion: same counterparty, similar text or name, or same account. `own`
     means that the counterparty is the company itself, so the transaction is a transfer."""
 
+    schema_name = "Basis"
     kind = fields.ChoiceField(choices=[(kind, kind) for kind in BASIS_KINDS])
     seen = fields.CountField(help_text="Number of earlier transactions compared; 1 for `own`.")
     agreed = fields.CountField(help_text="Number of them with this category; 1 for `own`.")
@@ -330,7 +342,7 @@ class ProposalSerializer(StrictSerializer):
     pl_type = fields.ChoiceField(choices=PlType.choices)
     counterparty = CounterpartyRef(allow_null=True)
     confidence = fields.NumberField(help_text="From 0 to 1, at most 0.5 for the basis `account`.")
-    basis = Basis()
+    basis = ProposalBasis()
 
 
 class ProposalMap(MapSerializer):
@@ -367,9 +379,10 @@ class TransferWindow(StrictSerializer):
         return attrs
 
 
-class Refusal(StrictSerializer):
+class DismissedMatchSerializer(StrictSerializer):
     """A rejected suggestion: a transfer with another transaction, or a match with an occurrence on `day`."""
 
+    schema_name = "Refusal"
     id = fields.IdField(source="transaction_id")
     other_id = fields.IdField()
     day = fields.DateField(allow_null=True)

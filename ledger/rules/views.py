@@ -98,7 +98,9 @@ class RuleViewSet(CompanyViewSet):
         return Response(SUCCESS)
 
     @extend_schema(
-        operation_id="previewCategorizationRules", request=serializers.PreviewRequest, responses=serializers.Preview
+        operation_id="previewCategorizationRules",
+        request=serializers.PreviewRequest,
+        responses=serializers.RulePreviewSerializer,
     )
     def preview(self, request: Request, company_id: str) -> Response:
         """Preview what all enabled rules, or the rule you send, match in a selection and what `apply` would change.
@@ -121,10 +123,12 @@ class RuleViewSet(CompanyViewSet):
         result = rule_matches.preview_rules(
             company=self.company, rules=compiled_rules, selection=values.get("selection")
         )
-        return Response(serializers.Preview(result).data)
+        return Response(serializers.RulePreviewSerializer(result).data)
 
     @extend_schema(
-        operation_id="applyCategorizationRules", request=serializers.ApplyRequest, responses=serializers.Applied
+        operation_id="applyCategorizationRules",
+        request=serializers.ApplyRequest,
+        responses=serializers.AppliedRunSerializer,
     )
     def apply(self, request: Request, company_id: str) -> Response:
         """Apply all enabled rules to a selection.
@@ -134,21 +138,23 @@ class RuleViewSet(CompanyViewSet):
         """
         selection = self.parse_body(serializers.ApplyRequest)["selection"]
         result = categorization_runs.apply_rules(company=self.company, context=self.audit_context, selection=selection)
-        return Response({"success": True} | serializers.Applied(result).data)
+        return Response({"success": True} | serializers.AppliedRunSerializer(result).data)
 
     @extend_schema(
-        operation_id="offerCategorizationRule", request=serializers.FromTransaction, responses=serializers.OfferedRule
+        operation_id="offerCategorizationRule",
+        request=serializers.FromTransactionRequest,
+        responses=serializers.SuggestedRuleSerializer,
     )
     def from_transaction(self, request: Request, company_id: str) -> Response:
         """Suggest a rule from a categorized transaction, with its preview. The rule is not stored.
 
         Returns 409 `rule_too_broad` with `counterExamples` if the rule would match transactions with other categories.
         """
-        parameters = self.parse_body(serializers.FromTransaction)
+        parameters = self.parse_body(serializers.FromTransactionRequest)
         suggestion = suggestions.suggest_rule(company=self.company, transaction_id=parameters["transaction_id"])
         body = {
             "rule": serializers.serialize_suggested_rule(suggestion.rule),
-            "preview": serializers.Preview(suggestion.preview).data,
+            "preview": serializers.RulePreviewSerializer(suggestion.preview).data,
         }
         return Response(body)
 
@@ -237,8 +243,8 @@ class RunViewSet(CompanyViewSet):
     resource = CategorizationRun
     permission_for = {"destroy": WRITE}
 
-    @extend_schema(responses={200: serializers.TakenBack})
+    @extend_schema(responses={200: serializers.RunUndoResultSerializer})
     def destroy(self, request: Request, company_id: str, run_id: str) -> Response:
         """Undo a run of rules. Transactions edited since the run stay unchanged."""
         result = run_undo.undo_categorization_run(company=self.company, context=self.audit_context, run_id=run_id)
-        return Response({"success": True} | serializers.TakenBack(result).data)
+        return Response({"success": True} | serializers.RunUndoResultSerializer(result).data)

@@ -12,11 +12,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from companies.api import fields
-from companies.api.filters import (
-    DateFormField,
-    IdFormField,
-    SerializerFormField,
-)
+from companies.api.filters import DateFormField, IdFormField, SerializerFormField
 from companies.models import Currency
 from ledger.calc.months import get_last_day_of_month
 from ledger.models import RULE_NOTE_PREFIX

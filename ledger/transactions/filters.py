@@ -14,12 +14,7 @@ from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from companies.api.filters import (
-    DateFormField,
-    SerializerFormField,
-    TimeFormField,
-    list_repeatable_filters,
-)
+from companies.api.filters import DateFormField, SerializerFormField, TimeFormField, list_repeatable_filters
 from companies.models import IdIn
 from ledger.calc.months import get_first_day_of_month, get_last_day_of_month
 from ledger.calc.transaction_fields import TRANSACTION_TEXTS

@@ -182,7 +182,8 @@ class TransactionSerializer(StrictSerializer):
         return encode_json(get_transaction_dict(self.instance))
 
 
-class TransactionBox(StrictSerializer):
+class NullableTransactionSerializer(StrictSerializer):
+    schema_name = "TransactionBox"
     transaction = TransactionSerializer(allow_null=True)
 
 
@@ -246,14 +247,16 @@ class IdsRequest(StrictSerializer):
     transaction_ids = IdListField()
 
 
-class Amount(StrictSerializer):
+class CategorizationAmountSerializer(StrictSerializer):
+    schema_name = "Amount"
     value = fields.NumberField()
     currency = CurrencyField()
 
 
-class StatusResult(StrictSerializer):
+class CategorizationStatusResult(StrictSerializer):
+    schema_name = "StatusResult"
     open_transaction_ids = serializers.ListField(child=fields.IdField(), max_length=MAX_SELECTED_IDS)
-    amounts_by_id = serializers.DictField(child=Amount())
+    amounts_by_id = serializers.DictField(child=CategorizationAmountSerializer())
 
 
 class DeleteResult(StrictSerializer):

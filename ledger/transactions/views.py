@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
-from companies.api.filters import refuse_repeated_parameters
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import (
     build_after_condition,
@@ -16,6 +15,7 @@ from companies.api.pagination import (
     encode_cursor,
     parse_cursor_values,
     parse_page_limit,
+    refuse_repeated_parameters,
 )
 from companies.api.serializers import SUCCESS, Success
 from companies.errors import NotFoundError

@@ -1,6 +1,7 @@
 """Headings of tables of open invoices, as accounting programs write them, and their words for a status."""
 
 from ledger.imports.calc.headings import fold_heading
+from ledger.imports.calc.named_columns import rank_headings
 
 # The more specific heading comes first: of several columns for one field it counts.
 _HEADINGS = {
@@ -42,10 +43,7 @@ _HEADINGS = {
     "reference": ("externalInvoiceId", "payment reference", "reference", "Zahlungsreferenz", "Referenz", "Référence"),
     "status": ("state", "status", "Zustand"),
 }  # fmt: skip
-FIELDS_BY_HEADING: dict[str, tuple[str, int]] = {}
-for _field, _names in _HEADINGS.items():
-    for _rank, _name in enumerate(_names):
-        FIELDS_BY_HEADING.setdefault(fold_heading(_name), (_field, _rank))
+FIELDS_BY_HEADING = rank_headings(_HEADINGS)
 
 OPEN_STATUSES = frozenset(map(fold_heading, (
     "open", "unpaid", "overdue", "due", "sent", "issued", "approved", "authorised", "authorized", "awaiting payment",

@@ -251,7 +251,7 @@ class InvoiceIndex:
             return
         if key not in self.sums:
             self.sums[key] = SumIndex(self.by_party[key][:MAX_INVOICES_PER_SUM])
-        for invoices in self.sums[key].find_sets(row.amount):
+        for invoices in self.sums[key].find_invoice_sets(row.amount):
             if all(invoice.account_id in (None, row.account_id) for invoice in invoices):
                 yield Candidate(row, invoices, frozenset({"sum", "counterparty"}))
 
@@ -281,7 +281,7 @@ class SumIndex:
             for places in combinations(range(len(amounts)), size):
                 sums[sum(amounts[place] for place in places)].append(places)
 
-    def find_sets(self, amount: Decimal) -> list[tuple[OpenInvoice, ...]]:
+    def find_invoice_sets(self, amount: Decimal) -> list[tuple[OpenInvoice, ...]]:
         """Return at most two sets of two to five invoices with this sum, smallest first."""
         results: list[tuple[OpenInvoice, ...]] = []
         for places in self.iterate_index_sets(int(amount * SCALE)):

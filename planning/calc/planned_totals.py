@@ -128,38 +128,41 @@ def allocate_direction(
     settled = dict.fromkeys((total.key for total in totals), ZERO)
     counterparty_ids = {total.counterparty_id for total in totals} - {None}
 
-    def is_of(counterparty_id: UUID | None) -> Callable[[BookedRemainder], bool]:
+    def has_counterparty(counterparty_id: UUID | None) -> Callable[[BookedRemainder], bool]:
         return lambda row: counterparty_id is None or row.booked.counterparty_id == counterparty_id
 
-    def take_off(refunds: Iterable[BookedRemainder], *, same_counterparty: bool) -> None:
+    def offset_refunds(refunds: Iterable[BookedRemainder], *, same_counterparty: bool) -> None:
         for refund in refunds:
             counterparty_id = refund.booked.counterparty_id if same_counterparty else None
             fitting = sorted(
-                filter(is_of(counterparty_id), pool), key=lambda row: row.booked.account_id != refund.booked.account_id
+                filter(has_counterparty(counterparty_id), pool),
+                key=lambda row: row.booked.account_id != refund.booked.account_id,
             )
-            refund.remaining -= take_from_pool(refund.remaining, refund.booked.currency, fitting, rates=rates)
+            refund.remaining -= take_amount_from_pool(refund.remaining, refund.booked.currency, fitting, rates=rates)
 
-    def fill(wanted: Sequence[PlannedTotal]) -> None:
+    def fill_totals(wanted: Sequence[PlannedTotal]) -> None:
         for any_account in (False, True):
             for total in wanted:
                 fitting = [
                     row
-                    for row in filter(is_of(total.counterparty_id), pool)
+                    for row in filter(has_counterparty(total.counterparty_id), pool)
                     if any_account or row.booked.account_id == total.account_id
                 ]
                 missing = MONEY_CONTEXT.subtract(abs(total.amount), settled[total.key])
                 settled[total.key] = MONEY_CONTEXT.add(
-                    settled[total.key], take_from_pool(missing, total.currency, fitting, rates=rates)
+                    settled[total.key], take_amount_from_pool(missing, total.currency, fitting, rates=rates)
                 )
 
-    take_off((row for row in opposite if row.booked.counterparty_id in counterparty_ids), same_counterparty=True)
-    fill([total for total in totals if total.counterparty_id is not None])
-    take_off(opposite, same_counterparty=False)
-    fill([total for total in totals if total.counterparty_id is None])
+    offset_refunds((row for row in opposite if row.booked.counterparty_id in counterparty_ids), same_counterparty=True)
+    fill_totals([total for total in totals if total.counterparty_id is not None])
+    offset_refunds(opposite, same_counterparty=False)
+    fill_totals([total for total in totals if total.counterparty_id is None])
     return [(total, settled[total.key]) for total in totals]
 
 
-def take_from_pool(requested: Decimal, currency: str, pool: Iterable[BookedRemainder], *, rates: RateTable) -> Decimal:
+def take_amount_from_pool(
+    requested: Decimal, currency: str, pool: Iterable[BookedRemainder], *, rates: RateTable
+) -> Decimal:
     """Take up to an amount out of a pool of booked remainders, and return how much was taken.
 
     Raises:

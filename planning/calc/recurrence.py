@@ -136,8 +136,8 @@ def list_occurrence_days(rule: RecurrenceRule, *, window_start: dt.date, window_
         return []
     days = _DAYS.get(rule.frequency)
     if days is not None:
-        return _by_days(rule, days * rule.interval, window_start, window_end)
-    return _by_months(rule, _MONTHS[rule.frequency] * rule.interval, window_start, window_end)
+        return _list_daily_days(rule, days * rule.interval, window_start, window_end)
+    return _list_monthly_days(rule, _MONTHS[rule.frequency] * rule.interval, window_start, window_end)
 
 
 def move_off_weekend(day: dt.date, weekend_shift: WeekendShift) -> dt.date:
@@ -233,7 +233,7 @@ def has_lapsed(day: dt.date, *, today: dt.date, is_total: bool = False) -> bool:
     return day < today and not is_overdue(day, today=today, is_total=is_total)
 
 
-def _by_days(rule: RecurrenceRule, step: int, window_start: dt.date, window_end: dt.date) -> list[dt.date]:
+def _list_daily_days(rule: RecurrenceRule, step: int, window_start: dt.date, window_end: dt.date) -> list[dt.date]:
     start = rule.start.toordinal()
     first = max(-((start - window_start.toordinal()) // step), 0)
     stop = (window_end.toordinal() - start) // step + 1
@@ -242,7 +242,7 @@ def _by_days(rule: RecurrenceRule, step: int, window_start: dt.date, window_end:
     return [*map(dt.date.fromordinal, range(start + first * step, start + stop * step, step))]
 
 
-def _by_months(rule: RecurrenceRule, step: int, window_start: dt.date, window_end: dt.date) -> list[dt.date]:
+def _list_monthly_days(rule: RecurrenceRule, step: int, window_start: dt.date, window_end: dt.date) -> list[dt.date]:
     start = rule.start
     day_of_month = _LONGEST_MONTH if rule.last_day_of_month else start.day
     month = start.year * MONTHS_PER_YEAR + start.month - 1
@@ -250,7 +250,9 @@ def _by_months(rule: RecurrenceRule, step: int, window_start: dt.date, window_en
     last = (window_end.year * MONTHS_PER_YEAR + window_end.month - 1 - month) // step
     if rule.count is not None:
         last = min(last, rule.count - 1)
-    dates = [_in_month(number, day_of_month) for number in range(month + first * step, month + last * step + 1, step)]
+    dates = [
+        _get_day_in_month(number, day_of_month) for number in range(month + first * step, month + last * step + 1, step)
+    ]
     # Counting whole months may include one day too many at either end.
     if dates and dates[0] < window_start:
         del dates[0]
@@ -260,7 +262,7 @@ def _by_months(rule: RecurrenceRule, step: int, window_start: dt.date, window_en
 
 
 @lru_cache(maxsize=1 << 16)
-def _in_month(month_number: int, day_of_month: int) -> dt.date:
+def _get_day_in_month(month_number: int, day_of_month: int) -> dt.date:
     """Return a day of a month counted from the year 0, or its last day. Cached: rules share few months."""
     year, month = divmod(month_number, MONTHS_PER_YEAR)
     month += 1

@@ -93,7 +93,7 @@ def find_recurring_payments(payments: Iterable[PastPayment], *, today: dt.date) 
         recurring
         for group in groups.values()
         for similar in group_similar_amounts(sorted(group))
-        if (recurring := find_interval(similar, today=today))
+        if (recurring := find_recurring_payment(similar, today=today))
         and (len(recurring.payments) > FEWEST_PAYMENTS or len(similar) == len(group))
     ]
     return sorted(results, key=lambda each: (each.next_date, each.latest.amount, each.latest.id))
@@ -111,7 +111,7 @@ def group_similar_amounts(payments: Sequence[PastPayment]) -> list[list[PastPaym
     return groups
 
 
-def find_interval(payments: Sequence[PastPayment], *, today: dt.date) -> RecurringPayment | None:
+def find_recurring_payment(payments: Sequence[PastPayment], *, today: dt.date) -> RecurringPayment | None:
     """Return the interval at which similar payments recur; None if they do not, or not any more."""
     for interval in INTERVALS:
         gaps = list(pairwise(payments))

@@ -142,29 +142,29 @@ def scale_planned_state(state: PlannedState, change: Change, *, window: DayWindo
     A percentage without an end changes the amount of the recurrence; occurrences before it keep theirs as overrides.
     """
 
-    def scale(amount: Decimal) -> Decimal:
+    def scale_one_amount(amount: Decimal) -> Decimal:
         return scale_amount(amount, percent=change.percent, currency=state.currency)
 
     has_base_target = is_change_target(change, state) and can_reach_rule(change, state.rule)
     last_day = find_last_rule_day(state.rule)
     has_no_end = change.end is None or (last_day is not None and last_day <= change.end)
     changes_rule = has_base_target and has_no_end and (change.start is None or change.start <= window.end)
-    base_amount = scale(state.amount) if changes_rule else state.amount
+    base_amount = scale_one_amount(state.amount) if changes_rule else state.amount
     overrides = dict(state.overrides)
     for day, patch in iter_occurring(state):
         overridden_amount = patch.get("amount_value")
         amount = state.amount if overridden_amount is None else overridden_amount
         if change.includes(day) and is_change_target(change, state, patch) and day not in state.settled_days:
-            amount = scale(amount)
+            amount = scale_one_amount(amount)
         if "amount_value" in patch or amount != base_amount:
             overrides[day] = {**patch, "amount_value": amount}
     if changes_rule and change.start is not None and base_amount != state.amount:
         earlier_days = list_plain_days(state, window.limit(None, shift_day_within_calendar(change.start, -1)))
         overrides |= {day: {"amount_value": state.amount} for day in earlier_days}
-    elif has_base_target and not changes_rule and (amount := scale(state.amount)) != state.amount:
-        days = list_plain_days(state, limit_to_reach(window, change, state.rule))
+    elif has_base_target and not changes_rule and (amount := scale_one_amount(state.amount)) != state.amount:
+        days = list_plain_days(state, limit_to_reachable_days(window, change, state.rule))
         overrides |= {day: {"amount_value": amount} for day in days}
-    tax = scale(state.tax) if changes_rule and state.tax is not None else state.tax
+    tax = scale_one_amount(state.tax) if changes_rule and state.tax is not None else state.tax
     return replace(state, amount=base_amount, tax=tax, overrides=overrides)
 
 
@@ -177,7 +177,7 @@ def shift_planned_state(state: PlannedState, change: Change, *, window: DayWindo
         if change.includes(day) and day not in state.settled_days:
             expected_day = patch.get("date") or state.expected_date or state.rule.get_expected_day(day)
             overrides[day] = {**patch, "date": shift_day_within_calendar(expected_day, change.days)}
-    for day in list_plain_days(state, limit_to_reach(window, change, state.rule)):
+    for day in list_plain_days(state, limit_to_reachable_days(window, change, state.rule)):
         expected_day = state.expected_date or state.rule.get_expected_day(day)
         overrides[day] = {"date": shift_day_within_calendar(expected_day, change.days)}
     return replace(state, overrides=overrides)
@@ -208,7 +208,7 @@ def stop_planned_state(state: PlannedState, change: Change, *, window: DayWindow
     return replace(state, rule=rule, overrides=overrides)
 
 
-def limit_to_reach(window: DayWindow, change: Change, rule: RecurrenceRule) -> DayWindow:
+def limit_to_reachable_days(window: DayWindow, change: Change, rule: RecurrenceRule) -> DayWindow:
     """Return the days of a window whose occurrences a change alters one by one."""
     days = window.limit(change.start, change.end)
     return days if find_last_rule_day(rule) is not None else days.limit(None, get_horizon(change.horizon, rule.start))

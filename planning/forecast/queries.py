@@ -285,7 +285,7 @@ def sum_planned_results(
     sums: dict[ResultKey, dict[str, Decimal]] = {}
     items = list_plan_items(company, last=months[-1])
     if scenario is not None:
-        items = scenario.change_items(items, through=months[-1])
+        items = scenario.apply_changes_to_items(items, through=months[-1])
     for item in items:
         if item.duration is not None and count_months_between(item.month, months[0]) >= item.duration:
             continue

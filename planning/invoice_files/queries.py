@@ -46,9 +46,9 @@ def find_invoice_counterparty(company: Company, party: InvoiceParty, direction: 
     if vat_id:
         same_account = same_account.filter(party_vat_id=None)
     return (
-        (vat_id and find_by_earlier_invoice(counterparties, links.filter(party_vat_id=vat_id)))
-        or find_by_name(counterparties, party)
-        or (iban and find_by_earlier_invoice(counterparties, same_account))
+        (vat_id and find_invoice_counterparty_by_earlier_invoice(counterparties, links.filter(party_vat_id=vat_id)))
+        or find_invoice_counterparty_by_name(counterparties, party)
+        or (iban and find_invoice_counterparty_by_earlier_invoice(counterparties, same_account))
         or None
     )
 
@@ -57,7 +57,7 @@ def get_counterparty_type(direction: Direction) -> CounterpartyType:
     return CounterpartyType.CUSTOMER if direction == Direction.IN else CounterpartyType.VENDOR
 
 
-def find_by_earlier_invoice(counterparties: Any, links: Any) -> Counterparty | None:
+def find_invoice_counterparty_by_earlier_invoice(counterparties: Any, links: Any) -> Counterparty | None:
     """Return the counterparty of the latest of these invoices that has one."""
     ids = links.exclude(planned__counterparty=None).order_by("-id").values_list("planned__counterparty_id", flat=True)
     for counterparty_id in ids[:10]:
@@ -67,7 +67,7 @@ def find_by_earlier_invoice(counterparties: Any, links: Any) -> Counterparty | N
     return None
 
 
-def find_by_name(counterparties: Any, party: InvoiceParty) -> Counterparty | None:
+def find_invoice_counterparty_by_name(counterparties: Any, party: InvoiceParty) -> Counterparty | None:
     """Return the counterparty of this name; one written exactly so comes first, then the oldest."""
     names = {normalize_party_name(party.name), normalize_party_name(party.trading_name)} - {""}
     same_ids = [
@@ -88,7 +88,7 @@ def find_planned_invoice(
     """
     if direction == Direction.OUT and counterparty is None:
         return None
-    invoices = filter_sold_invoices(company, direction).filter(external_data__invoice_number__iexact=number)
+    invoices = filter_invoices_by_direction(company, direction).filter(external_data__invoice_number__iexact=number)
     return (invoices.filter(counterparty=counterparty) if direction == Direction.OUT else invoices).first()
 
 
@@ -99,7 +99,7 @@ def find_planned_numbers(
 
     The seller is a counterparty, or None for the company itself. One statement.
     """
-    invoices = filter_sold_invoices(company, direction).annotate(
+    invoices = filter_invoices_by_direction(company, direction).annotate(
         number=Lower(KeyTextTransform("invoice_number", "external_data"))
     )
     rows = invoices.filter(number__in={number.lower() for number in numbers}).order_by("-id")
@@ -110,7 +110,7 @@ def find_planned_numbers(
     }
 
 
-def filter_sold_invoices(company: Company, direction: Direction) -> QuerySet[PlannedTransaction]:
+def filter_invoices_by_direction(company: Company, direction: Direction) -> QuerySet[PlannedTransaction]:
     """Return the planned invoices; for money in those that the company itself sold."""
     invoices = PlannedTransaction.objects.for_company(company.id).filter(frequency=None, invoice_date__isnull=False)
     if direction == Direction.OUT:

@@ -93,14 +93,14 @@ def filter_invoices(
     parts = settled.filter(planned=OuterRef("id"), original_date=OuterRef("start_date"), day__lte=as_of)
     rows = rows.annotate(
         planned_value=Coalesce(Subquery(overrides.values("amount_value")), F("amount_value")),
-        paid_value=sum_parts(parts.filter(transaction__isnull=False)),
-        written_off_value=sum_parts(parts.filter(transaction=None)),
+        paid_value=sum_settlement_amounts(parts.filter(transaction__isnull=False)),
+        written_off_value=sum_settlement_amounts(parts.filter(transaction=None)),
         rest_value=F("planned_value") - F("paid_value") - F("written_off_value"),
     )
     return rows.filter(build_state_condition(state, as_of=as_of))
 
 
-def sum_parts(parts: QuerySet[Settlement]) -> Any:
+def sum_settlement_amounts(parts: QuerySet[Settlement]) -> Any:
     """Return the expression that adds up settlements of one planned transaction."""
     sums = parts.order_by().values("planned").annotate(total=Sum("amount_value")).values("total")
     return Coalesce(Subquery(sums), Value(ZERO), output_field=MONEY_FIELD)
@@ -144,7 +144,7 @@ def build_invoice_standing(row: Any, *, as_of: dt.date) -> InvoiceStanding:
     )
 
 
-def list_settled_ids(invoice_import: InvoiceImport) -> list[UUID]:
+def list_settled_invoice_ids(invoice_import: InvoiceImport) -> list[UUID]:
     """Return the invoices of an import that are settled in full or in part, or written off, in their order."""
     settlements = Settlement.objects.for_company(invoice_import.company_id).filter(
         planned__invoice_import=invoice_import

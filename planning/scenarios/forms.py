@@ -71,15 +71,21 @@ def parse_change_form(change_form: ChangeForm, post_data: Mapping[str, Any], *, 
     values = {name: post_data.get(name, "").strip() for name in change_form.fields}
     errors: dict[str, str] = {}
     if change_form.kind == "add":
-        body, places = build_hire_body(values, errors, currency=currency), build_places(PLANNED_FIELDS, planned=True)
+        body, places = (
+            build_hire_body(values, errors, currency=currency),
+            map_pointers_to_fields(PLANNED_FIELDS, planned=True),
+        )
     else:
-        body, places = build_change_body(change_form, values, errors), build_places(("percent", "days", "from", "to"))
+        body, places = (
+            build_change_body(change_form, values, errors),
+            map_pointers_to_fields(("percent", "days", "from", "to")),
+        )
     form = bind_body(ScenarioChange, {"kind": change_form.kind, **body}, values=values, fields=places)
     form.errors |= errors
     return form
 
 
-def build_places(names: tuple[str, ...], *, planned: bool = False) -> dict[str, str]:
+def map_pointers_to_fields(names: tuple[str, ...], *, planned: bool = False) -> dict[str, str]:
     """Return the form's field of each JSON pointer, of the body and of the scenario."""
     prefix = "plannedTransaction/" if planned else ""
     pointers = {f"{start}{prefix}{name}": name for name in names for start in ("", "changes/0/")}

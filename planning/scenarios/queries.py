@@ -61,14 +61,14 @@ class LoadedScenario:
         """Return the original dates whose occurrences can reach [start, end]."""
         return DayWindow(start, end).widen(self.reach_days + MAX_WEEKEND_DAYS)
 
-    def change_state(self, state: PlannedState, *, window: DayWindow, after: int = -1) -> PlannedState:
+    def apply_changes_to_state(self, state: PlannedState, *, window: DayWindow, after: int = -1) -> PlannedState:
         """Apply the changes behind a position to a planned transaction."""
         for change in self.changes[after + 1 :]:
             if isinstance(change, Change):
                 state = apply_change(state, change, window=window)
         return state
 
-    def change_items(self, items: Iterable[PlanItemState], *, through: dt.date) -> list[PlanItemState]:
+    def apply_changes_to_items(self, items: Iterable[PlanItemState], *, through: dt.date) -> list[PlanItemState]:
         """Apply the changes to plan items; added ones are among them."""
         changed_items = list(items)
         for change in self.changes:
@@ -291,11 +291,11 @@ def apply_changes_to_rules(
             *target,
             settled_days=frozenset(settled),
         )
-        yield build_changed_rule(rule, scenario.change_state(state, window=window), settled)
+        yield build_changed_rule(rule, scenario.apply_changes_to_state(state, window=window), settled)
     for position, added in enumerate(scenario.changes):
         if isinstance(added, AddedPlanned) and not added.planned.is_invoice:
             state = build_planned_state(added.planned, added.patches)
-            changed = scenario.change_state(state, window=window, after=position)
+            changed = scenario.apply_changes_to_state(state, window=window, after=position)
             yield build_changed_rule(build_planned_rule(added.planned), changed, {})
 
 
@@ -328,7 +328,7 @@ def apply_changes_to_invoices(
         if row.id in targets:
             patches = {day: override.to_patch() for day, override in row.overrides.items()}
             state = build_planned_state(row, patches, settled_days=settled_days.get(row.id, ()))
-            set_planned_state(row, scenario.change_state(state, window=window))
+            set_planned_state(row, scenario.apply_changes_to_state(state, window=window))
     added_rows = []
     for position, added in enumerate(scenario.changes):
         if isinstance(added, AddedPlanned) and added.planned.is_invoice:
@@ -343,7 +343,7 @@ def build_added_invoice(
     row = apply_patches(copy(added.planned), added.patches)
     attach_expected_dates([row])
     return set_planned_state(
-        row, scenario.change_state(build_planned_state(row, added.patches), window=window, after=position)
+        row, scenario.apply_changes_to_state(build_planned_state(row, added.patches), window=window, after=position)
     )
 
 

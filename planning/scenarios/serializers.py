@@ -36,7 +36,7 @@ def copy_known_fields(field: Any, value: Any) -> Any:
         if getattr(field, "sparse", False):
             known_fields = {name: each for name, each in known_fields.items() if name in value}
         return {
-            name: copy_known_fields(each, value[name]) if name in value else get_default(each)
+            name: copy_known_fields(each, value[name]) if name in value else get_default_json_value(each)
             for name, each in known_fields.items()
         }
     if isinstance(field, serializers.DictField) and isinstance(value, Mapping):
@@ -44,7 +44,7 @@ def copy_known_fields(field: Any, value: Any) -> Any:
     return value
 
 
-def get_default(field: Any) -> Any:
+def get_default_json_value(field: Any) -> Any:
     """Return the JSON value of a field that was not sent."""
     if isinstance(field, RecurrenceEnd):
         return {"type": RECURRENCE_END_TYPES[0], "date": None, "count": None}
@@ -60,7 +60,7 @@ def format_stored_value(field: Any, value: Any) -> Any:
     return value
 
 
-class BodyMixin:
+class StoredBodyMixin:
     """Serializer mixin: a body that creates a row elsewhere, kept both as it was sent and as it was parsed."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def list_body_fields(serializer_class: Any) -> tuple[str, ...]:
     return tuple(name for name in serializer_class.Meta.fields if name not in serializer_class.Meta.read_only_fields)
 
 
-class ScenarioPlannedTransaction(BodyMixin, PlannedTransactionSerializer):  # type: ignore[misc]
+class ScenarioPlannedTransaction(StoredBodyMixin, PlannedTransactionSerializer):  # type: ignore[misc]
     """The body that creates a planned transaction."""
 
     sparse = True
@@ -87,7 +87,7 @@ class ScenarioPlannedTransaction(BodyMixin, PlannedTransactionSerializer):  # ty
         read_only_fields = ()  # type: ignore[assignment]
 
 
-class ScenarioPlanItem(BodyMixin, PlanItemSerializer):  # type: ignore[misc]
+class ScenarioPlanItem(StoredBodyMixin, PlanItemSerializer):  # type: ignore[misc]
     """The body that creates a plan item."""
 
     sparse = True

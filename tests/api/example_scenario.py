@@ -20,24 +20,13 @@ from django.test import Client
 from companies.models import Company
 from companies.permissions import Role
 from tests import factories
+from tests.api.example_files import OPEN_INVOICES, PNG, RECEIPT, STATEMENT, SUBSCRIPTION_EVENTS
 from webhooks.delivery import deliver_to_endpoint
 from webhooks.http import DeliveryOutcome
 
 START_TIME = datetime(2026, 1, 15, 9, 30, tzinfo=UTC)
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 KEY = re.compile(r"svc_[0-9a-f-]{36}[0-9A-Za-z]{36}")
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="  # one pixel
-OPEN_INVOICES = "Invoice number,Counterparty,Invoice date,Amount\n2025-119,Globex,2025-12-16,595.00\n"
-RECEIPT = "date,description,amount\n2025-12-31,December hosting,-119.00\n"
-STATEMENT = """:20:2026-01
-:25:DE89370400440532013000
-:28C:1/1
-:60F:C260101EUR25652,00
-:61:2601100110D119,00NTRFNONREF//B-7041
-:86:177?00TRANSFER?20EREF+NIMBUS-1042?21SVWZ+January hosting?32Nimbus
-:62F:C260114EUR25533,00
--
-"""
 YEAR = {"startDate": "2025-10-01", "endDate": "2025-12-31"}
 LISTED_ROWS = 2  # rows of a list are enough to see its shape
 
@@ -341,6 +330,10 @@ def record_subscriptions(story: Scenario, ids: dict[str, str]) -> None:
     story.put(f"subscriptions/{subscription}", {"externalId": "sub_1042-A"})
     story.get("subscription_events", {"startDate": "2025-01-01"})
     story.get(f"subscription_events/{first}")
+    made = story.upload("subscription_events/import_file", name="events.csv", content=SUBSCRIPTION_EVENTS)
+    story.get("subscription_event_imports")
+    story.get(f"subscription_event_imports/{made['importId']}")
+    story.delete(f"subscription_event_imports/{made['importId']}")
     story.get("products")
     ids |= {"product": product, "product group": group, "event": first}
 

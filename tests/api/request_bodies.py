@@ -91,6 +91,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "product_groups": {"name": "x", "order": 1},
     "subscriptions": {"customerId": "counterparties", "productId": "products", "externalId": "s"},
     "subscription_events": {"subscriptionId": "subscriptions", "interval": "month", "intervalCount": 1, **EVENT},
+    "subscription_events/import_file": {},
     "subscription_events/import": {"events": [{"subscriptionId": "subscriptions", **EVENT}], "onError": "skip"},
     "data/monthlyData": {"mrrType": "mrr", "startMonth": "2024-01", "endMonth": "2024-03", "productIds": ["products"]},
     "data/runway": {"scenarioId": "scenarios"},
@@ -109,11 +110,13 @@ BODIES: dict[str, dict[str, Any]] = {
 # What is sent as a file to those that take one.
 STATEMENT = b":20:X\n:28C:1\n:60F:C240501EUR0,00\n:61:240501D1,00NTRFNONREF\n:86:x\n:62F:C240531EUR0,00\n-\n"
 INVOICES = b"Invoice number,Counterparty,Invoice date,Amount\nX-1,X Ltd,2024-05-01,1.00\n"
+EVENTS = b"Customer,Date,MRR,Currency,External ID\nX Ltd,2024-05-01,1.00,EUR,x-1\n"
 FILES = {
     "files": b"a,b\n3,4\n",
     "statements": STATEMENT,
     "receivables/import": INVOICES,
     "payables/import": INVOICES,
+    "subscription_events/import_file": EVENTS,
 }
 # What may be there once only: not as in the rows that are there already.
 SECOND_ROW_VALUES = {"externalId": "another", "externalIds": ["another"], "email": "another@acme.example"}
@@ -143,7 +146,10 @@ def create_all_rows(api: Any) -> dict[str, str]:
     ids["categorization_runs"] = applied.json()["runId"]
     body = fill_ids(BODIES["transactions/import"], ids)
     ids["imports"] = api.post("transactions/import", body).json()["importId"]
-    ids["invoice_imports"] = import_invoices(api)
+    ids["invoice_imports"] = import_file(api, "receivables/import", INVOICES.replace(b"X-1", b"X-0"))
+    ids["subscription_event_imports"] = import_file(
+        api, "subscription_events/import_file", EVENTS.replace(b"x-1", b"x-0").replace(b"X Ltd", b"Y Ltd")
+    )
     ids["reports"] = "2024-01"
     ids["links"] = api.post("reports/2024-01/links", BODIES["reports/{}/links"]).json()["id"]
     paper = SimpleUploadedFile("a.csv", b"a,b\n1,2\n", content_type="text/csv")
@@ -155,10 +161,10 @@ def create_all_rows(api: Any) -> dict[str, str]:
     return ids
 
 
-def import_invoices(api: Any) -> str:
-    """Import an open invoice from a file; return the id of the import."""
-    file = SimpleUploadedFile("open.csv", INVOICES.replace(b"X-1", b"X-0"), content_type="text/csv")
-    made = api.client.post(api.path("receivables/import"), {"file": file}, headers=api.headers)
+def import_file(api: Any, path: str, content: bytes) -> str:
+    """Import a table of invoices or events; return the id of the import."""
+    file = SimpleUploadedFile("open.csv", content, content_type="text/csv")
+    made = api.client.post(api.path(path), {"file": file}, headers=api.headers)
     assert made.status_code == 200, made.content
     return made.json()["importId"]
 

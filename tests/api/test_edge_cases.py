@@ -103,7 +103,7 @@ def test_lost_database_returns_503_with_retry_after(api, monkeypatch, kind):
     def lost(*args, **kwargs):
         raise kind("connection to server at 10.0.0.7 failed")
 
-    monkeypatch.setattr("companies.auth.api_keys.fetch_first_row", lost)
+    monkeypatch.setattr("companies.auth.authentication.fetch_first_row", lost)
     answer = api.get("accounts")
     assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
     assert int(answer["Retry-After"]) > 0
@@ -117,7 +117,7 @@ def test_failure_to_record_key_use_does_not_change_response(api, monkeypatch, ca
     def lost(*args, **kwargs):
         raise kind("connection to server at 10.0.0.7 failed")
 
-    monkeypatch.setattr("companies.auth.api_keys.ApiKeyCredential.record_use", lost)
+    monkeypatch.setattr("companies.auth.authentication.ApiKeyCredential.record_use", lost)
     answer = api.post("account_groups", {"name": "x"})
     assert answer.status_code == 201
     assert "last use" in caplog.text

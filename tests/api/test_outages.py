@@ -68,7 +68,7 @@ def test_key_last_use_error_does_not_change_the_answer(api, monkeypatch):
     def fails(*args, **kwargs):
         raise OperationalError("gone")
 
-    monkeypatch.setattr("companies.auth.api_keys.ApiKeyCredential.record_use", fails)
+    monkeypatch.setattr("companies.auth.authentication.ApiKeyCredential.record_use", fails)
     assert api.post("accounts", {"type": "bank", "name": "Main"}).status_code == 201
 
 

@@ -17,12 +17,12 @@ def nobody_waits(monkeypatch, settings):
 
 
 @pytest.fixture
-def hold():
+def take_slots():
     """Takes slots as requests under way do, and gives them back after the test."""
     held = []
 
-    def take(take_slot, name, times):
-        held.extend(take_slot(name) for _ in range(times))
+    def take(acquire_slot, name, times):
+        held.extend(acquire_slot(name) for _ in range(times))
         assert None not in held
 
     yield take
@@ -42,18 +42,18 @@ def get_credential_name(api):
     return f"apiKey:{ApiKey.objects.get(company=api.company).id}"
 
 
-def test_fifth_concurrent_request_of_credential_is_rejected(api, make_api, acme, hold):
-    hold(request_slots.acquire_credential_slot, get_credential_name(api), 3)
+def test_fifth_concurrent_request_of_credential_is_rejected(api, make_api, acme, take_slots):
+    take_slots(request_slots.acquire_credential_slot, get_credential_name(api), 3)
     assert api.get("accounts").status_code == 200
-    hold(request_slots.acquire_credential_slot, get_credential_name(api), 1)
+    take_slots(request_slots.acquire_credential_slot, get_credential_name(api), 1)
     assert get_rejection(api.get("accounts")) == TOO_MANY
     assert get_rejection(api.get("/companies")) == TOO_MANY
     assert make_api(acme).get("accounts").status_code == 200
 
 
-def test_company_uses_at_most_half_of_the_threads(api, make_api, globex, hold, settings):
+def test_company_uses_at_most_half_of_the_threads(api, make_api, globex, take_slots, settings):
     settings.THREADS = 4
-    hold(request_slots.acquire_company_slot, str(api.company.id), 2)
+    take_slots(request_slots.acquire_company_slot, str(api.company.id), 2)
     assert get_rejection(api.get("accounts")) == TOO_MANY
     assert api.get("/companies").status_code == 200
     assert make_api(globex).get("accounts").status_code == 200
@@ -76,9 +76,9 @@ def test_streamed_response_holds_its_slot_until_sent(api):
     assert str(api.company.id) not in request_slots.COMPANY_REQUESTS
 
 
-def test_page_without_free_slot_returns_429_html(browser_of, alice, acme, hold):
+def test_page_without_free_slot_returns_429_html(browser_of, alice, acme, take_slots):
     browser = browser_of(alice, acme).client
-    hold(request_slots.acquire_credential_slot, f"session:{alice.pk}", 4)
+    take_slots(request_slots.acquire_credential_slot, f"session:{alice.pk}", 4)
     for path in ("/app/", f"/app/companies/{acme.id}/transactions"):
         answer = browser.get(path)
         assert (answer.status_code, answer["Retry-After"]) == (429, "1")
@@ -86,9 +86,9 @@ def test_page_without_free_slot_returns_429_html(browser_of, alice, acme, hold):
     assert browser.get("/healthz").status_code == 200
 
 
-def test_company_page_without_free_company_slot_returns_429(browser_of, alice, acme, hold, settings):
+def test_company_page_without_free_company_slot_returns_429(browser_of, alice, acme, take_slots, settings):
     settings.THREADS = 4
-    hold(request_slots.acquire_company_slot, str(acme.id), 2)
+    take_slots(request_slots.acquire_company_slot, str(acme.id), 2)
     browser = browser_of(alice, acme).client
     assert browser.get(f"/app/companies/{acme.id}/transactions").status_code == 429
     assert browser.get("/app/").status_code == 200
@@ -113,7 +113,7 @@ def test_sign_in_and_health_checks_need_no_slot(client, settings):
         assert client.get("/readyz").status_code == 200
 
 
-def test_assistant_tool_call_counts_once_for_its_key_and_company(api, hold, settings):
+def test_assistant_tool_call_counts_once_for_its_key_and_company(api, take_slots, settings):
     settings.THREADS = 4
 
     def call():
@@ -121,11 +121,11 @@ def test_assistant_tool_call_counts_once_for_its_key_and_company(api, hold, sett
         headers = api.headers | {"Accept": "application/json, text/event-stream"}
         return api.client.post("/mcp", body, content_type="application/json", headers=headers)
 
-    hold(request_slots.acquire_credential_slot, get_credential_name(api), 3)
+    take_slots(request_slots.acquire_credential_slot, get_credential_name(api), 3)
     assert "error" not in call().json()
-    hold(request_slots.acquire_company_slot, str(api.company.id), 2)
+    take_slots(request_slots.acquire_company_slot, str(api.company.id), 2)
     assert "too_many_in_work" in call().content.decode()
-    hold(request_slots.acquire_credential_slot, get_credential_name(api), 1)
+    take_slots(request_slots.acquire_credential_slot, get_credential_name(api), 1)
     assert get_rejection(call()) == TOO_MANY
 
 
@@ -157,5 +157,5 @@ def test_request_waits_briefly_for_a_free_slot(monkeypatch):
     monkeypatch.setattr(request_slots, "WAIT_SECONDS", 5.0)
     answers = iter([None, None, lambda: None])
     slots = request_slots.RequestSlots()
-    slots.hold("k", lambda: next(answers))
+    slots.take_slot("k", lambda: next(answers))
     assert list(slots.held) == ["k"]

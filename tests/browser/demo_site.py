@@ -29,7 +29,7 @@ SIGNED_OUT = (
     "app/password-reset",
     "app/invitations",
 )  # and all that begins so: there is nothing to see after signing in
-DEMO_SIZE = ("--months", "14", "--transactions", "600")
+DEMO_SIZE = ("--months", "14")
 
 LIST_OF_PARAMETER = {  # parameter -> list of the API whose first entry has it as its id, below the company
     "account_id": "accounts",
@@ -114,6 +114,21 @@ outcome = import_invoices(
 )
 print(outcome.invoice_import.id)
 """
+TABLES = {  # part of a route -> the file whose review it is
+    "ables/import/": b"Invoice number,Customer,Invoice date,Amount\nR-1,Globex,2026-01-05,70.00\n",
+    "recurring-revenue/events/import/": b"Customer,Date,MRR\nWayne,2026-01-05,70.00\n",
+}
+EVENT_IMPORT_SCRIPT = """
+from companies.models import AuditContext, Membership
+from django.utils import timezone
+from ledger.subscriptions.actions.event_file_import import EventFileOptions, import_subscription_event_file
+owner = Membership.objects.for_company("{company}").owners().select_related("company").get(user__email="{email}")
+outcome = import_subscription_event_file(
+    company=owner.company, context=AuditContext(time=timezone.now(), actor=str(owner.user_id), user_id=owner.user_id),
+    content=b"Customer,Date,MRR\\nWayne,{today},70.00\\n", filename="events.csv", options=EventFileOptions(),
+)
+print(outcome.event_import.id)
+"""
 SANDBOX_SCRIPT = """
 from companies.actions.sandboxes import copy_company
 from companies.models import AuditContext, Membership
@@ -176,6 +191,7 @@ class DemoSite:
                 "endpoint_id": self.endpoint,
                 "scenario_id": self.scenario,
                 "invoice_import_id": self.invoice_import,
+                "event_import_id": self.event_import,
             }
         ):
             return makers[parameter]()
@@ -211,6 +227,11 @@ class DemoSite:
         script = INVOICE_IMPORT_SCRIPT.format(company=self.company_id, email=self.email, **days)
         return self.machine.run("shell", "-v", "0", "-c", script).stdout.strip()
 
+    def event_import(self) -> str:
+        """An import of one subscription event."""
+        script = EVENT_IMPORT_SCRIPT.format(company=self.company_id, email=self.email, today=date.today())
+        return self.machine.run("shell", "-v", "0", "-c", script).stdout.strip()
+
     def sandbox(self) -> str:
         """A copy of the company."""
         script = SANDBOX_SCRIPT.format(company=self.company_id, email=self.email)
@@ -241,9 +262,8 @@ class DemoSite:
             values = {"company_id": self.company_id, "token": link["url"].rpartition("/")[2]}
         elif route.endswith("settings/sandbox/delete"):
             values = {"company_id": self.sandbox()}
-        elif "ables/import/" in route:
-            invoices = b"Invoice number,Customer,Invoice date,Amount\nR-1,Globex,2026-01-05,70.00\n"
-            values = {"company_id": self.company_id, "upload_id": self.upload(invoices)}
+        elif table := next((content for part, content in TABLES.items() if part in route), None):
+            values = {"company_id": self.company_id, "upload_id": self.upload(table)}
         elif route.startswith("app/sign-up/"):
             values = {"token": self.machine.run("shell", "-v", "0", "-c", SIGN_UP_SCRIPT).stdout.strip()}
         elif route.startswith("app/profile/email/"):

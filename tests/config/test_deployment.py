@@ -34,7 +34,7 @@ needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Machine]:
     """With its database running and made, for servers that do not keep it themselves."""
-    with create_prepared_machine() as result, result.embedded.hold():
+    with create_prepared_machine() as result, result.embedded.run_while_used():
         yield result
 
 

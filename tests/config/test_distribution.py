@@ -17,7 +17,7 @@ from django.db.models import Model
 
 from companies.models import Shared, Unowned
 from config.databases import distribution
-from config.databases.placement import Place, get_table_place
+from config.databases.placement import TablePlacement, get_table_place
 from tests import cluster
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,8 +27,8 @@ single_machine_only = pytest.mark.skipif(cluster.TESTS_RUN_ON_CLUSTER, reason="t
 MOVING_STATEMENTS = ("SELECT create_", "SELECT citus_add_local_table_to_metadata")
 
 
-def group_by_placement() -> dict[Place, set[str]]:
-    result: dict[Place, set[str]] = {place: set() for place in Place}
+def group_by_placement() -> dict[TablePlacement, set[str]]:
+    result: dict[TablePlacement, set[str]] = {place: set() for place in TablePlacement}
     for table in distribution.list_tables():
         result[get_table_place(table)].add(table.name)
     return result
@@ -38,8 +38,8 @@ def group_by_placement() -> dict[Place, set[str]]:
 def test_every_table_has_a_placement_on_a_cluster():
     """A new model is CompanyOwned or has a natural key that begins with the company, or is Shared, or Unowned."""
     places = group_by_placement()
-    assert places[Place.COMPANIES] == {"companies_company"}
-    assert places[Place.SHARED] == {
+    assert places[TablePlacement.COMPANIES] == {"companies_company"}
+    assert places[TablePlacement.SHARED] == {
         "companies_directoryentry",
         "companies_user",
         "ledger_rate",
@@ -47,9 +47,9 @@ def test_every_table_has_a_placement_on_a_cluster():
         "oauth_application",
         "oauth_clienthost",
     }
-    assert {"ledger_transaction", "ledger_posting", "ledger_recurringbook"} <= places[Place.OWNED]
+    assert {"ledger_transaction", "ledger_posting", "ledger_recurringbook"} <= places[TablePlacement.OWNED]
     ours = ("companies_", "ledger_", "planning_", "notifications_", "oauth_")
-    assert {name for name in places[Place.UNOWNED] if not name.startswith("oauth_")} == {
+    assert {name for name in places[TablePlacement.UNOWNED] if not name.startswith("oauth_")} == {
         "companies_emailchange",
         "companies_idempotencyrecord",
         "companies_passkey",
@@ -58,7 +58,7 @@ def test_every_table_has_a_placement_on_a_cluster():
         "companies_recoverycode",
         "companies_session",
     }
-    assert {name for name in places[Place.LIBRARY] if name.startswith(ours)} == {
+    assert {name for name in places[TablePlacement.LIBRARY] if name.startswith(ours)} == {
         "companies_user_groups",  # Django's own, between users and its groups
         "companies_user_user_permissions",
     }
@@ -68,7 +68,7 @@ def test_every_table_has_a_placement_on_a_cluster():
 @single_machine_only
 def test_distribution_plan_moves_all_tables_except_library_tables():
     places = group_by_placement()
-    wanted = {name for place in places if place is not Place.LIBRARY for name in places[place]}
+    wanted = {name for place in places if place is not TablePlacement.LIBRARY for name in places[place]}
     moves = [
         step.statement
         for step in distribution.list_distribution_steps()
@@ -110,8 +110,12 @@ def test_distribution_plan_restores_references_between_moved_tables():
                 cursor.execute(step.statement)
     after = list_definitions()
     assert after.items() <= before.items()
-    assert {result[name] for name in before.keys() - after.keys()} == {(Place.LIBRARY, Place.SHARED)}
-    remaining = {(Place.OWNED, Place.COMPANIES), (Place.OWNED, Place.SHARED), (Place.UNOWNED, Place.SHARED)}
+    assert {result[name] for name in before.keys() - after.keys()} == {(TablePlacement.LIBRARY, TablePlacement.SHARED)}
+    remaining = {
+        (TablePlacement.OWNED, TablePlacement.COMPANIES),
+        (TablePlacement.OWNED, TablePlacement.SHARED),
+        (TablePlacement.UNOWNED, TablePlacement.SHARED),
+    }
     assert {result[name] for name in after} >= remaining
 
 
@@ -224,7 +228,7 @@ def test_distribute_moves_schema_with_data_and_service_continues(on):
     assert "0 statements" in on("distribute")
     assert "exact" in on("rebuild_derived", "--check")
     on("register_app", "--name", "Late", "--redirect-uri", "https://late.example/")
-    on("demo", "--name", "Late", "--transactions", "500", "--months", "12", "--seed", "2")
+    on("demo", "--name", "Late", "--transactions", "500", "--months", "12")
     assert count_rows("ledger_transaction") > before[0]
     assert "exact" in on("rebuild_derived", "--check")
     on("rebuild_derived")

@@ -26,7 +26,7 @@ from config.databases.embedded_server import EmbeddedServer, find_server_user
 ROOT = Path(__file__).resolve().parents[2]
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes someone else")
 
-HOLD_SCRIPT = "with embedded.hold():\n    print(pid(), flush=True)\n    sys.stdin.read()"
+HOLD_SCRIPT = "with embedded.run_while_used():\n    print(pid(), flush=True)\n    sys.stdin.read()"
 WRITE_SCRIPT = """
 import psycopg
 embedded.start()
@@ -108,7 +108,7 @@ def read_remaining_lines(child: subprocess.Popen) -> list[str]:
 
 class TestServer:
     def test_embedded_server_uses_only_socket_and_durable_settings(self, embedded):
-        with embedded.hold(), connect_database(embedded) as connection:
+        with embedded.run_while_used(), connect_database(embedded) as connection:
             shown = {
                 name: connection.execute(f"SHOW {name}").fetchone()[0]
                 for name in ("listen_addresses", "data_checksums", "fsync", "synchronous_commit", "timezone", "jit")
@@ -125,12 +125,12 @@ class TestServer:
     def test_embedded_server_is_created_once_and_reused(self, embedded):
         made = []
         for _ in range(2):
-            with embedded.hold():
+            with embedded.run_while_used():
                 made.append((embedded.path / "PG_VERSION").stat().st_ino)
         assert made[0] == made[1]
 
     def test_embedded_server_is_reachable_by_database_url(self, embedded):
-        with embedded.hold():
+        with embedded.run_while_used():
             check_database_reachable(
                 build_database_settings(
                     url=f"postgresql://postgres@/app?host={embedded.path}", data_dir=embedded.data_dir
@@ -138,20 +138,20 @@ class TestServer:
             )
 
     def test_embedded_server_directory_is_private(self, embedded):
-        with embedded.hold():
+        with embedded.run_while_used():
             assert stat.S_IMODE(embedded.path.stat().st_mode) == 0o700
 
     def test_embedded_server_logs_no_statements(self, embedded):
-        with embedded.hold(), connect_database(embedded) as connection, pytest.raises(psycopg.Error):
+        with embedded.run_while_used(), connect_database(embedded) as connection, pytest.raises(psycopg.Error):
             connection.execute("SELECT 'a-secret'::int")
         assert "a-secret" not in (embedded.path / "server.log").read_text()
 
     def test_embedded_server_works_after_data_directory_is_moved(self, embedded):
-        with embedded.hold(), connect_database(embedded) as connection:
+        with embedded.run_while_used(), connect_database(embedded) as connection:
             connection.execute("CREATE TABLE kept (id int)")
         moved = EmbeddedDatabase(data_dir=embedded.data_dir.with_name("moved"))
         embedded.data_dir.rename(moved.data_dir)
-        with moved.hold(), connect_database(moved) as connection:
+        with moved.run_while_used(), connect_database(moved) as connection:
             assert connection.execute("SELECT count(*) FROM kept").fetchone() == (0,)
 
 
@@ -171,7 +171,7 @@ class TestSharing:
     def test_second_command_leaves_embedded_server_running_for_the_first(self, embedded):
         with start_process(embedded, HOLD_SCRIPT) as child:
             child.stdout.readline()
-            with embedded.hold():
+            with embedded.run_while_used():
                 pass
             assert embedded.is_running()
             end_child(child)
@@ -183,18 +183,20 @@ class TestSharing:
             child.kill()
             child.wait()
         assert embedded.is_running()
-        with embedded.hold():
+        with embedded.run_while_used():
             assert read_postmaster_pid(embedded) == pid
         assert not embedded.is_running()
 
     def test_exiting_forked_worker_does_not_stop_embedded_server(self, embedded):
-        fork = "import os\nwith embedded.hold():\n    if os.fork() == 0:\n        sys.exit(0)\n    os.wait()\n"
+        fork = (
+            "import os\nwith embedded.run_while_used():\n    if os.fork() == 0:\n        sys.exit(0)\n    os.wait()\n"
+        )
         with start_process(embedded, fork + "    print(embedded.is_running(), flush=True)") as child:
             assert child.stdout.readline().strip() == "True"
 
     def test_concurrent_starts_and_stops_of_embedded_server_succeed(self, embedded):
         often = (
-            "import psycopg\nfor _ in range(8):\n    with embedded.hold():\n"
+            "import psycopg\nfor _ in range(8):\n    with embedded.run_while_used():\n"
             "        psycopg.connect(host=str(embedded.path), user='postgres', dbname='app').close()\n"
         )
         with contextlib.ExitStack() as stack:
@@ -210,7 +212,7 @@ class TestKills:
             os.kill(read_postmaster_pid(embedded), signal.SIGKILL)
             child.wait(180)
             acknowledged += read_remaining_lines(child)
-        with embedded.hold():
+        with embedded.run_while_used():
             assert {int(line) for line in acknowledged if line} <= list_written_ids(embedded)
 
     def test_acknowledged_rows_survive_kill_of_writer(self, embedded):
@@ -222,7 +224,7 @@ class TestKills:
         assert {int(line) for line in acknowledged if line} <= list_written_ids(embedded)
 
     def test_killed_embedded_server_restarts_immediately(self, embedded):
-        with embedded.hold():
+        with embedded.run_while_used():
             for _ in range(3):
                 old = read_postmaster_pid(embedded)
                 os.kill(old, signal.SIGKILL)
@@ -238,7 +240,7 @@ class TestKills:
             os.kill(read_postmaster_pid(embedded), signal.SIGKILL)
             assert wait_until(lambda: not embedded.is_running())
             assert Path(f"/proc/{orphan}").exists()
-            with embedded.hold():
+            with embedded.run_while_used():
                 connect_database(embedded).close()
                 assert not Path(f"/proc/{orphan}").exists() or "Z" in Path(f"/proc/{orphan}/stat").read_text()
 
@@ -251,7 +253,7 @@ class TestKills:
         left[0] = "4194000" if whose == "nobody's" else str(os.getpid())
         (embedded.path / "postmaster.pid").write_text("\n".join(left))
         assert not embedded.is_running()
-        with embedded.hold():
+        with embedded.run_while_used():
             connect_database(embedded).close()
 
     @pytest.mark.parametrize("after", [0.12, 0.25, 0.4, 0.6])
@@ -260,12 +262,12 @@ class TestKills:
             time.sleep(after)
             child.kill()
             child.wait()
-        with embedded.hold():
+        with embedded.run_while_used():
             connect_database(embedded).close()
             assert list(embedded.data_dir.glob("postgres.new-*")) == []
 
     def test_concurrent_database_creation_by_killed_start_is_tolerated(self, embedded):
-        with embedded.hold():
+        with embedded.run_while_used():
             with connect_database(embedded, "postgres") as connection:
                 connection.execute("DROP DATABASE app")
                 connection.execute("CREATE DATABASE half_made")
@@ -277,7 +279,7 @@ class TestKills:
                 assert child.stdout.readline() == f"{read_postmaster_pid(embedded)}\n"
 
     def test_watched_embedded_server_is_restarted(self, embedded):
-        with embedded.hold(), embedded.watch(every=0.1):
+        with embedded.run_while_used(), embedded.keep_running(every=0.1):
             old = read_postmaster_pid(embedded)
             os.kill(old, signal.SIGKILL)
             assert wait_until(lambda: embedded.is_running() and read_postmaster_pid(embedded) != old)
@@ -305,7 +307,7 @@ class TestRefusals:
             embedded.start()
 
     def test_embedded_server_start_failure_is_reported_with_reason(self, embedded):
-        with embedded.hold():
+        with embedded.run_while_used():
             pass
         (embedded.path / "global" / "pg_control").unlink()
         with pytest.raises(DatabaseUnavailable, match=r"does not start: .*pg_control") as caught:
@@ -326,7 +328,7 @@ class TestRefusals:
         data_dir.mkdir()
         os.chown(data_dir, nobody.pw_uid, nobody.pw_gid)
         embedded = EmbeddedDatabase(data_dir=data_dir)
-        with embedded.hold():
+        with embedded.run_while_used():
             assert Path(f"/proc/{read_postmaster_pid(embedded)}").stat().st_uid == nobody.pw_uid
             assert (data_dir / "postgres.lock").stat().st_uid == nobody.pw_uid
 
@@ -342,7 +344,7 @@ class TestRefusals:
     @as_root
     def test_embedded_server_never_runs_as_root(self, embedded):
         assert find_server_user(cluster=embedded.path).uid != 0
-        with embedded.hold():
+        with embedded.run_while_used():
             assert Path(f"/proc/{read_postmaster_pid(embedded)}").stat().st_uid != 0
 
     def test_missing_embedded_cluster_is_not_running(self, embedded):

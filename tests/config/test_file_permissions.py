@@ -10,7 +10,7 @@ import pytest
 
 from config.databases.connection import EmbeddedDatabase
 from config.databases.embedded_server import SOCKET_NAME, SUPERUSER, find_binaries, find_server_user
-from config.file_permissions import make_private
+from config.databases.file_permissions import make_private
 from tests.config.test_embedded_server import HOLD_SCRIPT, connect_database, start_process
 from tests.machine import Machine, create_machine, find_free_port
 
@@ -116,7 +116,7 @@ def open_directories(embedded: EmbeddedDatabase) -> None:
 
 @as_root
 def test_other_system_user_is_rejected_by_directory_and_database(embedded):
-    with embedded.hold():
+    with embedded.run_while_used():
         assert query_as_user(embedded).stdout == "let in\n"
         assert "Permission denied" in query_as_user(embedded, uid=find_other_user(embedded)).stderr
         open_directories(embedded)
@@ -126,7 +126,7 @@ def test_other_system_user_is_rejected_by_directory_and_database(embedded):
 
 
 def test_other_database_role_is_rejected(embedded):
-    with embedded.hold():
+    with embedded.run_while_used():
         with connect_database(embedded) as connection:
             connection.execute("CREATE ROLE other LOGIN SUPERUSER")
         refused = query_as_user(embedded, role="other")
@@ -139,16 +139,16 @@ def test_data_owner_and_root_share_one_embedded_server(embedded):
     owner = pwd.getpwnam("nobody")
     embedded.data_dir.mkdir()
     os.chown(embedded.data_dir, owner.pw_uid, owner.pw_gid)
-    with embedded.hold():
+    with embedded.run_while_used():
         assert [query_as_user(embedded, uid=uid).stdout for uid in (owner.pw_uid, None)] == ["let in\n", "let in\n"]
 
 
 def test_open_database_access_is_closed_at_next_start(embedded):
-    with embedded.hold():
+    with embedded.run_while_used():
         pass
     (embedded.path / "pg_hba.conf").write_text(OPEN_HBA)
     (embedded.path / "pg_ident.conf").write_text("")
-    with embedded.hold():
+    with embedded.run_while_used():
         assert check_other_roles_rejected(embedded)
 
 
@@ -158,7 +158,7 @@ def test_open_database_access_of_running_server_is_closed(embedded):
         (embedded.path / "pg_hba.conf").write_text(OPEN_HBA)
         with connect_database(embedded) as connection:
             connection.execute("SELECT pg_reload_conf()")
-        with embedded.hold():
+        with embedded.run_while_used():
             assert check_other_roles_rejected(embedded)
 
 

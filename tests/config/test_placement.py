@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from config.databases.placement import Place, PlacementError, Reference, Table, get_table_place, plan_placement
+from config.databases.placement import PlacementError, Reference, Table, TablePlacement, get_table_place, plan_placement
 
 COMPANY = Table(name="companies_company", base="", key=("id",))
 USER = Table(name="companies_user", base="Shared", key=("id",), uniques=(("email",),))
@@ -38,12 +38,12 @@ def list_statements(tables, references=(), **options) -> list[str]:
 @pytest.mark.parametrize(
     ("table", "place"),
     [
-        pytest.param(COMPANY, Place.COMPANIES, id="companies, by their id"),
-        pytest.param(MEMBERSHIP, Place.OWNED, id="what is a company's, beside it"),
-        pytest.param(TOTAL, Place.OWNED, id="derived tables too, by their natural key"),
-        pytest.param(USER, Place.SHARED, id="what all read, on every machine"),
-        pytest.param(TOKEN, Place.UNOWNED, id="what is found before its company, on the coordinator"),
-        pytest.param(SESSION, Place.LIBRARY, id="what a library brought, on the coordinator as it is"),
+        pytest.param(COMPANY, TablePlacement.COMPANIES, id="companies, by their id"),
+        pytest.param(MEMBERSHIP, TablePlacement.OWNED, id="what is a company's, beside it"),
+        pytest.param(TOTAL, TablePlacement.OWNED, id="derived tables too, by their natural key"),
+        pytest.param(USER, TablePlacement.SHARED, id="what all read, on every machine"),
+        pytest.param(TOKEN, TablePlacement.UNOWNED, id="what is found before its company, on the coordinator"),
+        pytest.param(SESSION, TablePlacement.LIBRARY, id="what a library brought, on the coordinator as it is"),
     ],
 )
 def test_table_kind_determines_placement(table, place):
@@ -130,7 +130,9 @@ def test_partitioned_table_is_placed_once_with_partition_triggers_disabled():
 
 
 def test_archived_partitions_are_placed_with_their_company():
-    assert get_table_place(Table(name="log_2019_02", base=None, key=("company_id", "id", "time"))) is Place.OWNED
+    assert (
+        get_table_place(Table(name="log_2019_02", base=None, key=("company_id", "id", "time"))) is TablePlacement.OWNED
+    )
 
 
 def test_repeated_placement_moves_only_new_tables():

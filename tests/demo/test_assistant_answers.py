@@ -31,7 +31,7 @@ TOOL_ARGUMENTS = {
 
 @pytest.fixture(scope="module")
 def company(furnished):
-    with furnished(name="Demo", months=24, transactions=2500, seed=1, now=NOW) as shown:
+    with furnished(name="Demo", months=24, now=NOW) as shown:
         yield Company.objects.get(id=shown.company_id)
 
 

@@ -24,12 +24,12 @@ from tests.demo.test_demo_company import describe_demo
 from tests.ledger.conftest import get_page_text as text
 
 pytestmark = pytest.mark.django_db
-SIZE = {"months": 3, "transactions": 200}
+SIZE = {"months": 3, "count": 200}
 
 
 @pytest.fixture
 def shown():
-    return Company.objects.get(id=create_demo_company(name="Northwind", seed=3, now=timezone.now(), **SIZE).company_id)
+    return Company.objects.get(id=create_demo_company(name="Northwind", now=timezone.now(), **SIZE).company_id)
 
 
 @pytest.fixture

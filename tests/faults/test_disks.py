@@ -115,13 +115,13 @@ def test_read_only_data_directory_is_reported_with_one_line(command):
 
 def test_read_only_database_directory_is_reported_and_unharmed():
     with create_machine() as machine:
-        with machine.embedded.hold():
+        with machine.embedded.run_while_used():
             pass
         with make_read_only(machine.embedded.path):
             for command in ("up", "rebuild_derived"):
                 error_line = get_error_line(machine.run(command, PORT=find_free_port()))
                 assert str(machine.embedded.path) in error_line
-        with machine.embedded.hold():
+        with machine.embedded.run_while_used():
             assert machine.embedded.is_running()
 
 
@@ -149,10 +149,10 @@ def test_start_on_full_disk_is_reported_and_works_once_freed():
         assert "No space left on device" in error_line
         assert [path.name for path in disk.place.iterdir()] == ["ballast"]
         disk.free()
-        with machine.embedded.hold():
+        with machine.embedded.run_while_used():
             pass
         disk.fill()
         assert "No space left on device" in get_error_line(machine.run("up", "--no-demo", PORT=find_free_port()))
         disk.free()
-        with machine.embedded.hold():
+        with machine.embedded.run_while_used():
             assert machine.embedded.is_running()

@@ -24,7 +24,7 @@ class Command(BaseCommand):
     help = "End trials and sandboxes, update metrics and recurring revenue, and warn of low cash. Run daily."
 
     def add_arguments(self, parser: Any) -> None:
-        company_batches.add_round_arguments(parser)
+        company_batches.add_company_batch_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         context = AuditContext(time=timezone.now())
@@ -44,9 +44,14 @@ class Command(BaseCommand):
 
         act = company_batches.wrap_company_task(refresh_company, failed, work="refresh_metrics")
         filters = {"name": options["round"], "company_id": options["company"]}
-        with progress_bar.draw_progress_bar(self.stderr) as tell:
+        with progress_bar.draw_progress_bar(self.stderr) as report_progress:
             for company in company_batches.run_for_each_company(
-                act, work="refresh_metrics", **filters, now=context.time, report_progress=tell, task_label="Company"
+                act,
+                work="refresh_metrics",
+                **filters,
+                now=context.time,
+                report_progress=report_progress,
+                task_label="Company",
             ):
                 refresh_website_logo(company, context, failed)
         for failure in failed:

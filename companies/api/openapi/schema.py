@@ -111,10 +111,11 @@ class ClientNamesSchema(AutoSchema):
 
     def _get_serializer_name(self, serializer: Any, direction: str, bypass_extensions: bool = False) -> str:  # noqa: FBT001
         """The name of the type in a generated client: Account is answered, AccountRequest creates, AccountUpdate
-        changes."""
+        changes. A serializer's own `schema_name` keeps the name that clients know."""
         if is_list_serializer(serializer):
             return self._get_serializer_name(serializer.child, direction)
-        name = type(serializer).__name__.removesuffix("Serializer")
+        serializer_class = type(serializer)
+        name = vars(serializer_class).get("schema_name") or serializer_class.__name__.removesuffix("Serializer")
         if direction == "response":
             return name
         if getattr(serializer, "partial", False):

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.databases import distribution
-from config.databases.placement import PlacementError, Step
+from config.databases.placement import PlacementError, PlacementStep
 
 
 class Command(BaseCommand):
@@ -28,17 +28,17 @@ class Command(BaseCommand):
         except (PlacementError, distribution.ClusterMissing) as error:
             raise CommandError(str(error)) from None
 
-    def print_script(self, steps: list[Step]) -> None:
+    def print_script(self, steps: list[PlacementStep]) -> None:
         """Print the steps as a script that psql runs in one transaction."""
         if not steps:
             self.stdout.write("-- All tables are already distributed.")
             return
         self.stdout.write("\n".join(("BEGIN;", *map(format_placement_step, steps), "COMMIT;")))
 
-    def print_step(self, step: Step) -> None:
+    def print_step(self, step: PlacementStep) -> None:
         self.stdout.write(format_placement_step(step))
 
 
-def format_placement_step(step: Step) -> str:
+def format_placement_step(step: PlacementStep) -> str:
     """Format a step as SQL with its reason as a comment."""
     return f"{step.statement};  -- {step.reason}"

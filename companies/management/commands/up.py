@@ -93,7 +93,7 @@ def prepare_database_and_demo(*, demo: bool) -> dict[str, str] | None:
 @contextlib.contextmanager
 def _watch_database() -> Iterator[None]:
     if settings.EMBEDDED:
-        with EmbeddedDatabase(data_dir=settings.DATA_DIR).watch():
+        with EmbeddedDatabase(data_dir=settings.DATA_DIR).keep_running():
             yield
     else:
         yield

@@ -20,14 +20,14 @@ class Command(BaseCommand):
     def handle(self, *, timeout: float, **_: Any) -> None:
         address = f"{settings.BASE_URL}/readyz"
         deadline = time.monotonic() + timeout
-        while not _ready(address):
+        while not _is_ready(address):
             if time.monotonic() > deadline:
                 raise CommandError(f"{address} was not ready within {timeout:g} s.")
             time.sleep(0.1)
         self.stdout.write(f"{address} is ready.")
 
 
-def _ready(address: str) -> bool:
+def _is_ready(address: str) -> bool:
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with direct.open(address, timeout=5) as answer:

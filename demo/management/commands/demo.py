@@ -10,7 +10,10 @@ from django.utils import timezone
 
 from companies.maintenance import progress_bar
 from companies.names import parse_name
-from demo.actions import DemoAccess, create_demo_company
+from demo.actions import create_demo_company
+from demo.story import MAX_MONTHS
+
+MAX_TRANSACTIONS = 2_000_000
 
 
 class Command(BaseCommand):
@@ -18,30 +21,23 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--name", default="Northwind Analytics")
-        parser.add_argument("--months", type=int, default=36)
-        parser.add_argument("--transactions", type=int, default=20_000)
-        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--months", type=int, default=MAX_MONTHS, help="the last months of the story only")
+        parser.add_argument("--transactions", type=int, help="this many instead of the story's own number")
+        parser.add_argument("--seed", type=int, help="accepted for older scripts; the story is always the same")
         parser.add_argument("--json", action="store_true", help="print companyId, email, password and apiKey as JSON")
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
-        if not 1 <= options["months"] <= 240 or not 0 <= options["transactions"] <= 2_000_000:
-            raise CommandError("--months must be from 1 to 240, --transactions from 0 to 2,000,000.")
+        if not 1 <= options["months"] <= MAX_MONTHS or not 0 <= (options["transactions"] or 0) <= MAX_TRANSACTIONS:
+            raise CommandError("--months must be from 1 to 36, --transactions from 0 to 2,000,000.")
         try:
             name = parse_name(options["name"], max_length=200)
         except ValidationError as error:
             raise CommandError(f"--name: {error.message}") from None
         with progress_bar.draw_progress_bar(self.stderr, is_quiet=options["json"]) as tell:
             demo_access = create_demo_company(
-                name=name,
-                months=options["months"],
-                transactions=options["transactions"],
-                seed=options["seed"],
-                now=timezone.now(),
-                tell=tell,
+                name=name, now=timezone.now(), months=options["months"], count=options["transactions"], tell=tell
             )
-        self.stdout.write(json.dumps(demo_access.to_dict()) if options["json"] else format_demo_access(demo_access))
-
-
-def format_demo_access(demo_access: DemoAccess) -> str:
-    return "\n".join(f"{name:10} {value}" for name, value in demo_access.to_dict().items())
+        credentials = demo_access.to_dict()
+        text = "\n".join(f"{name:10} {value}" for name, value in credentials.items())
+        self.stdout.write(json.dumps(credentials) if options["json"] else text)

@@ -56,12 +56,12 @@ def update_account(
     with change_company(company, context=context) as change:
         account = change.lock(Account, account_id)
         check_account_references(company_id=company.id, values=values)
-        check_account_type_is_open(company, account, values.get("type", account.type))
+        check_period_open_for_account_type(company, account, values.get("type", account.type))
         change.update(account, action, **resolve_cash_flag(values, account))
     return account
 
 
-def check_account_type_is_open(company: Company, account: Account, account_type: str) -> None:
+def check_period_open_for_account_type(company: Company, account: Account, account_type: str) -> None:
     """Raise PeriodClosed where an account with flows in closed months becomes a transit account, or stops being one."""
     if company.closed_through is None or (account_type == AccountType.TRANSIT) == (account.type == AccountType.TRANSIT):
         return

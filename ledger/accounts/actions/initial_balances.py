@@ -5,7 +5,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from companies.change import change_company
-from companies.closed_periods import check_days_are_open, is_day_closed
+from companies.closed_periods import check_period_open_for_days, is_day_closed
 from companies.models import AuditContext, Company
 from companies.versions import check_version
 from ledger import hooks
@@ -24,16 +24,16 @@ def find_initial_balance(*, account: Account) -> Transaction | None:
     return Transaction.objects.for_company(account.company_id).filter(account=account).initial_balances().first()
 
 
-def check_initial_balance_is_open(
+def check_period_open_for_initial_balance(
     company: Company, stored: Transaction | None, *, day: date, value: Decimal, currency: str
 ) -> None:
     """Raise PeriodClosed where the initial balance changes, and it was or will be dated in a closed month."""
     if stored is None or stored.date != day:
-        check_days_are_open(
+        check_period_open_for_days(
             company, [("#/date", day if is_day_closed(company, day) or stored is None else stored.date)]
         )
     elif (stored.amount_value, stored.amount_currency) != (value, currency):
-        check_days_are_open(company, [("#/amountValue", day)])
+        check_period_open_for_days(company, [("#/amountValue", day)])
 
 
 def set_initial_balance(
@@ -54,7 +54,9 @@ def set_initial_balance(
         check_version(transaction, context.expected_versions)
         value = parse_api_amount(amount, account.default_currency, pointer="#/amountValue")
         transaction_values = {"date": day, "amount_value": value, "amount_currency": account.default_currency}
-        check_initial_balance_is_open(company, transaction, day=day, value=value, currency=account.default_currency)
+        check_period_open_for_initial_balance(
+            company, transaction, day=day, value=value, currency=account.default_currency
+        )
         transaction_values |= {"provider_data": None}  # an opening balance from a statement becomes a manual one
         categorization_values = {"computed_start_date": day, "computed_end_date": day, "neutral": value, "value": value}
         if transaction is None:

@@ -179,7 +179,7 @@ class AccountListItem(AccountSerializer):
         return {"id": connection["integrationId"], "type": connection.get("type"), "status": connection.get("status")}
 
 
-class GroupMove(StrictSerializer):
+class GroupMoveRequest(StrictSerializer):
     account_group_id = fields.IdField(allow_null=True, help_text="New group; null removes it from its group.")
 
 

@@ -13,7 +13,11 @@ from ledger.accounts.actions import accounts, initial_balances
 from ledger.accounts.filters import ACCOUNT_PERMISSIONS, ARCHIVED_PARAMETER, filter_by_archived
 from ledger.accounts.serializers import accounts as serializers
 from ledger.models import Account, AccountNotEmpty
-from ledger.transactions.serializers import TransactionBox, TransactionSerializer, build_transaction_response
+from ledger.transactions.serializers import (
+    NullableTransactionSerializer,
+    TransactionSerializer,
+    build_transaction_response,
+)
 
 
 class AccountViewSet(CompanyViewSet):
@@ -71,18 +75,20 @@ class AccountViewSet(CompanyViewSet):
         """Restore an archived account."""
         return self.update_account(account_id, {"archived": False}, "account.unarchived")
 
-    @extend_schema(operation_id="moveAccountToGroup", request=serializers.GroupMove)
+    @extend_schema(operation_id="moveAccountToGroup", request=serializers.GroupMoveRequest)
     def change_group(self, request: Request, company_id: str, account_id: str) -> Response:
         """Move an account to another group, or remove it from its group with null."""
-        return self.update_account(account_id, self.parse_body(serializers.GroupMove), "account.groupChanged")
+        return self.update_account(account_id, self.parse_body(serializers.GroupMoveRequest), "account.groupChanged")
 
-    @extend_schema(operation_id="getInitialBalance", responses=TransactionBox)
+    @extend_schema(operation_id="getInitialBalance", responses=NullableTransactionSerializer)
     def initial_balance(self, request: Request, company_id: str, account_id: str) -> Response:
         """Return the account's opening balance as a transaction; null if it has none."""
         account = self.get_row(Account.objects, account_id)
         return build_transaction_response(self, initial_balances.find_initial_balance(account=account))
 
-    @extend_schema(operation_id="setInitialBalance", request=serializers.InitialBalance, responses=TransactionBox)
+    @extend_schema(
+        operation_id="setInitialBalance", request=serializers.InitialBalance, responses=NullableTransactionSerializer
+    )
     def set_initial_balance(self, request: Request, company_id: str, account_id: str) -> Response:
         """Set the opening balance: the balance at the start of a day. dataStartDate does not apply."""
         values = self.parse_body(serializers.InitialBalance, resource_serializer=TransactionSerializer)

@@ -52,10 +52,10 @@ def rescale_categorizations(
         categorized_value=0, transferred_value=0
     )  # the parts are within the amount at every moment
     yield
-    recompute_totals_as_before(change, totals)
+    recompute_totals_by_automatic_flag(change, totals)
 
 
-def recompute_totals_as_before(change: CompanyChange, rows: Mapping[UUID, bool]) -> None:
+def recompute_totals_by_automatic_flag(change: CompanyChange, rows: Mapping[UUID, bool]) -> None:
     """Recompute totals; the value tells whether the categorizations are automatic."""
     for automatic in (True, False):
         ids = [row_id for row_id, of_kind in rows.items() if of_kind == automatic]
@@ -88,8 +88,8 @@ def store_rescaled_categorizations(
             new_values = scale_proportionally(
                 values, of=row.amount_value, to=amounts[row.id], currency=row.amount_currency
             )
-            for place, part in enumerate(own_parts):
-                part_values = new_values[place * len(AMOUNT_COLUMNS) : (place + 1) * len(AMOUNT_COLUMNS)]
+            for position, part in enumerate(own_parts):
+                part_values = new_values[position * len(AMOUNT_COLUMNS) : (position + 1) * len(AMOUNT_COLUMNS)]
                 rescaled.append((part.id, sum(filter(None, part_values), Decimal(0)), *part_values))
     if rescaled:
         with connection.cursor() as cursor:

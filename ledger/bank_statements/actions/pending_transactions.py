@@ -9,7 +9,10 @@ from django.db import connection
 
 from companies.change import CompanyChange
 from ledger import hooks
-from ledger.bank_statements.actions.categorization_rescaling import recompute_totals_as_before, rescale_categorizations
+from ledger.bank_statements.actions.categorization_rescaling import (
+    recompute_totals_by_automatic_flag,
+    rescale_categorizations,
+)
 from ledger.imports.calc.entries import Entry
 from ledger.imports.calc.entry_groups import StoredTransaction
 from ledger.models import Categorization, ImportBatch, Transaction
@@ -187,7 +190,7 @@ def restore_pending_state(change: CompanyChange, batch: ImportBatch) -> None:
             cursor.execute(_PARTS_BACK, params | {"ids": [*auto_assigned_by_id]})
             cursor.execute(_FILES_BACK, params | {"ids": [*auto_assigned_by_id]})
         cursor.execute(_FORGET, params)
-    recompute_totals_as_before(change, auto_assigned_by_id)
+    recompute_totals_by_automatic_flag(change, auto_assigned_by_id)
 
 
 def reset_to_pending(change: CompanyChange, params: dict[str, Any]) -> None:

@@ -47,8 +47,8 @@ class StatementOutcome:
 
     def list_new_entries(self) -> Iterator[Entry]:
         """Yield what the ledger has not, in the order of the file."""
-        for place, entry in enumerate(self.entries):
-            group = self.groups.get(place)
+        for position, entry in enumerate(self.entries):
+            group = self.groups.get(position)
             yield from group.new if group else self.list_entry_units(entry)
 
     @property

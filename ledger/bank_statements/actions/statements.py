@@ -28,7 +28,7 @@ from ledger.bank_statements.calc.statement_matcher import (
     group_disjoint_statements,
 )
 from ledger.bank_statements.errors import StatementUnreadable
-from ledger.bank_statements.items import NewItems
+from ledger.bank_statements.items import NewStatementItems
 from ledger.bank_statements.parsers import models
 from ledger.bank_statements.queries import statement_files
 from ledger.bank_statements.queries.adjacent_pages import find_adjacent_page_row_ids
@@ -153,7 +153,7 @@ def match_entries(change: CompanyChange, result: StatementImportResult, *, detai
         if rows
     }
     matches = match_statements(change.company, result, rows, final_days, other_page_ids)
-    check_entries_are_open(change.company, result)
+    check_period_open_for_entries(change.company, result)
     result.possible_duplicates = matches.possible
     for statement_outcome in result.statements:
         units = (
@@ -192,10 +192,10 @@ def match_statements(
         every = len(rounds) > 1 or bool(outcome.pending)
         if not (every or rows or company.closed_through):
             continue
-        for place, entry in enumerate(outcome.entries):
+        for position, entry in enumerate(outcome.entries):
             units = outcome.list_entry_units(entry)
             if every or matcher.is_candidate(part.account, entry) or any(map(matcher.is_closed, units)):
-                outcome.groups[place] = EntryGroup(part.account, entry, units)
+                outcome.groups[position] = EntryGroup(part.account, entry, units)
         part.groups = list(outcome.groups.values())
     try:
         return matcher.match(rounds)
@@ -203,20 +203,20 @@ def match_statements(
         raise StatementUnreadable(explain(error)) from None
 
 
-def check_entries_are_open(company: Company, result: StatementImportResult) -> None:
+def check_period_open_for_entries(company: Company, result: StatementImportResult) -> None:
     """Raise PeriodClosed, with a pointer for each entry, where some lie in closed months and may not be left out."""
     if result.skips_closed or not any(outcome.skipped_closed for outcome in result.statements):
         return
     data_start = company.data_start_date
     pointers: list[str] = []
     for number, outcome in enumerate(result.statements):
-        places = [
-            place
-            for place, entry in enumerate(outcome.statement.entries)
+        positions = [
+            position
+            for position, entry in enumerate(outcome.statement.entries)
             if data_start is None or entry.day >= data_start
         ]
-        closed_places = (places[place] for place, group in outcome.groups.items() if group.closed)
-        pointers += [f"#/statements/{number}/entries/{place}" for place in closed_places]
+        closed_places = (positions[position] for position, group in outcome.groups.items() if group.closed)
+        pointers += [f"#/statements/{number}/entries/{position}" for position in closed_places]
     raise PeriodClosed.for_company(company, *pointers)
 
 
@@ -290,7 +290,7 @@ def store_import_batch(
         count=result.count,
         duplicates=result.duplicates,
         skipped_before_data_start=result.skipped_before_data_start,
-        rows=NewItems(result.statements, count=result.count),
+        rows=NewStatementItems(result.statements, count=result.count),
         known=decision.known,
         dry_run=result.dry_run,
     )
@@ -322,9 +322,9 @@ def create_statements(
             account=statement_outcome.account,
             import_batch=batch,
             currency=statement_outcome.statement.currency,
-            start_date=get_statement_start(change.company, statement_outcome),
+            start_date=get_first_day_since_data_start(change.company, statement_outcome),
             day=statement_outcome.statement.last_day,
-            opening_balance=compute_opening_balance(statement_outcome),
+            opening_balance=compute_balance_at_data_start(statement_outcome),
             closing_balance=statement_outcome.statement.closing,
             final=statement_outcome.statement.final,
             number_given=numbers[statement_outcome.account.id],
@@ -334,7 +334,7 @@ def create_statements(
     )
 
 
-def get_statement_start(company: Company, statement_outcome: StatementOutcome) -> date | None:
+def get_first_day_since_data_start(company: Company, statement_outcome: StatementOutcome) -> date | None:
     """Return the first day of the statement of which the ledger has entries."""
     start = statement_outcome.statement.first_day
     return (
@@ -344,7 +344,7 @@ def get_statement_start(company: Company, statement_outcome: StatementOutcome) -
     )
 
 
-def compute_opening_balance(statement_outcome: StatementOutcome) -> Decimal | None:
+def compute_balance_at_data_start(statement_outcome: StatementOutcome) -> Decimal | None:
     """Return the opening balance plus the entries before the start of the books."""
     if statement_outcome.statement.opening is None:
         return None

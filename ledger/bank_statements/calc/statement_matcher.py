@@ -115,11 +115,11 @@ class KeyHashes:
     def __init__(self) -> None:
         self.hashes: set[int] = set()
 
-    def add(self, place: MatchKey) -> None:
-        self.hashes.add(hash(place))
+    def add(self, position: MatchKey) -> None:
+        self.hashes.add(hash(position))
 
-    def __contains__(self, place: object) -> bool:
-        return hash(place) in self.hashes
+    def __contains__(self, position: object) -> bool:
+        return hash(position) in self.hashes
 
 
 class StatementMatcher:
@@ -149,8 +149,8 @@ class StatementMatcher:
             self.add(row)
 
     def add(self, row: StoredTransaction) -> None:
-        for place in {row.match_key, *([row.corrected.match_key] if row.corrected else ())}:
-            self.by_place[place].append(row)
+        for position in {row.match_key, *([row.corrected.match_key] if row.corrected else ())}:
+            self.by_place[position].append(row)
         if row.pending:
             self.by_amount[row.account, row.currency, row.amount].append(row)
         if row.reference:
@@ -168,7 +168,7 @@ class StatementMatcher:
         rows = [row for row in self.iter_candidate_rows(groups) if row.id not in other_page_ids]
         ledger = EntryMatcher(rows, format_=first.format, has_unique_ids=first.has_unique_ids)
         match = ledger.match_entries(groups, final_days=self.settled)
-        self.leave_out_closed(groups, match)
+        self.leave_out_closed_months(groups, match)
         self.result.possible += sum(1 for _ in ledger.list_possible_duplicates(groups))
         booked_before = {row.id for row, _ in self.result.booked}
         self.result.known += [each for each in match.known_ids if each not in self.own and each not in booked_before]
@@ -188,7 +188,7 @@ class StatementMatcher:
         """Whether the unit would be booked in a closed month; pending ones may come."""
         return self.closed_through is not None and not unit.pending and unit.day <= self.closed_through
 
-    def leave_out_closed(self, groups: Iterable[EntryGroup], matches: MatchResult) -> None:
+    def leave_out_closed_months(self, groups: Iterable[EntryGroup], matches: MatchResult) -> None:
         """Take out what would be booked in closed months: new units, and pending rows, which stay pending."""
         if self.closed_through is None:
             return
@@ -207,7 +207,7 @@ class StatementMatcher:
         visited: set[int] = set()
         for group in groups:
             for unit in (group.entry, *group.entry.parts):
-                for rows in self.list_row_stacks(group.account, unit):
+                for rows in self.iterate_candidate_lists(group.account, unit):
                     if rows is None or id(rows) in visited:
                         continue
                     visited.add(id(rows))
@@ -220,18 +220,18 @@ class StatementMatcher:
             if self.compared > MAX_COMPARED:
                 raise UnreadableFileError("Too many of its statements overlap. Send them as separate files.", line=0)
 
-    def list_row_stacks(self, account: str, unit: Entry) -> Iterator[list[StoredTransaction] | None]:
-        place = build_match_key(account, unit)
+    def iterate_candidate_lists(self, account: str, unit: Entry) -> Iterator[list[StoredTransaction] | None]:
+        position = build_match_key(account, unit)
         around = range(-MAX_BOOKING_DAYS, MAX_BOOKING_DAYS + 1) if unit.pending else (0,)
         for days in around:
-            yield self.by_place.get((account, shift_day_within_limits(unit.day, days), place[2], place[3]))
-        yield self.by_amount.get((account, unit.currency, place[2]))
+            yield self.by_place.get((account, shift_day_within_limits(unit.day, days), position[2], position[3]))
+        yield self.by_amount.get((account, unit.currency, position[2]))
         if unit.reference:
             yield self.by_reference.get((account, unit.reference))
 
     def is_candidate(self, account: str, entry: Entry) -> bool:
         """Whether some row may be the entry, or one of its payments."""
-        return any(rows for unit in (entry, *entry.parts) for rows in self.list_row_stacks(account, unit))
+        return any(rows for unit in (entry, *entry.parts) for rows in self.iterate_candidate_lists(account, unit))
 
     def book_pending_row(self, row: StoredTransaction, entry: Entry, format_: str) -> None:
         """A pending row is what an entry books; one of this import is stored as booked at once."""

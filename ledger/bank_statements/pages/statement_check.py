@@ -88,21 +88,21 @@ class StatementCheck:
         return bool(self.refusal) and not self.waits
 
     @property
-    def asks(self) -> bool:
+    def needs_account_choice(self) -> bool:
         """Whether its account may have to be chosen."""
         return bool(self.refusal or self.file.account)
 
     @property
-    def shown(self) -> list[StatementOutcome]:
+    def shown_outcomes(self) -> list[StatementOutcome]:
         return self.received.statements[:STATEMENTS_SHOWN] if self.received else []
 
     @property
-    def counts(self) -> str:
+    def entry_counts_text(self) -> str:
         """What happens to its entries, in a line."""
         return ", ".join(format_entry_counts(self.received)) if self.received else ""
 
     @property
-    def hidden(self) -> int:
+    def hidden_outcome_count(self) -> int:
         return max(len(self.received.statements) - STATEMENTS_SHOWN, 0) if self.received else 0
 
 

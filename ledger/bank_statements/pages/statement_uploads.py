@@ -48,8 +48,8 @@ def upload_statements_page(page: CompanyPage) -> HttpResponse:
 def store_uploaded_files(page: CompanyPage) -> HttpResponse:
     """Store the files and go to their check."""
     files = page.request.FILES.getlist("file")
-    if len(files) < 2 and not any(has_no_columns(each) for each in files):
-        return csv_import.receive_csv_upload(page)
+    if len(files) < 2 and not any(needs_no_column_choice(each) for each in files):
+        return csv_import.upload_csv_page(page)
     try:
         readable_files, refusals = split_readable_files(files)
         stored_uploads = [
@@ -68,7 +68,7 @@ def store_uploaded_files(page: CompanyPage) -> HttpResponse:
     return redirect(f"{reverse('statement-check', args=[page.company.id])}?{urlencode(query)}")
 
 
-def has_no_columns(file: Any) -> bool:
+def needs_no_column_choice(file: Any) -> bool:
     """Whether a file alone is a statement or cannot be a table; other errors are found by its reader."""
     first_bytes = read_beginning(file)
     return (

@@ -148,9 +148,9 @@ class CamtStream:
                 raise UnreadableFileError("The entry has too many elements.", line=self.line)
             self.builder.start(name, attributes)
         else:
-            self.open(name, attributes)
+            self.open_element(name, attributes)
 
-    def open(self, name: str, attributes: dict[str, str]) -> None:
+    def open_element(self, name: str, attributes: dict[str, str]) -> None:
         """Start a message, a statement, or a child of one."""
         self.opened += 1
         check_element_count(self.opened, self.count, line=self.parser.CurrentLineNumber)
@@ -173,7 +173,7 @@ class CamtStream:
             if self.depth == self.base + 2:
                 element = self.builder.close()
                 self.builder = None
-                self.add_child(element, self.draft or CamtDraft())
+                self.add_statement_child(element, self.draft or CamtDraft())
         elif self.draft is not None and self.depth == self.base + 1:
             self.statements.append(finish_camt_statement(self.draft, self.format))
             self.draft = None
@@ -186,7 +186,7 @@ class CamtStream:
                 raise UnreadableFileError("The entry has too much text.", line=self.line)
             self.builder.data(text)
 
-    def add_child(self, element: Element, draft: CamtDraft) -> None:
+    def add_statement_child(self, element: Element, draft: CamtDraft) -> None:
         """Add one child of a statement."""
         if element.tag == "Ntry":
             self.count += 1
@@ -218,8 +218,8 @@ def finish_camt_statement(draft: CamtDraft, format_: str) -> ParsedStatement:
     opening, closing = find_opening_element(balances), find_closing_element(balances)
     start, end = find_statement_period(draft, opening, closing)
     creation_text = get_element_text(draft.details.get("CreDtTm"))
-    for place in draft.undated_positions:
-        draft.entries[place] = set_entry_day(draft.entries[place], end or parse_iso_day(creation_text))
+    for position in draft.undated_positions:
+        draft.entries[position] = set_entry_day(draft.entries[position], end or parse_iso_day(creation_text))
     return ParsedStatement(
         account_number=clean_text(get_camt_account_number(account))[:MAX_ACCOUNT_NUMBER_LENGTH],
         currency=currency,

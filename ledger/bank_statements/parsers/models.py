@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from functools import cached_property, lru_cache
 
-from ledger.calc.months import resolve_day_in_month
+from ledger.calc.months import clamp_day_to_month
 from ledger.imports.calc.entries import Entry
 
 MAX_TEXT_LENGTH = 10_000  # of a transaction's texts
@@ -157,7 +157,7 @@ def parse_iso_day(text: str) -> date | None:
     """Return the day at the start of an ISO date or time, as written; None for anything else."""
     match = ISO_DATE_PATTERN.match(text)
     try:
-        return resolve_day_in_month(int(match[1]), int(match[2]), int(match[3])) if match else None
+        return clamp_day_to_month(int(match[1]), int(match[2]), int(match[3])) if match else None
     except ValueError:
         return None
 

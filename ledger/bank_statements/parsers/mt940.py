@@ -21,7 +21,7 @@ from ledger.bank_statements.parsers.models import (
     clean_text,
     to_signed_amount,
 )
-from ledger.calc.months import resolve_day_in_month
+from ledger.calc.months import clamp_day_to_month
 from ledger.imports.calc.entries import Entry
 
 TAG_PATTERN = re.compile(r":([0-9]{2}[A-Z]?|NS):")
@@ -248,7 +248,7 @@ def parse_six_digit_date(text: str, line: int) -> date:
 
 def parse_day_parts(line: int, text: str, *parts: int) -> date:
     try:
-        return resolve_day_in_month(*parts)
+        return clamp_day_to_month(*parts)
     except ValueError:
         raise UnreadableFileError("“{text}” is not a valid date.", line=line, text=text) from None
 

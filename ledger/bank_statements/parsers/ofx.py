@@ -20,7 +20,7 @@ from ledger.bank_statements.parsers.models import (
     clean_text,
     to_signed_amount,
 )
-from ledger.calc.months import resolve_day_in_month
+from ledger.calc.months import clamp_day_to_month
 from ledger.calc.written_amounts import (
     GarbledAmountError,
     MixedMarksError,
@@ -268,6 +268,6 @@ def parse_ofx_day(text: str, line: int) -> date:
     try:
         if not (digits.isascii() and digits.isdigit()):  # int() takes signs and blanks too
             raise ValueError
-        return resolve_day_in_month(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+        return clamp_day_to_month(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
     except ValueError:
         raise UnreadableFileError("“{text}” is not a valid time.", line=line, text=text[:40]) from None

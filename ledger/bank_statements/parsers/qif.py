@@ -16,7 +16,7 @@ from ledger.bank_statements.parsers.models import (
     clean_text,
 )
 from ledger.bank_statements.parsers.ofx import build_mixed_marks_error, parse_signed_amount
-from ledger.calc.months import resolve_day_in_month
+from ledger.calc.months import clamp_day_to_month
 from ledger.calc.written_amounts import MixedMarksError, find_decimal_mark
 from ledger.imports.calc.entries import Entry
 
@@ -94,10 +94,10 @@ def iterate_qif_records(lines: Iterator[str], most: int) -> Iterator[QifRecord]:
     sections = QifSections()
     for number, read_line in enumerate(lines, 1):
         line = read_line.strip()
-        sections.take(line)
+        sections.read_line(line)
         if line.startswith("!"):
             in_account = is_account_header(line, number)
-            sections.begin(line, is_wanted=in_account)
+            sections.begin_section(line, is_wanted=in_account)
             values = {}
         elif line.startswith("^"):
             if in_account and values:
@@ -126,11 +126,11 @@ class QifSections:
         self.has_entries = False
         self.is_unknown = False
 
-    def take(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         if self.names_account and line.startswith("N"):
             self.account, self.is_named = clean_text(line[1:])[:MAX_ACCOUNT_NUMBER_LENGTH], True
 
-    def begin(self, header: str, *, is_wanted: bool) -> None:
+    def begin_section(self, header: str, *, is_wanted: bool) -> None:
         self.names_account = header[1:].strip().lower() == "account"
         if is_wanted:
             self.is_unknown = self.has_entries and not self.is_named
@@ -211,7 +211,7 @@ def parse_qif_day(match: "re.Match[str]", order: str | None, line: int) -> date:
             year += 2000 if separator == "'" or last < CENTURY_TURNS else 1900
         month, number = (second, first) if order == DAY_FIRST else (first, second)
     try:
-        return resolve_day_in_month(year, month, number)
+        return clamp_day_to_month(year, month, number)
     except ValueError:
         raise build_day_error(match[0].strip(), order, line) from None
 

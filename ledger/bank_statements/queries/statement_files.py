@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from companies.models import Company
-from ledger.bank_statements.archives import ReadStatements, build_too_many_entries_error, read_archive
+from ledger.bank_statements.archives import StatementFileContent, build_too_many_entries_error, read_archive
 from ledger.bank_statements.errors import (
     ColumnsUnknown,
     CurrencyUnknown,
@@ -76,7 +76,7 @@ from ledger.money.calc.money import has_too_many_decimals
 
 def read_statements(
     content: bytes, *, company: Company, account: Account | None, date_order: str | None, settings: Any = None
-) -> ReadStatements:
+) -> StatementFileContent:
     """What a file says. ``account`` is the one that was named; CSV needs it, and QIF that names no account of ours.
     ``settings`` say how a CSV file is read, in place of those that are kept.
 
@@ -96,7 +96,7 @@ def read_file(
     account: Account | None,
     date_order: str | None,
     settings: Any,
-) -> ReadStatements:
+) -> StatementFileContent:
     """What a file of a kind says, its statements with their format. Raises what ``read`` raises."""
     try:
         file = read_file_by_kind(kind, content, company, account, date_order, settings)
@@ -123,7 +123,7 @@ def read_file_by_kind(
     account: Account | None,
     date_order: str | None,
     settings: Any,
-) -> ReadStatements:
+) -> StatementFileContent:
     if kind is None:
         raise StatementFormatUnknown
     if kind == formats.CSV:
@@ -142,7 +142,7 @@ def read_file_by_kind(
         on_progress=on_progress,
         find_currency=build_currency_lookup(company, account),
     )
-    return ReadStatements(file.format, file.statements)
+    return StatementFileContent(file.format, file.statements)
 
 
 def build_currency_lookup(company: Company, account: Account | None) -> Callable[[str], str]:
@@ -159,7 +159,7 @@ def build_currency_lookup(company: Company, account: Account | None) -> Callable
     return find_currency
 
 
-def read_qif(content: bytes, company: Company, account: Account | None, date_order: str | None) -> ReadStatements:
+def read_qif(content: bytes, company: Company, account: Account | None, date_order: str | None) -> StatementFileContent:
     """Return a QIF file's entries, one statement for each account that it names."""
     qif_settings = (account.import_settings or {}).get("qif") or {} if account else {}
     last_order = qif_settings.get("dateOrder") if isinstance(qif_settings, dict) else None
@@ -193,10 +193,10 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
     statements = [
         build_plain_statement(accounts[name], account_entries, name=name) for name, account_entries in entries.items()
     ]
-    return ReadStatements("qif", statements, order)
+    return StatementFileContent("qif", statements, order)
 
 
-def read_csv(content: bytes, company: Company, account: Account | None, settings: Any) -> ReadStatements:
+def read_csv(content: bytes, company: Company, account: Account | None, settings: Any) -> StatementFileContent:
     """Return a CSV file's rows, one statement for each account; one bad row rejects the file."""
     csv_settings = (
         settings
@@ -214,7 +214,7 @@ def read_csv(content: bytes, company: Company, account: Account | None, settings
     return read_account_csv(content, account, lines, csv_settings)
 
 
-def read_account_csv(content: bytes, account: Account, lines: Lines, csv_settings: Any) -> ReadStatements:
+def read_account_csv(content: bytes, account: Account, lines: Lines, csv_settings: Any) -> StatementFileContent:
     """Return the rows of a table for one account.
 
     Raises AccountDiffers, ColumnsUnknown, MappingAmbiguous, StatementUnreadable, and those of table_errors.
@@ -226,10 +226,10 @@ def read_account_csv(content: bytes, account: Account, lines: Lines, csv_setting
     encodings = find_encoding_choices(content, settings=csv_settings, account=account, count=EXAMPLE_ROWS)
     check_no_open_questions(detection, account.default_currency, encodings)
     rows, statement = read_table_statement(account, detection)
-    return ReadStatements("csv", [statement], left_out=sum(rows.left_out_counts.values()))
+    return StatementFileContent("csv", [statement], left_out=sum(rows.left_out_counts.values()))
 
 
-def read_multi_account_csv(company: Company, content: bytes, lines: Lines, settings: Any) -> ReadStatements:
+def read_multi_account_csv(company: Company, content: bytes, lines: Lines, settings: Any) -> StatementFileContent:
     """Read a table that names the account of each row, by ``settings`` alone, alike for all accounts.
 
     Raises AccountUnknown, AccountAmbiguous, ColumnsUnknown, MappingAmbiguous, StatementUnreadable.
@@ -281,7 +281,7 @@ def read_multi_account_csv(company: Company, content: bytes, lines: Lines, setti
         )
         left_out += sum(rows.left_out_counts.values())
         statements.append(replace(statement, account_number=account.account_number or ""))
-    return ReadStatements("csv", statements, left_out=left_out)
+    return StatementFileContent("csv", statements, left_out=left_out)
 
 
 def check_no_open_questions(detection: Detection, currency: str, encodings: Sequence[Choice] = ()) -> None:
@@ -297,7 +297,7 @@ def check_no_open_questions(detection: Detection, currency: str, encodings: Sequ
 def check_rows_without_account(detection: Detection, lines: Lines) -> None:
     """Raise StatementUnreadable if a row without an account is more than a sum or a footer."""
     reader = RowReader(replace(detection.table, rows=lines), detection.mapping, "")
-    for row in reader.read_all():
+    for row in reader.read_rows():
         if not isinstance(row, LeftOutRow):
             raise StatementUnreadable(format_line_error(row.line, _("The account number is missing.")))
 

@@ -29,10 +29,10 @@ from ledger.models import Categorization, PlType, is_counted_in_results
 from ledger.recognition.actions.postings import PL_TYPES, PostingInput, write_plain_postings, write_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
 from ledger.recognition.closed_categorizations import (
-    check_selection_is_open,
+    check_period_open_for_selection,
     get_first_open_day,
     has_closed_days,
-    list_selection_pointers,
+    list_closed_transaction_pointers,
 )
 from ledger.recognition.service_periods import RecognitionRule, get_effective_rule_type
 from ledger.transactions.actions.audit_links import link_audit_entry
@@ -103,7 +103,7 @@ def categorize_transactions(
             rule=rule or RecognitionRule(),
             pass_through_tax=pass_through_tax,
         )
-        check_selection_is_open(company, rows, selection)
+        check_period_open_for_selection(company, rows, selection)
         categorized_ids: list[UUID] = []
         if is_plain_choice(company, choice) and not has_closed_days(company, rows):
             for chunk in iterate_row_chunks(rows, "id"):
@@ -234,7 +234,9 @@ def apply_choices(
         if transaction.is_counted_in_results:
             posting_inputs.append(posting_input)
     if closed_ids:
-        raise PeriodClosed.for_company(company, *list_selection_pointers(closed_ids, selection), names_open_month=True)
+        raise PeriodClosed.for_company(
+            company, *list_closed_transaction_pointers(closed_ids, selection), names_open_month=True
+        )
     transaction_ids = [transaction.id for transaction, _ in choices]
     delete_unlinked_categorizations(company, transaction_ids)
     copy_rows("ledger_categorization", RUN_CATEGORIZATION_COLUMN_TYPES, rows)

@@ -55,7 +55,7 @@ def update_counterparty(
 def has_live_subscriptions(row: Counterparty, *, today: date) -> bool:
     """Whether a subscription of the counterparty has not ended, or has an event with an amount in the future."""
     subscriptions = Subscription.objects.for_company(row.company_id).filter(customer=row)
-    rows: Any = subscriptions.with_standing(row.company_id, today)
+    rows: Any = subscriptions.with_current_terms(row.company_id, today)
     if any(subscription.standing is None or Decimal(subscription.standing["amount"]) for subscription in rows):
         return True
     upcoming_events = (

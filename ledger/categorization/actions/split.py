@@ -29,7 +29,7 @@ from ledger.models import (
 from ledger.money.calc.money import has_too_many_decimals
 from ledger.recognition.actions.postings import PL_TYPES, delete_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals_and_postings
-from ledger.recognition.closed_categorizations import check_periods_are_open, get_first_open_day
+from ledger.recognition.closed_categorizations import check_period_open_for_recognition, get_first_open_day
 from ledger.recognition.service_periods import RecognitionRule, find_invoice_dates, resolve_service_period
 
 ErrorEntry = tuple[str, str, str]
@@ -227,7 +227,7 @@ def find_recognition_starts(
                 closed_pointers.append((f"{categorization.pointer}/usingDateRule", dates[0]))
         else:
             starts.append(None)
-    check_periods_are_open(company, closed_pointers)
+    check_period_open_for_recognition(company, closed_pointers)
     return starts
 
 

@@ -11,7 +11,7 @@ from companies.models import AuditContext, Company, IdIn
 from ledger.categorization.actions.bulk_categorization import iterate_row_chunks
 from ledger.models import Categorization
 from ledger.recognition.actions.transaction_totals import recompute_totals
-from ledger.recognition.closed_categorizations import check_categorizations_are_open
+from ledger.recognition.closed_categorizations import check_period_open_for_categorizations
 from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.queries.selections import select_transactions
 
@@ -40,7 +40,7 @@ def uncategorize_transactions(
             for chunk in iterate_row_chunks(select_transactions(company, selection), "id")
         ]
         selected_ids = {transaction_id for ids in chunks for transaction_id in ids}
-        check_categorizations_are_open(company, selected_ids, selection)
+        check_period_open_for_categorizations(company, selected_ids, selection)
         for ids in chunks:
             uncategorize_chunk(change, ids, selected_ids=selected_ids, result=result)
         if result.affected_ids:

@@ -76,7 +76,7 @@ def show_transactions(page: CompanyPage) -> HttpResponse:
         rows = select_transactions(page.company, validate_request_body(SelectionSerializer, selection_body))
         totals = sum_by_currency(rows)
         check_action_limit(action, totals)
-        if has_hidden_transactions(page, form, totals) and posted.get("confirmed") != totals.word:
+        if has_hidden_transactions(page, form, totals) and posted.get("confirmed") != totals.confirmation_token:
             is_repeated = "confirmed" in posted
             question = BulkConfirmation(
                 action.kind,
@@ -89,7 +89,7 @@ def show_transactions(page: CompanyPage) -> HttpResponse:
         with record_undo(company=page.company, context=page.audit_context, operation=action.kind, rows=rows) as run:
             if "confirmed" not in posted:
                 check_not_changed(page, rows)
-            categorized_id = find_common_transaction_id(rows) if action.kind == BulkOperation.CATEGORIZE else None
+            categorized_id = find_transaction_of_common_party(rows) if action.kind == BulkOperation.CATEGORIZE else None
             message = run_action()
         if action.kind == BulkOperation.CATEGORIZE and totals.count > run.affected:
             message += f" {format_skipped_count(totals.count - run.affected)}"
@@ -149,10 +149,10 @@ def undo_bulk_action(page: CompanyPage) -> HttpResponse:
 def format_undo_result(result: RunUndoResult) -> str:
     """Describe how many transactions were restored and how many were kept."""
     sentence = ngettext("{count} transaction restored.", "{count} transactions restored.", result.affected)
-    return add_kept_sentence(sentence, result)
+    return append_kept_count(sentence, result)
 
 
-def add_kept_sentence(first_sentence: str, result: RunUndoResult) -> str:
+def append_kept_count(first_sentence: str, result: RunUndoResult) -> str:
     """Add a sentence about the transactions that were kept, and fill in the counts."""
     sentences = [first_sentence]
     if result.kept_count:
@@ -165,7 +165,7 @@ def add_kept_sentence(first_sentence: str, result: RunUndoResult) -> str:
     return " ".join(sentences).format(count=format_count(result.affected), kept=format_count(result.kept_count))
 
 
-def find_common_transaction_id(rows: Any) -> UUID | None:
+def find_transaction_of_common_party(rows: Any) -> UUID | None:
     """Return one transaction id if all rows have the same other party; None if not, or if they exceed a page."""
     ids_and_names = list(rows.order_by("-date", "-id").values_list("id", "from_to")[: ROWS_PER_PAGE + 1])
     has_one_name = len({name.casefold() for _, name in ids_and_names}) == 1 and len(ids_and_names) <= ROWS_PER_PAGE

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from companies.api.error_pages import render_refused_body_page
+from companies.error_pages import render_refused_body_page
 from companies.errors import ValidationFailed
 from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage, company_page

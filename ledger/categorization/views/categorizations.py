@@ -14,7 +14,7 @@ from ledger.recognition.actions.postings import MissingRateError
 from ledger.recognition.service_periods import PERIOD_ERRORS
 from ledger.transactions.queries.selections import ConfirmationRequired
 from ledger.transactions.representation import list_categorization_statuses
-from ledger.transactions.serializers import IdsRequest, StatusResult, TransactionSerializer
+from ledger.transactions.serializers import CategorizationStatusResult, IdsRequest, TransactionSerializer
 
 
 class CategorizationViewSet(CompanyViewSet):
@@ -102,7 +102,7 @@ class CategorizationViewSet(CompanyViewSet):
             }
         )
 
-    @extend_schema(operation_id="getCategorizationStatus", request=IdsRequest, responses=StatusResult)
+    @extend_schema(operation_id="getCategorizationStatus", request=IdsRequest, responses=CategorizationStatusResult)
     def categorization_status(self, request: Request, company_id: str) -> Response:
         """Get which of up to 10,000 transactions are uncategorized, and their amounts. Unknown IDs are omitted."""
         requested_ids = self.parse_body(IdsRequest)["transaction_ids"]

@@ -82,12 +82,14 @@ def find_stated_numbers(lines: Sequence[Line]) -> list[str]:
     numbers: dict[str, None] = {}
     for line in lines[-MAX_LINES_ABOVE:]:
         cells = [cell[:MAX_CELL_LENGTH] for cell in line.cells]
-        for place, cell in enumerate(cells):
+        for position, cell in enumerate(cells):
             label, _colon, inside = cell.partition(":")
             fields = find_heading_fields(label.strip("# ")) if label else ()
             ibans = list(_find_ibans(cell))
             if not ibans and fields and fields[0][0] == "account":
-                ibans = [number for text in (inside, *cells[place + 1 : place + 2]) for number in _find_numbers(text)]
+                ibans = [
+                    number for text in (inside, *cells[position + 1 : position + 2]) for number in _find_numbers(text)
+                ]
             numbers |= dict.fromkeys(ibans)
     return list(numbers)
 

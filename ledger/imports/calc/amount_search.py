@@ -9,7 +9,7 @@ from ledger.imports.calc.balance_steps import AGREED, Amounts
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS
 from ledger.imports.calc.columns import (
     Column,
-    find_table_marks,
+    find_decimal_marks_of_columns,
     has_decimal_mark,
     is_date_like_cell,
 )
@@ -30,11 +30,11 @@ class AmountSearch(PairSearch):
         if "decimalMark" in self.given:
             self.mapping = replace(self.mapping, decimal_mark=DecimalMark(self.given["decimalMark"]))
             return
-        marks = find_table_marks(self.columns)
+        marks = find_decimal_marks_of_columns(self.columns)
         self.marks = marks
         self.mapping = replace(self.mapping, decimal_mark=marks[0])
 
-    def ask_decimal_mark(self) -> None:
+    def add_decimal_mark_question(self) -> None:
         """Ask for the decimal mark if three digits after each mark of the amount columns may be thousands."""
         if "decimalMark" in self.given or len(self.marks) < 2 or "decimal_mark" in self.result.proven:
             return
@@ -45,15 +45,15 @@ class AmountSearch(PairSearch):
         texts = [text for position in positions for text in self.columns[position].distinct]
         if any(map(has_decimal_mark, texts)):
             options: list[Answer] = [(str(mark), build_mapping_update(decimal_mark=mark)) for mark in self.marks]
-            self.ask("decimal_mark", "decimalMark", options)
+            self.add_question("decimal_mark", "decimalMark", options)
 
     def refuse_mixed_marks(self) -> None:
         """Amounts with a point beside others with a comma are none of one file: no answer would read them all."""
         first: dict[DecimalMark, tuple[int, str]] = {}
-        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
+        positions = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
         for line in self.table.rows[:SAMPLE_ROWS]:
             cells = line.cells
-            for text in (cells[place] for place in places if place < len(cells)):
+            for text in (cells[position] for position in positions if position < len(cells)):
                 marks = [mark for mark in DecimalMark if is_amount_text(text, mark)] if has_decimal_mark(text) else []
                 if len(marks) == 1 and any(map(is_date_like_cell, cells)):
                     first.setdefault(marks[0], (line.number, text))
@@ -68,93 +68,94 @@ class AmountSearch(PairSearch):
     def choose_balance_and_amounts(self) -> None:
         balances, balances_before = self.list_balance_columns("balance"), self.list_balance_columns("balanceBefore")
         if self.has_given_amount:
-            self.complete_pair()
+            self.complete_debit_credit_pair()
             if not self.replace_kept_amounts(balances, balances_before):
                 self.check_given_amounts(balances, balances_before)
-            self.ask_decimal_mark()
+            self.add_decimal_mark_question()
             return
         marks = getattr(self, "marks", [self.mapping.decimal_mark])
         for mark in marks:
             self.mapping = replace(self.mapping, decimal_mark=mark)
-            self.drop_account_column(balances, mark)
-            if self.find_amounts_by_balance(balances, balances_before, mark):
+            self.drop_account_column_of_one_balance(balances, mark)
+            if self.choose_amounts_by_balance(balances, balances_before, mark):
                 if len(marks) > 1:
                     self.result.proven.append("decimal_mark")
                 return
         self.mapping = replace(self.mapping, decimal_mark=marks[0])
         self.set_balance_columns(balances, balances_before)
         self.choose_unproven_amounts()
-        self.ask_decimal_mark()
+        self.add_decimal_mark_question()
 
     def choose_unproven_amounts(self) -> None:
         """Choose the amount columns by their headings and cells alone."""
-        if pair := self.find_named_pair():
-            self.set_amount_pair(pair)
-        elif open_pair := self.find_ambiguous_pair():
-            self.choose_pair_sides(open_pair)
+        if pair := self.find_debit_credit_pair_by_headings():
+            self.set_debit_and_credit_columns(pair)
+        elif open_pair := self.find_ambiguous_debit_credit_pair():
+            self.choose_debit_and_credit(open_pair)
         else:
             self.choose_single_amount_column()
 
     def set_balance_columns(self, balances: list[Column], balances_before: list[Column]) -> None:
         for name, columns in (("balance", balances), ("balanceBefore", balances_before)):
             if columns and name not in self.pinned:
-                self.set_column(name, columns[0].place)
+                self.set_column(name, columns[0].position)
 
     def list_balance_columns(self, name: str) -> list[Column]:
         """The column that somebody gave for balances, or those that headings name."""
         if name in self.pinned:
-            place = self.pinned[name]
-            return [] if place is None else [self.columns[place]]
+            position = self.pinned[name]
+            return [] if position is None else [self.columns[position]]
         return self.list_role_columns(name)
 
     def check_given_amounts(self, balances: list[Column], balances_before: list[Column]) -> None:
         """Check the balance against the amount columns of the settings; the columns stay."""
         self.set_balance_columns(balances, balances_before)
-        steps = next(self.list_balance_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
+        steps = next(self.iterate_balance_proofs(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
         if steps is None:
             return
         self.choose_fee_by_balance(steps)
-        if steps.prove(self.read_sample(self.mapping)):
+        if steps.prove(self.read_sample_amounts(self.mapping)):
             self.steps = steps
 
     def choose_fee_by_balance(self, steps: BalanceProof) -> None:
         """Take the fee column with which given amounts agree with the balance where they alone do not."""
-        amounts = self.read_sample(self.mapping)
+        amounts = self.read_sample_amounts(self.mapping)
         if "fee" in self.pinned or steps.steps.find_best_share(amounts) == 1:
             return
         for fee in self.list_role_columns("fee"):
             charged = to_decimals(fee, self.mapping.decimal_mark)
             if any(charged) and steps.steps.find_best_share(subtract_fees(amounts, charged)) == 1:
-                self.set_column("fee", fee.place)
+                self.set_column("fee", fee.position)
                 return
 
     def replace_kept_amounts(self, balances: list[Column], balances_before: list[Column]) -> bool:
         """Whether the balance contradicts the kept amount columns and proves others, which are taken then."""
         names = [name for name in (*AMOUNT_FIELDS, "fee") if name in self.pinned]
-        steps = next(self.list_balance_steps(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
+        steps = next(self.iterate_balance_proofs(balances[:1], balances_before[:1], self.mapping.decimal_mark), None)
         if steps is None or not all(self.is_setting_kept(f"columns.{name}") for name in names):
             return False
-        share = steps.steps.find_best_share(self.read_sample(self.mapping))
+        share = steps.steps.find_best_share(self.read_sample_amounts(self.mapping))
         if share == 1:
             return False
         before = self.mapping, set(self.taken), dict(self.pinned)
-        self.taken -= {place for name in names if (place := self.pinned.pop(name)) is not None}
+        self.taken -= {position for name in names if (position := self.pinned.pop(name)) is not None}
         self.mapping = replace(
-            self.mapping, columns={name: place for name, place in self.mapping.columns.items() if name not in names}
+            self.mapping,
+            columns={name: position for name, position in self.mapping.columns.items() if name not in names},
         )
-        proven = self.find_amounts_by_balance(balances, balances_before, self.mapping.decimal_mark)
-        if proven and self.steps and self.steps.steps.find_best_share(self.read_sample(self.mapping)) > share:
+        proven = self.choose_amounts_by_balance(balances, balances_before, self.mapping.decimal_mark)
+        if proven and self.steps and self.steps.steps.find_best_share(self.read_sample_amounts(self.mapping)) > share:
             return True
         self.mapping, self.taken, self.pinned = before
         self.steps, self.is_proven = None, False
         self.result.proven = [name for name in self.result.proven if name not in ("amount", "fee")]
         return False
 
-    def list_balance_steps(
+    def iterate_balance_proofs(
         self, balances: list[Column], balances_before: list[Column], mark: DecimalMark
     ) -> Iterator[BalanceProof]:
         """The balances that amounts are held against: those before and after each row, or one column of them."""
-        days, groups = self.find_days(), self.find_account_columns()
+        days, groups = self.list_sample_days(), self.find_account_columns()
         for balance in balances:
             for before in balances_before:
                 if before is not balance:
@@ -173,31 +174,33 @@ class AmountSearch(PairSearch):
         ]
         return [*self.roles.get("account", [])[:1], *currencies[:1]]
 
-    def drop_account_column(self, balances: list[Column], mark: DecimalMark) -> None:
+    def drop_account_column_of_one_balance(self, balances: list[Column], mark: DecimalMark) -> None:
         """Treat a column of account numbers as the other parties' if one balance runs across all its values."""
         column = next(iter(self.list_role_columns("account")), None)
         if column is None or "account" in self.pinned or len(column.values) < 2:
             return
         candidates = [
-            to_decimals(each, mark) for each in self.list_single_candidates()[:MAX_TRIED] if each not in balances
+            to_decimals(each, mark) for each in self.list_single_amount_candidates()[:MAX_TRIED] if each not in balances
         ]
-        if pair := self.find_named_pair():
+        if pair := self.find_debit_credit_pair_by_headings():
             candidates.append(join_debit_and_credit(*pair, mark))
         for balance in balances:
-            steps = BalanceProof(balance, [], mark, self.find_days()).steps
+            steps = BalanceProof(balance, [], mark, self.list_sample_days()).steps
             if len(balance.filled) > MIN_STEPS and any(steps.find_best_share(each) == 1 for each in candidates):
                 self.roles["account"].remove(column)
                 self.roles.setdefault("counterpartyAccount", []).append(column)
                 return
 
-    def find_amounts_by_balance(self, balances: list[Column], balances_before: list[Column], mark: DecimalMark) -> bool:
+    def choose_amounts_by_balance(
+        self, balances: list[Column], balances_before: list[Column], mark: DecimalMark
+    ) -> bool:
         """The amounts that most steps of a balance prove; headings decide where several do."""
-        pair = self.find_named_pair()
+        pair = self.find_debit_credit_pair_by_headings()
         is_named = bool(balances or balances_before)
         if pair and not is_named:
             return False
         proofs = []
-        for steps in self.list_balance_steps(
+        for steps in self.iterate_balance_proofs(
             balances if is_named else self.list_unnamed_balance_columns(), balances_before, mark
         ):
             best_reading = find_best_reading(
@@ -212,13 +215,13 @@ class AmountSearch(PairSearch):
         steps, (columns, amounts) = proofs[0]
         others = [each["amount"] for _, (each, _) in proofs if "amount" in each and each != columns]
         if "amount" in columns and others:  # each of two columns may be the balance of the other
-            self.set_column("amount", columns["amount"].place)
-            self.ask_column(
-                "amount_column", "amount", list({each.place: each for each in [columns["amount"], *others]}.values())
+            self.set_column("amount", columns["amount"].position)
+            self.add_column_question(
+                "amount_column", "amount", list({each.position: each for each in [columns["amount"], *others]}.values())
             )
             return True
         steps.prove(amounts)
-        self.take_proven_amounts(steps, columns, is_sure=pair is not None)
+        self.set_proven_amounts(steps, columns, is_sure=pair is not None)
         return True
 
     def list_amount_candidates(self, steps: BalanceProof, pair: Pair | None, *, is_named: bool) -> list[Reading]:
@@ -230,14 +233,18 @@ class AmountSearch(PairSearch):
         readings: list[Reading] = []
         if pair and not any(each in taken for each in pair):
             readings.append(({"debit": pair[0], "credit": pair[1]}, join_debit_and_credit(*pair, steps.mark)))
-        named = self.list_named_amounts()
-        singles = named if named and not is_named else self.list_single_candidates()
+        named = self.list_named_amount_columns()
+        singles = named if named and not is_named else self.list_single_amount_candidates()
         singles = [each for each in singles if each not in taken][:MAX_TRIED]
         readings += [({"amount": each}, to_decimals(each, steps.mark)) for each in singles]
         open_pairs = (
             []
             if pair
-            else [each for each in self.list_open_pairs() if not collect_positions(each) & collect_positions(taken)]
+            else [
+                each
+                for each in self.iterate_undecided_debit_credit_pairs()
+                if not collect_positions(each) & collect_positions(taken)
+            ]
         )
         if named and not is_named:
             open_pairs = [each for each in open_pairs if collect_positions(each) & collect_positions(named)]
@@ -257,58 +264,58 @@ class AmountSearch(PairSearch):
     def list_unnamed_balance_columns(self) -> list[Column]:
         if "balance" in self.pinned:
             return []
-        return [each for each in self.numbers() if not each.fields][:MAX_TRIED]
+        return [each for each in self.list_number_columns() if not each.fields][:MAX_TRIED]
 
-    def take_proven_amounts(self, steps: BalanceProof, columns: dict[str, Column], *, is_sure: bool) -> None:
+    def set_proven_amounts(self, steps: BalanceProof, columns: dict[str, Column], *, is_sure: bool) -> None:
         """Take what the steps of a balance prove. ``is_sure``: whether headings say which column is money out."""
         self.steps, self.is_proven = steps, True
         if "debit" in columns and not is_sure:
-            self.choose_pair_sides((columns["debit"], columns["credit"]), steps)
+            self.choose_debit_and_credit((columns["debit"], columns["credit"]), steps)
             columns = {name: column for name, column in columns.items() if name == "fee"}
-        positions = {name: column.place for name, column in columns.items()}
+        positions = {name: column.position for name, column in columns.items()}
         if steps.before is not None:
-            positions |= {"balanceBefore": steps.before.place, "balance": steps.balance.place}
+            positions |= {"balanceBefore": steps.before.position, "balance": steps.balance.position}
         else:
             is_before = steps.reading is not None and steps.reading.is_before
-            positions["balanceBefore" if is_before else "balance"] = steps.balance.place
-        for name, place in positions.items():
+            positions["balanceBefore" if is_before else "balance"] = steps.balance.position
+        for name, position in positions.items():
             if name not in self.pinned:
-                self.set_column(name, place)
+                self.set_column(name, position)
         self.result.proven += ["amount", *(["fee"] if "fee" in columns else [])]
 
-    def find_ambiguous_pair(self) -> Pair | None:
+    def find_ambiguous_debit_credit_pair(self) -> Pair | None:
         """Return two columns that may be money out and money in, unless another one has the amounts by its heading, or
         alone has decimals."""
-        named, numbers = collect_positions(self.list_named_amounts()), self.list_single_candidates()
+        named, numbers = collect_positions(self.list_named_amount_columns()), self.list_single_amount_candidates()
         with_decimals = collect_positions(each for each in numbers if each.has_decimals)
-        for pair in self.list_open_pairs():
-            places = collect_positions(pair)
-            if (not named or places & named) and (not with_decimals or places & with_decimals):
+        for pair in self.iterate_undecided_debit_credit_pairs():
+            positions = collect_positions(pair)
+            if (not named or positions & named) and (not with_decimals or positions & with_decimals):
                 return pair
         return None
 
-    def list_named_amounts(self) -> list[Column]:
+    def list_named_amount_columns(self) -> list[Column]:
         """Return the columns whose headings name amounts, those with the plainest headings first."""
         columns = self.list_role_columns("amount") + self.list_role_columns("net") + self.list_role_columns("gross")
-        return list({each.place: each for each in columns}.values())
+        return list({each.position: each for each in columns}.values())
 
-    def list_single_candidates(self) -> list[Column]:
+    def list_single_amount_candidates(self) -> list[Column]:
         """Return the columns that may have the amounts, those with the plainest headings first."""
-        candidates = self.list_named_amounts()
-        unknown = [each for each in self.numbers() if not each.fields and not each.is_count]
+        candidates = self.list_named_amount_columns()
+        unknown = [each for each in self.list_number_columns() if not each.fields and not each.is_count]
         if candidates:
             # Only the balance can decide between a repeated or unknown heading and a known one.
             return candidates + [each for each in unknown if each not in candidates]
         return (
             unknown
             or self.list_role_columns("original")
-            or [each for each in self.numbers() if not each.is_count]
-            or self.numbers()
+            or [each for each in self.list_number_columns() if not each.is_count]
+            or self.list_number_columns()
         )
 
     def choose_single_amount_column(self) -> None:
-        named_columns = self.list_named_amounts()
-        candidates = named_columns or [column for column in self.list_single_candidates() if column.is_number]
+        named_columns = self.list_named_amount_columns()
+        candidates = named_columns or [column for column in self.list_single_amount_candidates() if column.is_number]
         if not named_columns:
             candidates = [column for column in candidates if column.has_decimals] or candidates
             one_sided = self.list_role_columns("debit") + self.list_role_columns("credit")
@@ -325,10 +332,10 @@ class AmountSearch(PairSearch):
             candidates = own_currency_columns
         if not candidates:
             return
-        self.set_column("amount", candidates[0].place)
+        self.set_column("amount", candidates[0].position)
         if len(candidates) > 1 and "amount" not in self.pinned:
             has_net = any(column in candidates for column in self.roles.get("net", []))
-            self.ask_column("gross_or_net" if has_net else "amount_column", "amount", candidates)
+            self.add_column_question("gross_or_net" if has_net else "amount_column", "amount", candidates)
             if has_net and "fee" not in self.pinned:
                 self.pinned["fee"] = None  # of gross and net one has it inside
 
@@ -360,4 +367,4 @@ def find_best_reading(steps: BalanceProof, readings: list[Reading], *, is_named:
 
 def collect_positions(columns: Iterable[Column | None]) -> set[int]:
     """Return the positions of columns."""
-    return {each.place for each in columns if each is not None}
+    return {each.position for each in columns if each is not None}

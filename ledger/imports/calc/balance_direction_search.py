@@ -17,15 +17,18 @@ class BalanceDirectionSearch(AmountSearch):
     of the balance."""
 
     def choose_balance_and_amounts(self) -> None:
-        self.sign_given_balance()
-        column = self.find_only_direction()
+        self.apply_given_balance_direction()
+        column = self.find_only_direction_column()
         if column is None:
             super().choose_balance_and_amounts()
             return
         balance = self.list_role_columns("balance")[0]
         kinds = find_directions(column.values, column.name)
         signed = apply_balance_direction(balance, column, kinds)
-        amount_kinds, balance_kinds = self.find_amount_directions(balance, column, kinds), self.find_steps(signed)
+        amount_kinds, balance_kinds = (
+            self.find_amount_directions(balance, column, kinds),
+            self.find_step_directions(signed),
+        )
         is_signed = self.has_signed_amounts(balance)
         if is_signed and not self.has_exact_steps(signed):
             super().choose_balance_and_amounts()
@@ -33,99 +36,117 @@ class BalanceDirectionSearch(AmountSearch):
         is_of_balance = bool(balance_kinds) and (is_signed or not amount_kinds or "direction" in self.pinned)
         if is_of_balance:
             self.replace_column(balance, signed)
-            self.set_column("balanceDirection", column.place)
+            self.set_column("balanceDirection", column.position)
         super().choose_balance_and_amounts()
         is_of_amount = bool(amount_kinds) and (not balance_kinds or amount_kinds == balance_kinds)
         is_open = not is_of_balance and not is_of_amount and "direction" not in self.pinned
         if is_open and self.follows_balance(column, balance):
-            self.ask_direction(column, balance, kinds, is_proven=bool(balance_kinds))
+            self.add_direction_question(column, balance, kinds, is_proven=bool(balance_kinds))
 
-    def sign_given_balance(self) -> None:
+    def apply_given_balance_direction(self) -> None:
         """Read the balance with the direction that the settings name for it."""
-        place, balance_place = self.pinned.get("balanceDirection"), self.mapping.columns.get("balance")
-        if place is not None and balance_place is not None:
-            column, balance = self.columns[place], self.columns[balance_place]
+        position, balance_place = self.pinned.get("balanceDirection"), self.mapping.columns.get("balance")
+        if position is not None and balance_place is not None:
+            column, balance = self.columns[position], self.columns[balance_place]
             kinds = find_directions(column.values, column.name)
             self.replace_column(balance, apply_balance_direction(balance, column, kinds))
 
-    def find_only_direction(self) -> Column | None:
+    def find_only_direction_column(self) -> Column | None:
         """Return the only direction column of a table with a balance and one column of amounts."""
         balances = self.list_role_columns("balance")
-        if not balances or self.find_named_pair() or self.pinned.get("direction") is not None or self.has_given_amount:
+        if (
+            not balances
+            or self.find_debit_credit_pair_by_headings()
+            or self.pinned.get("direction") is not None
+            or self.has_given_amount
+        ):
             return None
         directions = [
             each
             for each in self.list_unused(self.columns)
-            if each.allows("direction") and is_possible_direction_column(each)
+            if each.fits_field("direction") and is_possible_direction_column(each)
         ]
         return directions[0] if len(directions) == 1 else None
 
     def follows_balance(self, column: Column, balance: Column) -> bool:
         """Whether a column stands behind the balance, and no amount between them."""
-        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
-        return balance.place < column.place and not any(balance.place < place < column.place for place in places)
+        positions = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
+        return balance.position < column.position and not any(
+            balance.position < position < column.position for position in positions
+        )
 
     def has_signed_amounts(self, balance: Column) -> bool:
-        columns = [each for each in self.list_single_candidates() if each.place != balance.place]
+        columns = [each for each in self.list_single_amount_candidates() if each.position != balance.position]
         return bool(columns) and any(map(find_amount_sign, columns[0].distinct))
 
     def has_exact_steps(self, signed: Column) -> bool:
         """Whether a balance with signs steps by the amounts, with their signs."""
         for amounts in self.list_amounts(signed):
-            steps = BalanceProof(signed, self.find_account_columns(), self.mapping.decimal_mark, self.find_days())
+            steps = BalanceProof(
+                signed, self.find_account_columns(), self.mapping.decimal_mark, self.list_sample_days()
+            )
             same, opposite = steps.compare(amounts) if steps.prove(amounts) else (0, 0)
             if same and not opposite:
                 return True
         return False
 
     def list_amounts(self, balance: Column) -> list[Amounts]:
-        columns = [each for each in self.list_single_candidates() if each.place != balance.place]
+        columns = [each for each in self.list_single_amount_candidates() if each.position != balance.position]
         return [to_decimals(each, self.mapping.decimal_mark) for each in columns]
 
     def find_amount_directions(self, balance: Column, column: Column, kinds: dict[str, str]) -> list[str | None]:
         """Return the direction of each row, where the balance steps as the directions say; empty where it does not."""
         for amounts in self.list_amounts(balance):
-            steps = BalanceProof(balance, self.find_account_columns(), self.mapping.decimal_mark, self.find_days())
+            steps = BalanceProof(
+                balance, self.find_account_columns(), self.mapping.decimal_mark, self.list_sample_days()
+            )
             shown = steps.find_directions_by_value(amounts, column) if steps.prove(amounts) else {}
             if shown and all(shown_kinds == {kinds.get(value)} for value, shown_kinds in shown.items()):
                 return [kinds.get(fold_setting_value(cell)) for cell in column.cells]
         return []
 
-    def find_steps(self, signed: Column) -> list[str | None]:
+    def find_step_directions(self, signed: Column) -> list[str | None]:
         """Return which way a balance with signs steps at each row; empty where it does not step by the amounts."""
         for amounts in self.list_amounts(signed):
-            steps = BalanceProof(signed, self.find_account_columns(), self.mapping.decimal_mark, self.find_days())
+            steps = BalanceProof(
+                signed, self.find_account_columns(), self.mapping.decimal_mark, self.list_sample_days()
+            )
             if steps.steps.find_best_share(amounts) >= AGREED and steps.prove(amounts) and steps.reading:
                 return [None if not step else "in" if step > 0 else "out" for step in steps.reading.steps]
         return []
 
     def replace_column(self, old: Column, new: Column) -> None:
-        self.columns[old.place] = new
+        self.columns[old.position] = new
         self.roles = {name: [new if each is old else each for each in columns] for name, columns in self.roles.items()}
 
-    def ask_direction(self, column: Column, balance: Column, kinds: dict[str, str], *, is_proven: bool) -> None:
+    def add_direction_question(
+        self, column: Column, balance: Column, kinds: dict[str, str], *, is_proven: bool
+    ) -> None:
         """Ask whether the direction is that of the amounts, or none of theirs."""
         directions = {**kinds, **self.mapping.directions}
 
-        def of_amount(mapping: ColumnMapping) -> ColumnMapping:
-            return replace(mapping.with_column("direction", column.place), directions=directions)
+        def assign_direction_to_amount(mapping: ColumnMapping) -> ColumnMapping:
+            return replace(mapping.with_column("direction", column.position), directions=directions)
 
-        def of_balance(mapping: ColumnMapping) -> ColumnMapping:
+        def assign_direction_to_balance(mapping: ColumnMapping) -> ColumnMapping:
             mapping = mapping.with_column("direction", None).with_column("balanceBefore", None)
-            mapping = mapping.with_column("balance", balance.place).with_column("balanceDirection", column.place)
+            mapping = mapping.with_column("balance", balance.position).with_column("balanceDirection", column.position)
             return replace(mapping, sign_from_balance=is_proven)
 
-        self.mapping = of_amount(self.mapping)
-        self.ask(
+        self.mapping = assign_direction_to_amount(self.mapping)
+        self.add_question(
             "direction_column",
             "columns.direction",
-            [(self.get_column_reference(column.place), of_amount), (None, of_balance)],
+            [
+                (self.get_column_reference(column.position), assign_direction_to_amount),
+                (None, assign_direction_to_balance),
+            ],
         )
 
 
 def is_possible_direction_column(column: Column) -> bool:
     """Whether a column says for its rows whether money came in or went out, as far as its words tell."""
-    if column.is_currency or not column.is_words or len(column.values) > MAX_DIRECTIONS:
+    if column.is_currency or not column.is_text or len(column.values) > MAX_DIRECTIONS:
         return False
     known = find_directions(column.values, column.name)
     is_named = any(name == "direction" for name, _ in column.fields)
@@ -140,4 +161,4 @@ def apply_balance_direction(balance: Column, direction: Column, kinds: dict[str,
         sign_balance_text(cell, kinds.get(fold_setting_value(value), ""))
         for cell, value in zip(balance.cells, direction.cells, strict=True)
     ]
-    return Column(balance.place, balance.name, cells, balance.balance_rows)
+    return Column(balance.position, balance.name, cells, balance.balance_rows)

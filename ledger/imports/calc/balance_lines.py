@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 from ledger.imports.calc.balance_steps import BACKWARD, Amounts, find_time_order
-from ledger.imports.calc.vocabulary import find_line_name
+from ledger.imports.calc.vocabulary import find_balance_name_kind
 
 WORDLESS = "wordless"  # the kind of a row that says nothing in words, which may be a balance
 
@@ -30,7 +30,7 @@ def find_balance_line_kind(texts: Sequence[str]) -> str:
     >>> [find_balance_line_kind(texts) for texts in (["Opening balance", "Giro"], ["Saldo"], ["Client", "Saldo"])]
     ['balance', 'word', '']
     """
-    kinds = [find_line_name(text) for text in texts if text]
+    kinds = [find_balance_name_kind(text) for text in texts if text]
     certain = next((kind for kind in kinds if kind in ("balance", "sum")), None)
     return certain or (kinds[0] or "" if kinds and all(kinds) else "")
 
@@ -42,7 +42,7 @@ class BalanceLines:
         self.read_rows = read_rows
         self.lines: frozenset[int] | None = None
 
-    def has(self, line: int) -> bool:
+    def has_line(self, line: int) -> bool:
         if self.lines is None:
             self.lines = find_balance_lines(self.read_rows())
         return line in self.lines
@@ -60,13 +60,13 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> frozenset[int]:
     ordered = list(reversed(rows)) if is_backward else list(rows)
     line_numbers = set()
     before: Decimal | None = None
-    for place, row in enumerate(ordered):
+    for position, row in enumerate(ordered):
         step = row.balance - before if row.balance is not None and before is not None else None
         is_movement = bool(step) and row.amount is not None and abs(step or 0) == abs(row.amount)
         if (
             row.kind
             and not is_movement
-            and (row.kind != "name" or is_sum_of_rows(row, ordered[:place], ordered[place + 1 :]))
+            and (row.kind != "name" or is_sum_of_rows(row, ordered[:position], ordered[position + 1 :]))
         ):
             line_numbers.add(row.line)
         before = row.balance if row.balance is not None else before
@@ -93,7 +93,7 @@ def is_sum_of_rows(row: DatedRow, above: Sequence[DatedRow], below: Sequence[Dat
     the balance before and the movements since."""
     if row.amount is None:
         return True
-    last = next((place for place in reversed(range(len(above))) if above[place].kind), None)
+    last = next((position for position in reversed(range(len(above))) if above[position].kind), None)
     sums = []
     for part in (above, [*above, *below], above[last + 1 :] if last is not None else []):
         amounts: Amounts = [each.amount for each in part if each.amount and not each.kind]

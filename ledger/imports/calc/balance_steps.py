@@ -115,7 +115,7 @@ def build_steps(
     count = len(balances)
     forward: Amounts = [None] * count
     backward: Amounts = [None] * count
-    order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    order = {key: position for position, key in enumerate(dict.fromkeys(keys))}
     rows = sorted((row for row in range(count) if balances[row] is not None), key=lambda row: order[keys[row]])
     for _, each in groupby(rows, key=lambda row: keys[row]):
         for above, row in pairwise(each):

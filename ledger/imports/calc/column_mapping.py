@@ -48,14 +48,14 @@ class ColumnMapping:
     is_minor: bool = False  # amounts are counted in cents
 
     @property
-    def places(self) -> dict[str, Any]:
+    def positions(self) -> dict[str, Any]:
         """The position of every mapped field; the description has a list."""
         return {**self.columns, **({"description": list(self.description)} if self.description else {})}
 
-    def with_column(self, name: str, place: int | None) -> "ColumnMapping":
+    def with_column(self, name: str, position: int | None) -> "ColumnMapping":
         """Return the mapping with a field in another column, or without it."""
         columns = {key: value for key, value in self.columns.items() if key != name}
-        return replace(self, columns=columns if place is None else {**columns, name: place})
+        return replace(self, columns=columns if position is None else {**columns, name: position})
 
 
 def mark_settings_as_kept(settings: Any) -> dict[str, Any]:
@@ -63,13 +63,13 @@ def mark_settings_as_kept(settings: Any) -> dict[str, Any]:
     return {**settings, "isKept": True} if isinstance(settings, dict) else {}
 
 
-def drop_other_layout(settings: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def drop_settings_of_other_layout(settings: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return kept settings without signs and missing columns where they are those of a table with other headings.
 
     >>> settings = {"isKept": True, "headings": ["Date", "Amount"], "flipSign": True, "columns": {"fee": None}}
-    >>> sorted(drop_other_layout(settings, ["Date", "Amount"]))
+    >>> sorted(drop_settings_of_other_layout(settings, ["Date", "Amount"]))
     ['columns', 'flipSign', 'headings', 'isKept']
-    >>> sorted(drop_other_layout(settings, ["Day", "Amount", "Fee"]))
+    >>> sorted(drop_settings_of_other_layout(settings, ["Day", "Amount", "Fee"]))
     ['columns', 'headings', 'isKept']
     """
     columns = settings.get("columns", {})
@@ -133,7 +133,7 @@ def _read_order(settings: AnyMapping[str, Any]) -> str | None:
 
 def _read_kinds(settings: AnyMapping[str, Any], name: str, kinds: Sequence[str]) -> dict[str, list[str]] | None:
     value = settings.get(name)
-    return {kind: _texts(value.get(kind)) for kind in kinds} if isinstance(value, dict) else None
+    return {kind: _to_texts(value.get(kind)) for kind in kinds} if isinstance(value, dict) else None
 
 
 def drop_empty_left_out(values: dict[str, list[str]] | None) -> dict[str, list[str]] | None:
@@ -162,7 +162,7 @@ def _is_place(value: Any) -> bool:
     return value is None or isinstance(value, str) or _is_count(value)
 
 
-def _texts(value: Any) -> list[str]:
+def _to_texts(value: Any) -> list[str]:
     return [str(each) for each in value][:MAX_VALUES] if isinstance(value, list) else []
 
 
@@ -188,13 +188,15 @@ _READERS: dict[str, Callable[[AnyMapping[str, Any]], Any]] = {
     ),
     "statusValues": lambda settings: _read_kinds(settings, "statusValues", STATUS_KINDS),
     "accountValues": lambda settings: (
-        _texts(settings["accountValues"]) if isinstance(settings.get("accountValues"), list) else None
+        _to_texts(settings["accountValues"]) if isinstance(settings.get("accountValues"), list) else None
     ),
     "otherAccountValues": lambda settings: (
-        _texts(settings["otherAccountValues"]) if isinstance(settings.get("otherAccountValues"), list) else None
+        _to_texts(settings["otherAccountValues"]) if isinstance(settings.get("otherAccountValues"), list) else None
     ),
     "isKept": _read_if("isKept", lambda value: value is True),
-    "answered": lambda settings: _texts(settings["answered"]) if isinstance(settings.get("answered"), list) else None,
+    "answered": lambda settings: (
+        _to_texts(settings["answered"]) if isinstance(settings.get("answered"), list) else None
+    ),
     "encoding": _read_if("encoding", _is_text),
     "separator": _read_if("separator", _is_text),
     "currency": _read_if("currency", lambda value: value in CURRENCIES),
@@ -208,12 +210,12 @@ def to_csv_settings(mapping: ColumnMapping, names: Sequence[str], *, has_heading
     The sign that no balance shows is that of one row of this file, and is not kept.
     """
 
-    def to_column_reference(place: int) -> str | int:
-        return names[place] if has_headings and names[place] and names.count(names[place]) == 1 else place
+    def to_column_reference(position: int) -> str | int:
+        return names[position] if has_headings and names[position] and names.count(names[position]) == 1 else position
 
-    columns: dict[str, Any] = {name: to_column_reference(place) for name, place in mapping.columns.items()}
+    columns: dict[str, Any] = {name: to_column_reference(position) for name, position in mapping.columns.items()}
     if mapping.description:
-        columns["description"] = [to_column_reference(place) for place in mapping.description]
+        columns["description"] = [to_column_reference(position) for position in mapping.description]
     for name in ("fee", "status", "account", "direction"):
         columns.setdefault(name, None)
     settings: dict[str, Any] = {
@@ -226,8 +228,8 @@ def to_csv_settings(mapping: ColumnMapping, names: Sequence[str], *, has_heading
         "signFromBalance": mapping.sign_from_balance,
         "minusMeans": mapping.minus_means,
         "directionValues": mapping.directions
-        and drop_empty_left_out(_by_kind(mapping.directions, csv_settings.DIRECTION_VALUE_KINDS)),
-        "statusValues": mapping.statuses and _by_kind(mapping.statuses, STATUS_KINDS),
+        and drop_empty_left_out(_group_by_kind(mapping.directions, csv_settings.DIRECTION_VALUE_KINDS)),
+        "statusValues": mapping.statuses and _group_by_kind(mapping.statuses, STATUS_KINDS),
     }
     settings |= {name: value for name, value in optional_settings.items() if value}
     if mapping.accounts is not None:
@@ -237,7 +239,7 @@ def to_csv_settings(mapping: ColumnMapping, names: Sequence[str], *, has_heading
     return settings
 
 
-def _by_kind(values: AnyMapping[str, str], kinds: Sequence[str]) -> dict[str, list[str]]:
+def _group_by_kind(values: AnyMapping[str, str], kinds: Sequence[str]) -> dict[str, list[str]]:
     return {kind: [value for value, each in values.items() if each == kind][:MAX_VALUES] for kind in kinds}
 
 

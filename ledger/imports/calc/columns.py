@@ -20,7 +20,7 @@ from ledger.imports.calc.currencies import find_heading_currencies, find_named_c
 from ledger.imports.calc.dates import is_date_like, is_date_text
 from ledger.imports.calc.headings import find_heading_fields
 from ledger.imports.calc.table import SAMPLE_ROWS, Table, is_number_text
-from ledger.imports.calc.vocabulary import find_line_name
+from ledger.imports.calc.vocabulary import find_balance_name_kind
 from ledger.money.calc.money import CURRENCIES
 
 MIN_SHARE = 0.8  # the share of a column's cells that must be dates, or amounts, to take it for one
@@ -37,7 +37,7 @@ LONGEST_CURRENCY = 30  # characters of a currency's name in a column of its own
 class Column:
     """One column of a table's sample; ``cells`` has a value for each row, empty where a row is shorter."""
 
-    place: int
+    position: int
     name: str
     cells: list[str] = field(repr=False)
     balance_rows: frozenset[int] = frozenset()  # rows that name a balance or a sum: only their balances say anything
@@ -118,7 +118,7 @@ class Column:
         )
 
     @cached_property
-    def is_words(self) -> bool:
+    def is_text(self) -> bool:
         return not self.is_number and not self.is_date and not self.is_currency and self._is_true_of_most(has_letters)
 
     def _is_true_of_most(self, test: Callable[[str], bool]) -> bool:
@@ -142,7 +142,7 @@ class Column:
         """The distinct values, ignoring case."""
         return list(dict.fromkeys(fold_setting_value(text) for text in self.distinct))
 
-    def allows(self, name: str) -> bool:
+    def fits_field(self, name: str) -> bool:
         """Whether the cells fit the field that a heading names."""
         if not self.filled:
             return name not in DATE_FIELDS
@@ -192,12 +192,12 @@ def parse_amount_or_none(text: str, mark: DecimalMark) -> str | None:
 def select_sample_rows(table: Table) -> Lines:
     """The first rows of a table, fewer of a very wide one; rows with little in them say nothing."""
     most = max(20, min(SAMPLE_ROWS, MAX_CELLS // max(table.width, 1)))
-    rows = [(place, line.cells) for place, line in enumerate(table.rows[:most])]
+    rows = [(position, line.cells) for position, line in enumerate(table.rows[:most])]
     usual = sorted(sum(map(bool, cells)) for _, cells in rows)[len(rows) // 2] if rows else 0
     full = [row for row in rows if 2 * sum(map(bool, row[1])) > usual or len(rows) < 3]
     dated = [row for row in full if any(map(is_date_like_cell, row[1]))]
     full = dated if 2 * len(dated) > len(full) else full  # footers and sums have no day
-    return table.rows.take(place for place, _ in full)
+    return table.rows.select_lines(position for position, _ in full)
 
 
 def build_table_columns(table: Table, sample: Sequence[Line]) -> list[Column]:
@@ -221,11 +221,11 @@ def find_possible_amounts(table: Table) -> frozenset[int]:
     """Return the positions of columns that may have amounts, by their cells and their headings or without one."""
     rows = [line.cells for line in table.rows[:SAMPLE_ROWS]]
     columns = (
-        Column(place, name, [cells[place] if place < len(cells) else "" for cells in rows])
-        for place, name in enumerate(table.names)
+        Column(position, name, [cells[position] if position < len(cells) else "" for cells in rows])
+        for position, name in enumerate(table.names)
     )
     return frozenset(
-        each.place
+        each.position
         for each in columns
         if (not each.fields or each.fields[0][0] in AMOUNT_FIELDS) and each.is_number and not each.is_count
     )
@@ -236,17 +236,17 @@ def find_constant_positions(rows: Sequence[Sequence[str]]) -> frozenset[int]:
     if len(rows) < 2:
         return frozenset()
     return frozenset(
-        place
-        for place, text in enumerate(rows[0])
-        if all(place < len(cells) and cells[place] == text for cells in rows)
+        position
+        for position, text in enumerate(rows[0])
+        if all(position < len(cells) and cells[position] == text for cells in rows)
     )
 
 
 def has_balance_name(cells: Sequence[str], constants: Collection[int]) -> bool:
     """Whether the words of a row name a balance or a sum, beside what all rows say, and no firm either."""
-    if not any(map(find_line_name, cells)):
+    if not any(map(find_balance_name_kind, cells)):
         return False
-    texts = [cell for place, cell in enumerate(cells) if place not in constants and has_letters(cell)]
+    texts = [cell for position, cell in enumerate(cells) if position not in constants and has_letters(cell)]
     kind = find_balance_line_kind(
         [text for text in texts if not find_named_currencies(text) and not is_date_like_cell(text)]
     )
@@ -258,13 +258,13 @@ def find_column_roles(columns: Sequence[Column]) -> dict[str, list[Column]]:
     roles: dict[str, list[tuple[int, Column]]] = {}
     for column in columns:
         for name, certainty in column.fields:
-            if column.allows(name):
+            if column.fits_field(name):
                 roles.setdefault(name, []).append((-certainty, column))
                 break
     return {name: [column for _, column in sorted(ranked, key=lambda pair: pair[0])] for name, ranked in roles.items()}
 
 
-def find_table_marks(columns: Sequence[Column]) -> list[DecimalMark]:
+def find_decimal_marks_of_columns(columns: Sequence[Column]) -> list[DecimalMark]:
     """The decimal marks that the columns of money allow; where both are left, those that all number columns allow."""
     numbers = [column for column in columns if column.is_number]
     money = [column for column in numbers if any(name in MONEY_FIELDS for name, _ in column.fields)]

@@ -140,18 +140,20 @@ def find_heading_currencies(heading: str) -> tuple[str, ...]:
             find_currencies(token) if token in CURRENCIES or not token[-1].isalnum() else _find_name_currencies(token)
         )
     results = [
-        currencies for place, token in enumerate(words) if (currencies := _find_token_currencies(token, place, words))
+        currencies
+        for position, token in enumerate(words)
+        if (currencies := _find_token_currencies(token, position, words))
     ]
     return results[-1] if results else ()
 
 
-def _find_token_currencies(token: str, place: int, words: list[str]) -> tuple[str, ...]:
+def _find_token_currencies(token: str, position: int, words: list[str]) -> tuple[str, ...]:
     if token in get_currency_codes() or token.upper() in CURRENCIES:
         return (token.upper(),)
     if not token[-1].isalnum():
         return find_currencies(token)
-    named = (place and _find_name_currencies(f"{words[place - 1]} {token}")) or _find_name_currencies(token)
-    is_last = place == len(words) - 1  # before other words an abbreviation is a word of its own
+    named = (position and _find_name_currencies(f"{words[position - 1]} {token}")) or _find_name_currencies(token)
+    is_last = position == len(words) - 1  # before other words an abbreviation is a word of its own
     return named or (find_currencies(token) if is_last and token.casefold() not in _ONLY_IN_CELLS else ())
 
 

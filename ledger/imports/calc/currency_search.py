@@ -24,45 +24,47 @@ class CurrencySearch(BalanceDirectionSearch):
         self.mapping, refused = complete_mapping(self.table, self.mapping, own=self.own.currency, stated=given_currency)
         self.result.refused = self.result.refused or refused
         if not self.is_question_open("columns.currency") and not self.is_question_open("columns.amount"):
-            self.ask_currency()
+            self.add_currency_question()
 
-    def ask_currency(self) -> None:
+    def add_currency_question(self) -> None:
         """Which of several currencies a sign means, where the account's is none of them."""
         if unclear := find_unclear_currencies(self.table, self.mapping, self.own.currency):
             options: list[Answer] = [(code, build_mapping_update(currency=code)) for code in unclear]
-            self.ask("currency", "currency", options)
+            self.add_question("currency", "currency", options)
 
     def choose_currency_column(self) -> None:
         """Choose the column with the currency of the amounts; ask where several columns differ.
 
         A column of original currencies is that of an original amount, where the table has one.
         """
-        if "currency" in self.pinned and not self.is_doubtful_currency():
+        if "currency" in self.pinned and not self.is_kept_currency_column_doubtful():
             return
-        currency_columns, originals = self.find_currency_columns(), self.find_original_currencies()
+        currency_columns, originals = self.find_currency_columns(), self.list_original_currency_columns()
         if not self.is_question_open("columns.amount"):
             self.choose_currency_of_amount(currency_columns, originals)
         elif len(currency_columns) == 1 and not originals:
-            self.set_column("currency", currency_columns[0].place)
+            self.set_column("currency", currency_columns[0].position)
         elif currency_columns or originals:
-            self.ask_with_own_currency(currency_columns, originals)
+            self.add_currency_column_to_amount_answers(currency_columns, originals)
 
     def choose_currency_of_amount(self, currency_columns: Sequence[Column], originals: Sequence[Column]) -> None:
-        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
+        positions = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
         named_alike = [
-            each for each in [*currency_columns, *originals] if places and self.has_same_qualifier(places[0], each)
+            each
+            for each in [*currency_columns, *originals]
+            if positions and self.has_same_qualifier(positions[0], each)
         ]
         if len(named_alike) == 1:
-            self.set_column("currency", named_alike[0].place)
+            self.set_column("currency", named_alike[0].position)
         elif currency_columns:
             different = [each for each in currency_columns if each.cells != currency_columns[0].cells]
-            near = [each for each in currency_columns if places and each.place == places[0] + 1]
-            self.set_column("currency", (near[0] if different and len(near) == 1 else currency_columns[0]).place)
+            near = [each for each in currency_columns if positions and each.position == positions[0] + 1]
+            self.set_column("currency", (near[0] if different and len(near) == 1 else currency_columns[0]).position)
             if different and len(near) != 1:
-                self.ask_column("currency_column", "currency", [currency_columns[0], *different])
+                self.add_column_question("currency_column", "currency", [currency_columns[0], *different])
         elif originals and not self.has_original_amount() and self.has_foreign_currency(originals[0]):
-            self.set_column("currency", originals[0].place)
-            self.ask_column("currency_column", "currency", originals[:1], none=True)
+            self.set_column("currency", originals[0].position)
+            self.add_column_question("currency_column", "currency", originals[:1], none=True)
 
     def find_currency_columns(self) -> list[Column]:
         """Columns of currencies by heading or values, without those of original amounts, and of fees only if alone."""
@@ -71,7 +73,7 @@ class CurrencySearch(BalanceDirectionSearch):
         currency_columns = named or [each for each in unnamed if not is_heading_of_field(each, "original")]
         return [each for each in currency_columns if not is_heading_of_field(each, "fee")] or currency_columns
 
-    def find_original_currencies(self) -> list[Column]:
+    def list_original_currency_columns(self) -> list[Column]:
         currency_columns = [
             each for each in self.list_role_columns("original") if each.is_currency and not each.is_number
         ]
@@ -80,21 +82,21 @@ class CurrencySearch(BalanceDirectionSearch):
     def has_original_amount(self) -> bool:
         """Whether a column other than the amount has amounts in the original currency."""
         taken = {self.mapping.columns.get(name) for name in AMOUNT_FIELDS}
-        return any(each.is_number and each.place not in taken for each in self.roles.get("original", []))
+        return any(each.is_number and each.position not in taken for each in self.roles.get("original", []))
 
     def has_foreign_currency(self, column: Column) -> bool:
         return any(self.own.currency not in find_named_currencies(text) for text in column.distinct)
 
-    def is_doubtful_currency(self) -> bool:
+    def is_kept_currency_column_doubtful(self) -> bool:
         """Whether a kept column has original currencies, which now differ from those of another column."""
-        place = self.pinned["currency"]
+        position = self.pinned["currency"]
         if (
-            place is None
+            position is None
             or not self.is_setting_kept("columns.currency")
-            or not is_heading_of_field(self.columns[place], "original")
+            or not is_heading_of_field(self.columns[position], "original")
         ):
             return False
-        others = [each for each in self.find_currency_columns() if each.cells != self.columns[place].cells]
+        others = [each for each in self.find_currency_columns() if each.cells != self.columns[position].cells]
         if others:
             self.mapping = self.mapping.with_column("currency", None)
         return bool(others)
@@ -104,26 +106,32 @@ class CurrencySearch(BalanceDirectionSearch):
         words = [set(fold_heading(name).split()) for name in (self.table.names[amount], currency.name)]
         return any(len(word) > MIN_QUALIFIER_LENGTH for word in set.intersection(*words))
 
-    def ask_with_own_currency(self, currency_columns: Sequence[Column], originals: Sequence[Column]) -> None:
+    def add_currency_column_to_amount_answers(
+        self, currency_columns: Sequence[Column], originals: Sequence[Column]
+    ) -> None:
         """Let each answer to the question of the amount have the currency that belongs to it."""
-        place = next(place for place, each in enumerate(self.open) if each[1] == "columns.amount")
-        question, path, options = self.open[place]
-        with_own = partial(self.with_own_currency, currency_columns=currency_columns, originals=originals)
-        self.open[place] = (question, path, [(value, combine_updates(change, with_own)) for value, change in options])
+        position = next(position for position, each in enumerate(self.open) if each[1] == "columns.amount")
+        question, path, options = self.open[position]
+        with_own = partial(self.with_matching_currency_column, currency_columns=currency_columns, originals=originals)
+        self.open[position] = (
+            question,
+            path,
+            [(value, combine_updates(change, with_own)) for value, change in options],
+        )
         self.mapping = with_own(self.mapping)
 
-    def with_own_currency(
+    def with_matching_currency_column(
         self, mapping: ColumnMapping, currency_columns: Sequence[Column], originals: Sequence[Column]
     ) -> ColumnMapping:
-        place = mapping.columns["amount"]
-        named_alike = [each for each in [*currency_columns, *originals] if self.has_same_qualifier(place, each)]
+        position = mapping.columns["amount"]
+        named_alike = [each for each in [*currency_columns, *originals] if self.has_same_qualifier(position, each)]
         candidates = (
             named_alike
-            or (originals if is_heading_of_field(self.columns[place], "original") else currency_columns)
+            or (originals if is_heading_of_field(self.columns[position], "original") else currency_columns)
             or currency_columns
         )
-        behind = [each for each in candidates if each.place > place]
-        return mapping.with_column("currency", (behind or candidates[-1:])[0].place) if candidates else mapping
+        behind = [each for each in candidates if each.position > position]
+        return mapping.with_column("currency", (behind or candidates[-1:])[0].position) if candidates else mapping
 
 
 def is_heading_of_field(column: Column, name: str) -> bool:

@@ -13,12 +13,12 @@ BOOKED_WORDS = (
 BOOKED_SIGNS = ("入账", "入帳", "记账", "記帳", "計上")
 
 
-def is_named_started(column: Column) -> bool:
+def is_named_payment_day(column: Column) -> bool:
     """Whether the heading names the day of a payment rather than the day on which it was booked."""
     return any(word.startswith(STARTED_WORDS) for word in fold_heading(column.name).split())
 
 
-def is_named_booked(column: Column) -> bool:
+def is_named_booking_day(column: Column) -> bool:
     """Whether the heading names the day on which a payment was booked."""
     heading = fold_heading(column.name)
     return any(word.startswith(BOOKED_WORDS) for word in heading.split()) or any(
@@ -30,9 +30,9 @@ def choose_booking_date(columns: Sequence[Column]) -> Column:
     """The column of days on which rows were booked, even where pending rows have none yet; else the fullest."""
     most = max(len(each.filled) for each in columns)
     mostly_filled = [each for each in columns if 2 * len(each.filled) >= most]
-    if booked := [each for each in mostly_filled if is_named_booked(each)]:
+    if booked := [each for each in mostly_filled if is_named_booking_day(each)]:
         return booked[0]
     full = [each for each in columns if len(each.filled) == most]
-    if any(map(is_named_started, full)):
-        return next((each for each in mostly_filled if not is_named_started(each)), full[0])
+    if any(map(is_named_payment_day, full)):
+        return next((each for each in mostly_filled if not is_named_payment_day(each)), full[0])
     return full[0]

@@ -6,7 +6,7 @@ from datetime import date
 from enum import StrEnum
 from functools import cache, lru_cache
 
-from ledger.calc.months import resolve_day_in_month
+from ledger.calc.months import clamp_day_to_month
 from ledger.calc.text_normalization import strip_accents
 from ledger.imports.calc.amounts import MAX_LENGTH, UnreadableValueError
 from ledger.imports.calc.locales import iterate_locales
@@ -92,7 +92,7 @@ def parse_bank_date(text: str, order: DateOrder) -> date:
     if parts is None:
         raise UnreadableValueError("“{text}” does not match the selected date format.", text=text[:40])
     try:
-        return resolve_day_in_month(*parts)
+        return clamp_day_to_month(*parts)
     except ValueError:
         raise UnreadableValueError("“{text}” is not a valid date.", text=text[:40]) from None
 
@@ -104,7 +104,7 @@ def split_date_parts(text: str, order: DateOrder) -> tuple[int, int, int] | None
         return int(year), int(month or month_alone), int(day or day_alone)
     if match := _YEAR_LAST.fullmatch(text):
         if order is DateOrder.ISO:
-            return _short_year_first(match)
+            return _parse_short_year_first(match)
         first, second = int(match[1]), int(match[3])
         day_number, month_number = (first, second) if order is DateOrder.DAY_FIRST else (second, first)
         return expand_year(match[4]), month_number, day_number
@@ -113,18 +113,18 @@ def split_date_parts(text: str, order: DateOrder) -> tuple[int, int, int] | None
             return int(match[1]), int(match[2]), int(match[3])
     for pattern, year_at, name_at, day_at in _NAMED:
         if match := pattern.fullmatch(text):
-            return _with_name(match[year_at], match[name_at], match[day_at])
+            return _build_named_date(match[year_at], match[name_at], match[day_at])
     return None
 
 
-def _short_year_first(match: re.Match[str]) -> tuple[int, int, int] | None:
+def _parse_short_year_first(match: re.Match[str]) -> tuple[int, int, int] | None:
     """(year, month, day) of numbers that begin with two digits of the year, such as 24-03-25."""
     if len(match[1]) != 2 or len(match[4]) != 2:
         return None
     return expand_year(match[1]), int(match[3]), int(match[4])
 
 
-def _with_name(year: str, name: str, day: str) -> tuple[int, int, int] | None:
+def _build_named_date(year: str, name: str, day: str) -> tuple[int, int, int] | None:
     month = load_month_names().get(_fold_month_name(name))
     return (expand_year(year), month, int(day)) if month else None
 
@@ -181,14 +181,16 @@ def find_date_orders(texts: Iterable[str]) -> list[DateOrder]:
     if has_points and DateOrder.DAY_FIRST in orders:
         orders = [order for order in orders if order is not DateOrder.MONTH_FIRST]
     spans = {order: _count_spanned_days(days[order]) for order in orders}
-    short = _without_long_spans(orders, spans)
+    short = _drop_long_spans(orders, spans)
     is_day_first_likely = has_points and spans.get(DateOrder.DAY_FIRST, MAX_SPAN_DAYS) < MAX_SPAN_DAYS
     if is_day_first_likely and DateOrder.DAY_FIRST not in short:
         return [DateOrder.DAY_FIRST, *short]  # points mostly stand behind days: a few years are as plausible
     orders = short
     if has_points and DateOrder.DAY_FIRST in orders:
         orders = [order for order in orders if order is not DateOrder.ISO]
-    return [order for place, order in enumerate(orders) if days[order] not in [days[each] for each in orders[:place]]]
+    return [
+        order for position, order in enumerate(orders) if days[order] not in [days[each] for each in orders[:position]]
+    ]
 
 
 PREFERRED_ORDERS = (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST, DateOrder.ISO)
@@ -197,7 +199,7 @@ PREFERRED_ORDERS = (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST, DateOrder.ISO)
 def is_short_date(text: str) -> bool:
     """Whether a date has no year of four digits, and its first two may be the year."""
     match = _YEAR_LAST.fullmatch(text.translate(_SAME).strip()) if len(text) <= MAX_LENGTH else None
-    return match is not None and _short_year_first(match) is not None
+    return match is not None and _parse_short_year_first(match) is not None
 
 
 def _count_spanned_days(days: list[date | None]) -> int:
@@ -205,7 +207,7 @@ def _count_spanned_days(days: list[date | None]) -> int:
     return (max(known) - min(known)).days if known else 0
 
 
-def _without_long_spans(orders: list[DateOrder], spans: dict[DateOrder, int]) -> list[DateOrder]:
+def _drop_long_spans(orders: list[DateOrder], spans: dict[DateOrder, int]) -> list[DateOrder]:
     """Without those that take a day for the year, under which a file of some days spans many years."""
 
     def is_too_long(order: DateOrder) -> bool:

@@ -77,20 +77,22 @@ def split_lines_by_account(
     search = ValueSearch(table, normalized_settings, own or AccountFacts())
     search.read_given_settings()
     search.choose_date()
-    search.drop_other_parties()
-    if not search.account_names():
+    search.drop_other_party_columns()
+    if not search.list_account_names():
         return {}, table.rows[:0]
-    place = None if table.sections else search.mapping.columns.get("account")
+    position = None if table.sections else search.mapping.columns.get("account")
     label_by_value: dict[str, str] = {}
-    places: dict[str, array[int]] = {}
+    positions: dict[str, array[int]] = {}
     for place_of_line, line in enumerate(table.rows):
-        label = table.get_account_label(line, place)
+        label = table.get_account_label(line, position)
         name = label_by_value.setdefault(fold_setting_value(label), label)
-        places.setdefault(name, array("Q")).append(place_of_line)
-    lines_by_label = {name: table.rows.take(each) for name, each in places.items()}
+        positions.setdefault(name, array("Q")).append(place_of_line)
+    lines_by_label = {name: table.rows.select_lines(each) for name, each in positions.items()}
     undated_labels = [name for name, rows in lines_by_label.items() if not name or not any(map(_has_day, rows))]
-    rest = sorted(place for name in undated_labels for place in places[name])
-    return {name: rows for name, rows in lines_by_label.items() if name not in undated_labels}, table.rows.take(rest)
+    rest = sorted(position for name in undated_labels for position in positions[name])
+    return {name: rows for name, rows in lines_by_label.items() if name not in undated_labels}, table.rows.select_lines(
+        rest
+    )
 
 
 def _has_day(line: Line) -> bool:
@@ -103,7 +105,7 @@ class ValueSearch(SignSearch):
     def run(self) -> Detection:
         self.read_given_settings()
         self.choose_date()
-        self.drop_other_parties()
+        self.drop_other_party_columns()
         self.choose_decimal_mark()
         self.choose_balance_and_amounts()
         self.choose_currency()
@@ -112,22 +114,22 @@ class ValueSearch(SignSearch):
         self.choose_status()
         self.choose_account()
         self.choose_texts()
-        self.ask_missing_columns()
+        self.add_missing_columns_question()
         self.refuse_table()
-        return self.finish()
+        return self.build_detection()
 
     def refuse_table(self) -> None:
         is_proven = "amount" in self.result.proven or self.steps is not None
         fault = find_table_fault(self.table, self.mapping, own_currency=self.own.currency, is_proven=is_proven)
         self.result.refused = self.result.refused or fault
 
-    def drop_other_parties(self) -> None:
+    def drop_other_party_columns(self) -> None:
         """Take columns of account numbers for the other parties' where they cannot be the own account's."""
         if "account" in self.pinned or self.table.sections:
             return
         stated = find_stated_numbers(self.table.above)
         for column in list(self.list_role_columns("account")):
-            values = self.list_dated_values(column.place)
+            values = self.list_dated_values(column.position)
             if is_other_party_column(
                 column.name,
                 values,
@@ -148,7 +150,7 @@ class ValueSearch(SignSearch):
             candidates = self.list_role_columns("status") or [
                 each
                 for each in self.list_unused(self.columns)
-                if each.is_words
+                if each.is_text
                 and not each.fields
                 and 1 < len(each.values) <= 12
                 and all(map(find_status_meaning, each.values))
@@ -157,7 +159,7 @@ class ValueSearch(SignSearch):
             if not candidates:
                 return
             column = candidates[0]
-        values = self.list_movement_values(column.place)
+        values = self.list_movement_values(column.position)
         known_statuses = dict(self.mapping.statuses)
         known_statuses |= {
             value: kind for value in values if value not in known_statuses and (kind := find_status_meaning(value))
@@ -165,7 +167,7 @@ class ValueSearch(SignSearch):
         unknown = [value for value in values if value not in known_statuses]
         if "status" not in self.pinned and len(values) == 1 and unknown:
             return  # one value says nothing of which rows count
-        self.set_column("status", column.place)
+        self.set_column("status", column.position)
         self.mapping = replace(self.mapping, statuses=known_statuses)
         if unknown:
             options: list[Answer] = []
@@ -176,7 +178,7 @@ class ValueSearch(SignSearch):
                     for each in ("booked", "pending", "leaveOut")
                 }
                 options.append((value, build_mapping_update(statuses=whole)))
-            self.ask("status_values", "statusValues", options)
+            self.add_question("status_values", "statusValues", options)
 
     def choose_account(self) -> None:
         if self.mapping.accounts is not None:
@@ -185,10 +187,10 @@ class ValueSearch(SignSearch):
                 and not self.table.sections
                 and (account_columns := self.list_role_columns("account"))
             ):
-                self.set_column("account", account_columns[0].place)
-            self.ask_new_accounts(self.mapping.accounts)
+                self.set_column("account", account_columns[0].position)
+            self.add_new_accounts_question(self.mapping.accounts)
             return
-        names = self.account_names()
+        names = self.list_account_names()
         if len(names) < 2:
             return
         own = [name for name in names if self.own.number and has_account_number(name, self.own.number)]
@@ -198,9 +200,9 @@ class ValueSearch(SignSearch):
             return
         options: list[Answer] = [([name], build_mapping_update(accounts=(name,))) for name in names[: MAX_OPTIONS - 1]]
         options.append((names, build_mapping_update(accounts=tuple(names))))
-        self.ask("account_values", "accountValues", options)
+        self.add_question("account_values", "accountValues", options)
 
-    def ask_new_accounts(self, kept_accounts: tuple[str, ...]) -> None:
+    def add_new_accounts_question(self, kept_accounts: tuple[str, ...]) -> None:
         """Ask for accounts that the file has and the kept choice does not know: their rows are not dropped silently."""
         if not self.is_setting_kept("accountValues"):
             return
@@ -208,28 +210,28 @@ class ValueSearch(SignSearch):
         known = {fold_setting_value(name) for name in (*kept_accounts, *(others or ()))}
         new = [
             name
-            for name in self.account_names()
+            for name in self.list_account_names()
             if fold_setting_value(name) not in known and (others is not None or has_full_number(name))
         ]
         if new:
             options = [[*kept_accounts, *new], list(kept_accounts)]
-            self.ask(
+            self.add_question(
                 "account_values",
                 "accountValues",
                 [(names, build_mapping_update(accounts=tuple(names))) for names in options],
             )
 
-    def account_names(self) -> list[str]:
+    def list_account_names(self) -> list[str]:
         """Return the accounts in the table, from its sections or a column, which becomes the account column."""
         if self.table.sections:
             return self.table.section_names
-        place = self.pinned.get("account")
-        if "account" in self.pinned and place is None:
+        position = self.pinned.get("account")
+        if "account" in self.pinned and position is None:
             return []
-        account_columns = [self.columns[place]] if place is not None else self.list_role_columns("account")
-        values = self.list_dated_values(account_columns[0].place) if account_columns else []
+        account_columns = [self.columns[position]] if position is not None else self.list_role_columns("account")
+        values = self.list_dated_values(account_columns[0].position) if account_columns else []
         if values:
-            self.set_column("account", account_columns[0].place)
+            self.set_column("account", account_columns[0].position)
         return values
 
     def choose_texts(self) -> None:
@@ -239,22 +241,22 @@ class ValueSearch(SignSearch):
         self.choose_counterparty()
         for name in ("counterpartyAccount", "reference", "category", *(text.name for text in TRANSACTION_TEXTS)):
             if name not in self.pinned and (description_columns := self.list_role_columns(name)):
-                self.set_column(name, description_columns[0].place)
+                self.set_column(name, description_columns[0].position)
         if "description" not in self.pinned:
             description_columns = [column for column in self.list_role_columns("description") if column.filled]
             if not description_columns:
                 word_columns = [
                     column
                     for column in self.list_unused(self.columns)
-                    if column.is_words and not set(dict(column.fields)) & {"category", "status", "account"}
+                    if column.is_text and not set(dict(column.fields)) & {"category", "status", "account"}
                 ]
                 varied = [column for column in word_columns if not is_own_number(column)]
                 description_columns = sorted(
                     varied or word_columns, key=lambda each: -sum(map(len, each.filled)) / max(len(each.cells), 1)
                 )[:1]
-            description_columns.sort(key=lambda each: each.place)
+            description_columns.sort(key=lambda each: each.position)
             description_columns += self.list_note_columns()
-            self.mapping = replace(self.mapping, description=tuple(column.place for column in description_columns))
+            self.mapping = replace(self.mapping, description=tuple(column.position for column in description_columns))
             self.taken.update(self.mapping.description)
 
     def list_note_columns(self) -> list[Column]:
@@ -270,7 +272,9 @@ class ValueSearch(SignSearch):
         if "counterparty" in self.pinned:
             return
         pair = find_party_pair(self.table.names)
-        if pair and all(self.columns[place].allows("counterparty") and place not in self.taken for place in pair):
+        if pair and all(
+            self.columns[position].fits_field("counterparty") and position not in self.taken for position in pair
+        ):
             self.set_column("counterparty", pair[1])
             self.taken.add(pair[0])
             return
@@ -278,25 +282,27 @@ class ValueSearch(SignSearch):
         others = [each for each in candidates if fold_heading(each.name) in OTHER_PARTIES]
         varied = [each for each in candidates if len(each.distinct) != 1]
         if result := others or varied or candidates:
-            self.set_column("counterparty", result[0].place)
+            self.set_column("counterparty", result[0].position)
 
-    def ask_missing_columns(self) -> None:
+    def add_missing_columns_question(self) -> None:
         """Ask for kept columns that are missing: the column that seems to replace it, or none."""
         for name in self.result.lost_fields:
             if name == "description" or self.is_question_open(f"columns.{name}"):
                 continue
-            place = self.mapping.columns.get(name)
+            position = self.mapping.columns.get(name)
             candidates = (
-                [self.columns[place]]
-                if place is not None
-                else [each for each in self.list_unused(self.columns) if each.allows(name)]
+                [self.columns[position]]
+                if position is not None
+                else [each for each in self.list_unused(self.columns) if each.fits_field(name)]
             )
-            if (name not in ASKED_WHEN_LOST or name in ("direction", "status")) and place is not None:
+            if (name not in ASKED_WHEN_LOST or name in ("direction", "status")) and position is not None:
                 self.result.assumed.append(name)
                 continue
             if not candidates and name in ("date", *AMOUNT_FIELDS):
                 continue
-            self.ask_column("column_gone", name, candidates[: MAX_OPTIONS - 1], none=name not in ("date", "amount"))
+            self.add_column_question(
+                "column_gone", name, candidates[: MAX_OPTIONS - 1], none=name not in ("date", "amount")
+            )
 
 
 def is_own_number(column: Column) -> bool:

@@ -39,27 +39,27 @@ class DirectionSearch(CurrencySearch):
     def choose_direction(self, amount: Column) -> bool:
         """Choose the direction column; false where there is none, or where the amounts' own signs say the same."""
         if "direction" in self.pinned:
-            place = self.pinned["direction"]
-            direction_columns = [] if place is None else [self.columns[place]]
+            position = self.pinned["direction"]
+            direction_columns = [] if position is None else [self.columns[position]]
         else:
             direction_columns = self.find_direction_columns(amount)
         if not direction_columns:
             return False
         column = direction_columns[0]
-        values = self.list_movement_values(column.place)
+        values = self.list_movement_values(column.position)
         known = {**find_directions(values, column.name), **self.mapping.directions}
         for other in direction_columns[1:]:
-            known |= find_directions(self.list_movement_values(other.place), other.name)
+            known |= find_directions(self.list_movement_values(other.position), other.name)
         amounts = to_decimals(amount, self.mapping.decimal_mark)
         if "direction" not in self.pinned:
             if is_direction_redundant(amounts, column, known) and any(map(find_amount_sign, amount.distinct)):
                 return False
             if len(direction_columns) > 1:
-                self.ask_column("direction_column", "direction", direction_columns)
+                self.add_column_question("direction_column", "direction", direction_columns)
         kinds = self.steps.find_directions_by_value(amounts, column) if self.steps and not self.is_order_open else {}
         if any(len(each) > 1 for each in kinds.values()) and "direction" not in self.pinned:
             return False  # the balance goes both ways at rows of one value
-        self.set_column("direction", column.place)
+        self.set_column("direction", column.position)
         shown = {value: next(iter(each)) for value, each in kinds.items() if len(each) == 1}
         self.choose_direction_meanings(values, known, shown)
         self.choose_minus_meaning(amounts)
@@ -73,7 +73,7 @@ class DirectionSearch(CurrencySearch):
             each for each in self.list_unused(self.columns) if not NAMES_OTHERS & {name for name, _ in each.fields[:1]}
         ]
         test = is_direction_column if signed else has_possible_directions
-        unnamed = [each for each in free if each.is_words and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
+        unnamed = [each for each in free if each.is_text and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
         signs = [each for each in free if set(each.distinct) and set(each.distinct) <= {"+", "-"}]
         guessed = [] if signed or self.steps else [each for each in free if self.may_hold_directions(each)]
         result = named or unnamed or signs or guessed[:1]
@@ -81,13 +81,13 @@ class DirectionSearch(CurrencySearch):
 
     def may_hold_directions(self, column: Column) -> bool:
         """Whether a column under an unknown heading repeats two or three values, which may be directions."""
-        values = self.list_movement_values(column.place)
+        values = self.list_movement_values(column.position)
         if column.fields and column.fields[0][0] not in ("debit", "credit"):
             return False
         if not 2 <= len(values) <= MAX_GUESSED or len(column.cells) - len(column.balance_rows) <= len(values):
             return False
         if not any(
-            each is not column and (each.is_words or has_letters("".join(each.distinct))) for each in self.columns
+            each is not column and (each.is_text or has_letters("".join(each.distinct))) for each in self.columns
         ):
             return False  # it is the only text
         is_flag = all(value.isdigit() for value in values if value) and set(values) != {"1", "2"}
@@ -114,14 +114,16 @@ class DirectionSearch(CurrencySearch):
         elif contrary or (shown and self.is_card_account and not any(value in meanings for value in shown)):
             # The balance is what is owed, or the words mean the other way.
             guess = {**meanings, **{value: OPPOSITE[kind] for value, kind in shown.items()}}
-            self.ask_direction_meanings(values, {**given}, guess)
+            self.add_direction_meanings_question(values, {**given}, guess)
             return
         if shown:
             self.result.proven.append("direction")
         known = {**shown, **known}
-        self.ask_direction_meanings(values, known, {**meanings, **known})
+        self.add_direction_meanings_question(values, known, {**meanings, **known})
 
-    def ask_direction_meanings(self, values: Sequence[str], known: dict[str, str], guess: AnyMapping[str, str]) -> None:
+    def add_direction_meanings_question(
+        self, values: Sequence[str], known: dict[str, str], guess: AnyMapping[str, str]
+    ) -> None:
         """Ask for the values that are not known; the guess comes first, then its opposite."""
         self.mapping = replace(self.mapping, directions=known)
         unknown = [value for value in values if value not in known]
@@ -141,7 +143,7 @@ class DirectionSearch(CurrencySearch):
                 {kind: [text for text, each in whole.items() if each == kind] for kind in DIRECTION_VALUE_KINDS}
             )
             options.append((value, build_mapping_update(directions=whole)))
-        self.ask("direction_values", "directionValues", options)
+        self.add_question("direction_values", "directionValues", options)
 
     def choose_minus_meaning(self, amounts: Amounts) -> None:
         """What a minus beside a direction means: what the balance shows, nothing where all agree, else asked."""
@@ -151,21 +153,23 @@ class DirectionSearch(CurrencySearch):
         if is_direction_redundant(amounts, column, self.mapping.directions):
             return
         ways = {kind: {**self.mapping.minus_means, "direction": kind} for kind in MINUS_KINDS["direction"]}
-        proven = [kind for kind, way in ways.items() if self.is_exact(replace(self.mapping, minus_means=way))]
+        proven = [
+            kind for kind, way in ways.items() if self.agrees_with_balance(replace(self.mapping, minus_means=way))
+        ]
         if len(proven) == 1:
             self.mapping = replace(self.mapping, minus_means=ways[proven[0]])
             return
-        self.ask(
+        self.add_question(
             "minus_means",
             "minusMeans.direction",
             [(kind, build_mapping_update(minus_means=ways[kind])) for kind in proven or ways],
         )
 
-    def is_exact(self, mapping: ColumnMapping) -> bool:
+    def agrees_with_balance(self, mapping: ColumnMapping) -> bool:
         """Whether all amounts that the balance shows are as a mapping reads them."""
         if self.steps is None or self.is_order_open:
             return False
-        same, opposite = self.steps.compare(self.read_sample(mapping))
+        same, opposite = self.steps.compare(self.read_sample_amounts(mapping))
         return same > 0 and opposite == 0
 
 

@@ -57,27 +57,27 @@ class EntryList(Sequence[Entry]):
         return len(self._days)
 
     @overload
-    def __getitem__(self, place: int) -> Entry: ...
+    def __getitem__(self, position: int) -> Entry: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[Entry]: ...
+    def __getitem__(self, position: slice) -> list[Entry]: ...
 
-    def __getitem__(self, place: int | slice) -> Entry | list[Entry]:
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
-        place = range(len(self))[place]
-        packed = self._texts[self._ends[place] : self._ends[place + 1]]
+    def __getitem__(self, position: int | slice) -> Entry | list[Entry]:
+        if isinstance(position, slice):
+            return [self[each] for each in range(*position.indices(len(self)))]
+        position = range(len(self))[position]
+        packed = self._texts[self._ends[position] : self._ends[position + 1]]
         amount, from_to, description, notes, reference, category_id, *texts = map(bytes.decode, packed.split(SEPARATOR))
         return Entry(
-            get_entry_day(self._days[place]),
+            get_entry_day(self._days[position]),
             amount,
-            self._currencies[self._currency_places[place]],
+            self._currencies[self._currency_places[position]],
             from_to,
             description,
             notes,
             reference,
-            bool(self._pending[place]),
-            self._lines[place],
+            bool(self._pending[position]),
+            self._lines[position],
             category_id=category_id,
             texts=tuple(texts),
         )

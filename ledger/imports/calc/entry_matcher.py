@@ -51,7 +51,7 @@ class RowPool(defaultdict[Any, list[StoredTransaction]]):
     def __init__(self) -> None:
         super().__init__(list)
 
-    def take(self, pool_name: Any) -> StoredTransaction | None:
+    def take_row(self, pool_name: Any) -> StoredTransaction | None:
         """Return an unmatched row of the name and mark it as matched; amortized constant time."""
         rows = self.get(pool_name)
         while rows:
@@ -61,7 +61,7 @@ class RowPool(defaultdict[Any, list[StoredTransaction]]):
                 return row
         return None
 
-    def put_back(self, name: Any, row: StoredTransaction) -> None:
+    def put_back_row(self, name: Any, row: StoredTransaction) -> None:
         row.is_matched = False
         self[name].append(row)
 
@@ -120,14 +120,14 @@ class EntryMatcher:
         booked = [group for group in groups if not group.entry.pending]
         announced = [group for group in groups if group.entry.pending]
         if self.pending:
-            for pairs in self.find_bookings(booked):
+            for pairs in self.iterate_pending_row_matches(booked):
                 result.booked += [(row, unit) for unit, row in pairs]
                 for group, count in remove_matched_units(booked, pairs):
                     group.booked += count
         if announced:
             for rows, days in ((self.pending, NEARBY_DAYS), (NearbyRows(self.booked), LATER_DAYS)):
-                result.still_pending_ids |= rows.match_other_forms(announced, days=days)
-                pairs = list(rows.find_pairs(announced, days=days))
+                result.still_pending_ids |= rows.match_batches_in_other_form(announced, days=days)
+                pairs = list(rows.iterate_nearby_matches(announced, days=days))
                 result.still_pending_ids |= {row.id for _, row in pairs if row.pending}
                 remove_matched_units(announced, pairs)
         for group in announced:
@@ -148,10 +148,10 @@ class EntryMatcher:
                     unmatched_counts[match_key] -= 1
                     yield unit
 
-    def find_bookings(self, groups: list[EntryGroup]) -> Iterator[list[tuple[Entry, StoredTransaction]]]:
+    def iterate_pending_row_matches(self, groups: list[EntryGroup]) -> Iterator[list[tuple[Entry, StoredTransaction]]]:
         """Yield pairs of booked units and pending rows, the most certain first."""
-        yield list(self.pending.find_pairs(groups, days=NEARBY_DAYS))
-        for find_row in (self.pending.take_other_amount, self.pending.take_other_direction):
+        yield list(self.pending.iterate_nearby_matches(groups, days=NEARBY_DAYS))
+        for find_row in (self.pending.take_row_with_other_amount, self.pending.take_row_with_other_direction):
             units = [(group.account, unit) for group in groups for unit in group.new]
             yield [(unit, row) for account, unit in units if (row := find_row(account, unit))]
 
@@ -164,37 +164,37 @@ class EntryMatcher:
         booked = [group for group in groups if not group.entry.pending]
         batches = [group for group in booked if group.entry.parts]
         single = [group for group in booked if not group.entry.parts] if batches else booked
-        for names in (self.by_reference, self.by_text, self.by_unique_id):
+        for names in (self.iterate_pools_by_reference, self.iterate_pools_by_text, self.iterate_pools_by_unique_id):
             match_units(single, names, result)
         for group in batches:  # a batch may share day, amount and reference with an entry that has no other form
             if not self.match_batch(group, result):
-                match_units([group], self.by_reference, result)
-                match_units([group], self.by_text, result)
-        match_units(booked, self.by_correction, result)
+                match_units([group], self.iterate_pools_by_reference, result)
+                match_units([group], self.iterate_pools_by_text, result)
+        match_units(booked, self.iterate_pools_by_correction, result)
         if self.rows_of_other_formats:
-            self.match_formats(booked, result)
+            self.match_across_formats(booked, result)
 
-    def by_reference(self, account: str, unit: Entry) -> PoolNames:
+    def iterate_pools_by_reference(self, account: str, unit: Entry) -> PoolNames:
         if unit.reference:
             yield self.rows_by_reference, (build_match_key(account, unit), unit.reference)
 
-    def by_text(self, account: str, unit: Entry) -> PoolNames:
+    def iterate_pools_by_text(self, account: str, unit: Entry) -> PoolNames:
         """Yield the text of a unit; if both have a reference, only the reference decides."""
         stacks = self.rows_by_text_without_reference if unit.reference else self.rows_by_text
         yield stacks, (build_match_key(account, unit), fold_words(unit.from_to, unit.description))
 
-    def by_unique_id(self, account: str, unit: Entry) -> PoolNames:
+    def iterate_pools_by_unique_id(self, account: str, unit: Entry) -> PoolNames:
         """Yield the id of a unit on days around its own, where ids are those of single rows."""
         if self.has_unique_ids and unit.reference:
             id_key = account, unit.currency, Decimal(unit.amount), unit.reference
             for days in NEARBY_DAYS:
                 yield self.rows_by_unique_id, (id_key, unit.day.toordinal() + days)
 
-    def by_correction(self, account: str, unit: Entry) -> PoolNames:
+    def iterate_pools_by_correction(self, account: str, unit: Entry) -> PoolNames:
         if self.rows_by_correction:
             yield self.rows_by_correction, (build_match_key(account, unit), fold_words(unit.from_to, unit.description))
 
-    def match_formats(self, groups: list[EntryGroup], result: MatchResult) -> None:
+    def match_across_formats(self, groups: list[EntryGroup], result: MatchResult) -> None:
         """Match by number: a bank reports as many entries of one account, day and amount in each of its formats.
 
         Those with agreeing texts go first; those with contradicting texts are different.
@@ -220,8 +220,11 @@ class EntryMatcher:
         for form in (group.entry.parts, (group.entry,)):
             taken_rows: list[tuple[RowPool, Any, StoredTransaction]] = []
             for unit in form:
-                names = [*self.by_reference(group.account, unit), *self.by_text(group.account, unit)]
-                match = next(((stacks, name, row) for stacks, name in names if (row := stacks.take(name))), None)
+                names = [
+                    *self.iterate_pools_by_reference(group.account, unit),
+                    *self.iterate_pools_by_text(group.account, unit),
+                ]
+                match = next(((stacks, name, row) for stacks, name in names if (row := stacks.take_row(name))), None)
                 if match is None:
                     break
                 taken_rows.append(match)
@@ -230,7 +233,7 @@ class EntryMatcher:
                 result.known_ids += [row.id for _, _, row in taken_rows]
                 return True
             for stacks, name, row in taken_rows:
-                stacks.put_back(name, row)
+                stacks.put_back_row(name, row)
         return False
 
 
@@ -267,7 +270,9 @@ class NearbyRows:
         self.rows_by_text[row.account, row.currency, row.amount, row.words, row.day.toordinal()].append(row)
         self.amounts.add((row.account, row.currency, row.amount))
 
-    def find_pairs(self, groups: list[EntryGroup], *, days: Sequence[int]) -> Iterator[tuple[Entry, StoredTransaction]]:
+    def iterate_nearby_matches(
+        self, groups: list[EntryGroup], *, days: Sequence[int]
+    ) -> Iterator[tuple[Entry, StoredTransaction]]:
         """Yield units with the rows they match, the most certain first: by reference and amount, then by amount and
         text, at most ``days`` apart.
         """
@@ -275,41 +280,41 @@ class NearbyRows:
         for group in groups:
             for unit in group.new:
                 amount_key = (group.account, unit.currency, Decimal(unit.amount))
-                if unit.reference and (row := self.rows_by_exact_reference.take((*amount_key, unit.reference))):
+                if unit.reference and (row := self.rows_by_exact_reference.take_row((*amount_key, unit.reference))):
                     yield unit, row
                 elif amount_key in self.amounts:  # few are: nothing is put together for the others
                     unmatched.append((unit, (*amount_key, fold_words(unit.from_to, unit.description))))
         for distance in days:
             still_unmatched = []
             for unit, text_key in unmatched:
-                if row := self.rows_by_text.take((*text_key, unit.day.toordinal() + distance)):
+                if row := self.rows_by_text.take_row((*text_key, unit.day.toordinal() + distance)):
                     yield unit, row
                 else:
                     still_unmatched.append((unit, text_key))
             unmatched = still_unmatched
 
-    def match_other_forms(self, groups: list[EntryGroup], *, days: Sequence[int]) -> set[UUID]:
+    def match_batches_in_other_form(self, groups: list[EntryGroup], *, days: Sequence[int]) -> set[UUID]:
         """Match batches that were stored in their other form. Returns the ids of pending rows."""
         batches = [group for group in groups if group.entry.parts and len(group.new) == len(group.units)]
-        return set().union(*(self.match_other_form(group, days=days) for group in batches))
+        return set().union(*(self.match_batch_in_other_form(group, days=days) for group in batches))
 
-    def match_other_form(self, group: EntryGroup, *, days: Sequence[int]) -> set[UUID]:
+    def match_batch_in_other_form(self, group: EntryGroup, *, days: Sequence[int]) -> set[UUID]:
         """Match a batch that was stored in its other form, completely or not at all: as single payments where it
         comes as one, or as one. Returns the ids of pending rows.
         """
         is_single = len(group.units) == 1
         taken_rows: list[tuple[RowPool, Any, StoredTransaction]] = []
         for unit in group.entry.parts if is_single else (group.entry,):
-            match = self.take_unit(group.account, unit, days=days)
+            match = self.take_row_for_unit(group.account, unit, days=days)
             if match is None:
                 for stacks, name, row in taken_rows:
-                    stacks.put_back(name, row)
+                    stacks.put_back_row(name, row)
                 return set()
             taken_rows.append(match)
         group.new = []
         return {row.id for _, _, row in taken_rows if row.pending}
 
-    def take_unit(
+    def take_row_for_unit(
         self, account: str, unit: Entry, *, days: Sequence[int]
     ) -> tuple[RowPool, Any, StoredTransaction] | None:
         """Return a row that a unit matches, with its pool and name."""
@@ -321,17 +326,17 @@ class NearbyRows:
             [(self.rows_by_exact_reference, (*amount_key, unit.reference))] if unit.reference else []
         )
         names += [(self.rows_by_text, (*amount_key, text, unit.day.toordinal() + distance)) for distance in days]
-        return next(((stacks, name, row) for stacks, name in names if (row := stacks.take(name))), None)
+        return next(((stacks, name, row) for stacks, name in names if (row := stacks.take_row(name))), None)
 
-    def take_other_amount(self, account: str, unit: Entry) -> StoredTransaction | None:
+    def take_row_with_other_amount(self, account: str, unit: Entry) -> StoredTransaction | None:
         """Match by reference alone: the announced amount was an estimate."""
-        return self.by_reference(account, unit, is_incoming=Decimal(unit.amount) > 0)
+        return self.take_row_by_reference(account, unit, is_incoming=Decimal(unit.amount) > 0)
 
-    def take_other_direction(self, account: str, unit: Entry) -> StoredTransaction | None:
-        return self.by_reference(account, unit, is_incoming=Decimal(unit.amount) <= 0)
+    def take_row_with_other_direction(self, account: str, unit: Entry) -> StoredTransaction | None:
+        return self.take_row_by_reference(account, unit, is_incoming=Decimal(unit.amount) <= 0)
 
-    def by_reference(self, account: str, unit: Entry, *, is_incoming: bool) -> StoredTransaction | None:
-        return self.rows_by_reference.take((account, unit.currency, unit.reference, is_incoming))
+    def take_row_by_reference(self, account: str, unit: Entry, *, is_incoming: bool) -> StoredTransaction | None:
+        return self.rows_by_reference.take_row((account, unit.currency, unit.reference, is_incoming))
 
 
 def match_units(groups: list[EntryGroup], names: Callable[[str, Entry], PoolNames], result: MatchResult) -> None:
@@ -339,7 +344,7 @@ def match_units(groups: list[EntryGroup], names: Callable[[str, Entry], PoolName
     for group in groups:
         unmatched = []
         for unit in group.new:
-            row = next((row for stacks, name in names(group.account, unit) if (row := stacks.take(name))), None)
+            row = next((row for stacks, name in names(group.account, unit) if (row := stacks.take_row(name))), None)
             if row:
                 result.known_ids.append(row.id)
             else:

@@ -32,17 +32,17 @@ _AT_ENDS = re.compile(r"(?<![^\W_])[A-Z]{3}$|^[A-Z]{3}(?= ?-?[0-9])|[^\W\d_]{0,3
 
 def find_amount_currencies(table: Table, mapping: ColumnMapping) -> tuple[str, ...]:
     """The currencies that the headings of the amounts may name; none where they name none."""
-    headings = (find_heading_currencies(table.names[place]) for place in _amount_places(mapping))
+    headings = (find_heading_currencies(table.names[position]) for position in _list_amount_positions(mapping))
     return intersect_currency_candidates(each for each in headings if each)
 
 
-def _amount_places(mapping: ColumnMapping) -> list[int]:
+def _list_amount_positions(mapping: ColumnMapping) -> list[int]:
     return [mapping.columns[name] for name in AMOUNT_FIELDS if name in mapping.columns]
 
 
 def find_heading_currency_fault(table: Table, mapping: ColumnMapping) -> FileFault | None:
     """Why debits and credits cannot be read: their headings name different currencies."""
-    named = [find_heading_currencies(table.names[place]) for place in _amount_places(mapping)]
+    named = [find_heading_currencies(table.names[position]) for position in _list_amount_positions(mapping)]
     known = [each for each in named if each]
     if len(known) > 1 and not set.intersection(*map(set, known)):
         return FileFault(
@@ -55,8 +55,8 @@ def find_heading_currency_fault(table: Table, mapping: ColumnMapping) -> FileFau
 
 def find_account_currencies(table: Table, mapping: ColumnMapping, own: str) -> tuple[str, ...]:
     """The currencies that the heading of the balance, or lines above the table, may name for the whole account."""
-    place = mapping.columns.get("balance", mapping.columns.get("balanceBefore"))
-    if place is not None and (heading_currencies := find_heading_currencies(table.names[place])):
+    position = mapping.columns.get("balance", mapping.columns.get("balanceBefore"))
+    if position is not None and (heading_currencies := find_heading_currencies(table.names[position])):
         return heading_currencies
     noted = list(_iterate_labelled_currencies(table.above[-LOOKED_AT:]))
     if any(own in each for each in noted):
@@ -69,19 +69,19 @@ def _iterate_labelled_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, .
     rows = [line.cells for line in lines]
     for number, row in enumerate(rows):
         below = rows[number + 1] if number + 1 < len(rows) else []
-        for place, cell in enumerate(row):
+        for position, cell in enumerate(row):
             label, _colon, inside = cell[:LONGEST_NOTE].partition(":")
             fields = {name for name, sure in find_heading_fields(label.strip("# "))} if label else set()
-            beside = [inside.strip(), *row[place + 1 : place + 3], *below[place : place + 1]]
+            beside = [inside.strip(), *row[position + 1 : position + 3], *below[position : position + 1]]
             if "currency" in fields:
                 yield from filter(None, (find_named_currencies(text) for text in beside if text))
             elif ACCOUNT_LABELS & fields or fold_heading(label) in ACCOUNT_NUMBERS or find_balance_phrase_kind(label):
-                yield from filter(None, map(_currencies_at_end, [label, *beside]))
+                yield from filter(None, map(_find_currencies_at_end, [label, *beside]))
             elif match := _TITLE.search(cell[:LONGEST_NOTE]):
                 yield find_named_currencies(match[1]) if match[1] in CURRENCIES else ()
 
 
-def _currencies_at_end(text: str) -> tuple[str, ...]:
+def _find_currencies_at_end(text: str) -> tuple[str, ...]:
     """What the code or the sign at an end of an account's number or of a balance may mean."""
     codes = [match[0] for match in _AT_ENDS.finditer(text[:LONGEST_NOTE].strip("() "))]
     return next((find_named_currencies(each) for each in codes if each not in WORDS_LIKE_CODES), ())
@@ -89,10 +89,10 @@ def _currencies_at_end(text: str) -> tuple[str, ...]:
 
 def find_unit_of_amounts(table: Table, mapping: ColumnMapping) -> tuple[AmountUnit, str]:
     """(the unit in which amounts are counted, the heading or line that tells it)."""
-    places = _amount_places(mapping)
-    for place in places:
-        if (unit := find_heading_unit(table.names[place])) is not AmountUnit.WHOLE:
-            return unit, table.names[place]
+    positions = _list_amount_positions(mapping)
+    for position in positions:
+        if (unit := find_heading_unit(table.names[position])) is not AmountUnit.WHOLE:
+            return unit, table.names[position]
     for line in table.above[-LOOKED_AT:]:
         for cell in line.cells:
             if (unit := find_noted_unit(cell)) is not AmountUnit.WHOLE:
@@ -109,7 +109,7 @@ def find_unit_fault(table: Table, mapping: ColumnMapping) -> FileFault | None:
             "“{heading}” means thousands. Export the file with full amounts.",
             {"heading": heading[:60]},
         )
-    if unit is AmountUnit.MINOR and (text := _find_with_decimals(table, mapping)):
+    if unit is AmountUnit.MINOR and (text := _find_amount_with_decimals(table, mapping)):
         return FileFault(
             "amount_unit_unsupported",
             "“{heading}” means cents, but “{text}” has decimals. Correct one of them.",
@@ -118,12 +118,12 @@ def find_unit_fault(table: Table, mapping: ColumnMapping) -> FileFault | None:
     return None
 
 
-def _find_with_decimals(table: Table, mapping: ColumnMapping) -> str:
+def _find_amount_with_decimals(table: Table, mapping: ColumnMapping) -> str:
     """The first amount that is no whole number."""
     for line in table.rows[:SAMPLE_ROWS]:
         cells = line.cells
-        for place in _amount_places(mapping):
-            text = cells[place] if place < len(cells) else ""
+        for position in _list_amount_positions(mapping):
+            text = cells[position] if position < len(cells) else ""
             if ("." in text or "," in text) and any(is_amount_text(text, mark) for mark in DecimalMark):
                 return text
     return ""
@@ -160,12 +160,12 @@ def complete_mapping(
 def list_cell_currencies(table: Table, mapping: ColumnMapping) -> list[tuple[str, ...]]:
     """What the signs beside the first amounts, or in the column of currencies, may mean, each once."""
     currencies_of_cells: dict[tuple[str, ...], None] = {}
-    place, places = mapping.columns.get("currency"), _amount_places(mapping)
+    position, positions = mapping.columns.get("currency"), _list_amount_positions(mapping)
     for line in table.rows[:SAMPLE_ROWS]:
         cells = line.cells
-        if place is not None and place < len(cells):
-            currencies_of_cells[find_named_currencies(cells[place])] = None
-        for text in {cells[each] for each in places if each < len(cells)}:
+        if position is not None and position < len(cells):
+            currencies_of_cells[find_named_currencies(cells[position])] = None
+        for text in {cells[each] for each in positions if each < len(cells)}:
             with suppress(UnreadableValueError):
                 currencies_of_cells[parse_bank_money(text, mapping.decimal_mark).currencies] = None
     return [currencies for currencies in currencies_of_cells if currencies]

@@ -45,7 +45,7 @@ def _load_phrases() -> tuple[dict[str, tuple[str, ...]], int]:
 
 
 @cache
-def _currency_words() -> frozenset[str]:
+def _load_currency_words() -> frozenset[str]:
     """Codes, signs and abbreviations that stand beside what a heading names."""
     signs = (sign for sign in get_currency_signs() if len(sign) > 1 or _CJK.search(sign))
     return frozenset(map(fold_heading, (*get_currency_codes(), *signs)))
@@ -74,16 +74,16 @@ def find_heading_fields(heading: str) -> tuple[tuple[str, int], ...]:
     phrases, _longest = _load_phrases()
     folded = _BESIDE_FEES.sub("", fold_heading(heading)).strip()
     named_fields = [(field, 3) for field in phrases.get(folded, ())]
-    words = [word for word in folded.split() if word not in _currency_words()]
+    words = [word for word in folded.split() if word not in _load_currency_words()]
     while words and words[-1] in _FILLERS:
         words.pop()
     shortened = " ".join(words)
     if shortened != folded:
         named_fields += [(field, 2) for field in phrases.get(shortened, ())]
-    return tuple(dict.fromkeys(named_fields or _find_within(folded, words)))
+    return tuple(dict.fromkeys(named_fields or _find_fields_within(folded, words)))
 
 
-def _find_within(plain: str, words: list[str]) -> list[tuple[str, int]]:
+def _find_fields_within(plain: str, words: list[str]) -> list[tuple[str, int]]:
     """Return the fields that words of a heading name, longest and last words first. A heading that names the
     original currency among others means that one.
     """
@@ -105,7 +105,7 @@ def _find_within(plain: str, words: list[str]) -> list[tuple[str, int]]:
 
 
 @cache
-def _languages() -> dict[str, frozenset[str]]:
+def _load_languages_by_phrase() -> dict[str, frozenset[str]]:
     """Languages by phrase."""
     languages_by_phrase: dict[str, set[str]] = {}
     for languages in json.loads(WORDS_FILE.read_text("utf-8")).values():
@@ -121,4 +121,4 @@ def find_heading_languages(heading: str) -> frozenset[str]:
     >>> find_heading_languages("Fecha"), "de" in find_heading_languages("Datum")
     (frozenset({'es'}), True)
     """
-    return _languages().get(fold_heading(heading), frozenset())
+    return _load_languages_by_phrase().get(fold_heading(heading), frozenset())

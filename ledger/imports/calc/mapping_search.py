@@ -11,7 +11,7 @@ from ledger.imports.calc.balance_steps import Amounts, find_time_order
 from ledger.imports.calc.column_mapping import (
     AMOUNT_FIELDS,
     ColumnMapping,
-    drop_other_layout,
+    drop_settings_of_other_layout,
     find_column_position,
     fold_setting_value,
 )
@@ -23,7 +23,7 @@ from ledger.imports.calc.columns import (
     has_balance_name,
     select_sample_rows,
 )
-from ledger.imports.calc.date_columns import choose_booking_date, is_named_booked, is_named_started
+from ledger.imports.calc.date_columns import choose_booking_date, is_named_booking_day, is_named_payment_day
 from ledger.imports.calc.dates import DateOrder, find_bank_date, find_date_orders, find_mixed_date_orders
 from ledger.imports.calc.detection_result import (
     MAX_OPTIONS,
@@ -49,7 +49,7 @@ class MappingSearch:
     """A search for the mapping of a table; each step decides a part of it or asks a question."""
 
     def __init__(self, table: Table, given: dict[str, Any], own: AccountFacts):
-        self.table, self.given, self.own = table, drop_other_layout(given, table.names), own
+        self.table, self.given, self.own = table, drop_settings_of_other_layout(given, table.names), own
         self.sample = select_sample_rows(table)
         self.columns = build_table_columns(table, self.sample)
         self.constants = find_constant_positions([line.cells for line in self.sample])
@@ -78,28 +78,28 @@ class MappingSearch:
         is_card_file = any(word in above for word in CARD_WORDS) or any(word in headings for word in CARD_HEADINGS)
         return self.own.is_card_account or is_card_file
 
-    def set_column(self, name: str, place: int | None) -> None:
-        self.mapping = self.mapping.with_column(name, place)
-        if place is not None:
-            self.taken.add(place)
+    def set_column(self, name: str, position: int | None) -> None:
+        self.mapping = self.mapping.with_column(name, position)
+        if position is not None:
+            self.taken.add(position)
 
     def list_unused(self, columns: Sequence[Column]) -> list[Column]:
-        return [column for column in columns if column.place not in self.taken]
+        return [column for column in columns if column.position not in self.taken]
 
     def list_role_columns(self, name: str) -> list[Column]:
         return self.list_unused(self.roles.get(name, []))
 
-    def get_column_reference(self, place: int) -> str | int:
-        name = self.table.names[place]
-        return name if name and self.table.names.count(name) == 1 else place
+    def get_column_reference(self, position: int) -> str | int:
+        name = self.table.names[position]
+        return name if name and self.table.names.count(name) == 1 else position
 
-    def ask(self, question: str, path: str, options: list[Answer]) -> None:
+    def add_question(self, question: str, path: str, options: list[Answer]) -> None:
         self.open.append((question, path, options[:MAX_OPTIONS]))
 
     def is_question_open(self, path: str) -> bool:
         return any(each == path for _, each, _ in self.open)
 
-    def finish(self) -> Detection:
+    def build_detection(self) -> Detection:
         """Return the result; each option has the whole mapping that follows from it."""
         self.result.questions = [
             MappingQuestion(question, path, [AnswerOption(value, change(self.mapping)) for value, change in options])
@@ -107,15 +107,17 @@ class MappingSearch:
         ]
         return self.result
 
-    def ask_column(self, question: str, name: str, columns: Sequence[Column], *, none: bool = False) -> None:
+    def add_column_question(self, question: str, name: str, columns: Sequence[Column], *, none: bool = False) -> None:
         """Ask which column a field is, with the mapping that follows from each."""
-        places: list[tuple[Any, int | None]] = [(self.get_column_reference(each.place), each.place) for each in columns]
-        if none:
-            places.append((None, None))
-        options: list[Answer] = [
-            (value, partial(ColumnMapping.with_column, name=name, place=place)) for value, place in places
+        positions: list[tuple[Any, int | None]] = [
+            (self.get_column_reference(each.position), each.position) for each in columns
         ]
-        self.ask(question, f"columns.{name}", options)
+        if none:
+            positions.append((None, None))
+        options: list[Answer] = [
+            (value, partial(ColumnMapping.with_column, name=name, position=position)) for value, position in positions
+        ]
+        self.add_question(question, f"columns.{name}", options)
 
     def read_given_settings(self) -> None:
         names, kept_headings = self.table.names, self.given.get("headings", ())
@@ -125,21 +127,21 @@ class MappingSearch:
                 continue
             if name == "description":
                 self.read_description(value if isinstance(value, list) else [value])
-            elif (place := find_column_position(value, names, kept_headings)) is None:
+            elif (position := find_column_position(value, names, kept_headings)) is None:
                 self.result.lost_fields.append(name)
             else:
-                self.pinned[name] = place
+                self.pinned[name] = position
                 self.result.kept_fields.append(name)
-                self.set_column(name, place)
+                self.set_column(name, position)
         self.apply_given_settings()
 
     def read_description(self, values: list[Any]) -> None:
-        places = [find_column_position(each, self.table.names, self.given.get("headings", ())) for each in values]
-        if known_positions := tuple(place for place in places if place is not None):
+        positions = [find_column_position(each, self.table.names, self.given.get("headings", ())) for each in values]
+        if known_positions := tuple(position for position in positions if position is not None):
             self.mapping = replace(self.mapping, description=known_positions)
             self.taken.update(known_positions)
             self.pinned["description"] = known_positions[0]
-        (self.result.lost_fields if None in places else self.result.kept_fields).append("description")
+        (self.result.lost_fields if None in positions else self.result.kept_fields).append("description")
 
     def apply_given_settings(self) -> None:
         """Apply given settings other than columns."""
@@ -174,52 +176,54 @@ class MappingSearch:
             candidates = named_columns or [each for each in self.list_unused(self.columns) if each.is_date_only]
             candidates = candidates or [each for each in self.list_unused(self.columns) if each.is_date]
             if candidates:
-                self.set_column("date", choose_booking_date(candidates).place)
+                self.set_column("date", choose_booking_date(candidates).position)
                 if len(candidates) > 1 and not named_columns:
                     self.result.assumed.append("date")
         if "valueDate" not in self.pinned:
-            others = [each for each in self.list_role_columns("date") if is_named_started(each) or self.has_booked_date]
+            others = [
+                each for each in self.list_role_columns("date") if is_named_payment_day(each) or self.has_booked_date
+            ]
             if candidates := self.list_role_columns("valueDate") or others:
-                self.set_column("valueDate", candidates[0].place)
-        self.choose_order()
+                self.set_column("valueDate", candidates[0].position)
+        self.choose_date_order()
 
     @property
     def has_booked_date(self) -> bool:
         """Whether the heading of the chosen column says that its days are those of the booking."""
-        place = self.mapping.columns.get("date")
-        return place is not None and is_named_booked(self.columns[place])
+        position = self.mapping.columns.get("date")
+        return position is not None and is_named_booking_day(self.columns[position])
 
-    def choose_order(self) -> None:
-        place = self.mapping.columns.get("date")
+    def choose_date_order(self) -> None:
+        position = self.mapping.columns.get("date")
         if "dateOrder" in self.given:
             self.mapping = replace(self.mapping, date_order=DateOrder(self.given["dateOrder"]))
             return
-        if place is None:
+        if position is None:
             return
         texts = dict.fromkeys(
-            cells[place] for line in self.table.rows if place < len(cells := line.cells) and cells[place]
+            cells[position] for line in self.table.rows if position < len(cells := line.cells) and cells[position]
         )
         orders = find_date_orders(texts)
         if len(orders) > 1 and (mixed := find_mixed_date_orders(texts)):
-            self.refuse_mixed_dates(place, mixed)
-        other = next((each for each in self.columns if each.place == self.mapping.columns.get("valueDate")), None)
+            self.refuse_mixed_dates(position, mixed)
+        other = next((each for each in self.columns if each.position == self.mapping.columns.get("valueDate")), None)
         if len(orders) > 1 and other is not None:
             orders = [order for order in find_date_orders(other.distinct) if order in orders] or orders
         self.mapping = replace(self.mapping, date_order=orders[0])
         self.orders = orders
         if len(orders) > 1 and not self.result.refused:
-            self.ask(
+            self.add_question(
                 "date_order",
                 "dateOrder",
                 [(str(each), build_mapping_update(date_order=each)) for each in orders],
             )
 
-    def refuse_mixed_dates(self, place: int, mixed: tuple[str, str]) -> None:
+    def refuse_mixed_dates(self, position: int, mixed: tuple[str, str]) -> None:
         """Dates with the day first beside others with the month first: no order reads them all."""
         lines = dict.fromkeys(mixed, 0)
         for line in reversed(self.table.rows):
-            if place < len(cells := line.cells) and cells[place] in lines:
-                lines[cells[place]] = line.number
+            if position < len(cells := line.cells) and cells[position] in lines:
+                lines[cells[position]] = line.number
         (text, line_number), (other, other_line) = sorted(lines.items(), key=lambda pair: pair[1])
         self.result.refused = FileFault(
             "date_orders_mixed",
@@ -227,22 +231,22 @@ class MappingSearch:
             {"line": str(line_number), "text": text, "other_line": str(other_line), "other": other},
         )
 
-    def find_days(self) -> list[date | None]:
+    def list_sample_days(self) -> list[date | None]:
         """The day of each row of the sample; none where it depends on an open question which row is older."""
-        place = self.mapping.columns.get("date")
-        if place is None:
+        position = self.mapping.columns.get("date")
+        if position is None:
             return [None] * len(self.sample)
-        cells = self.columns[place].cells
+        cells = self.columns[position].cells
         days = [[find_bank_date(cell, order) for cell in cells] for order in self.orders or [self.mapping.date_order]]
         return days[0] if len(set(map(find_time_order, days))) == 1 else [None] * len(cells)
 
-    def read_sample(self, mapping: ColumnMapping) -> Amounts:
+    def read_sample_amounts(self, mapping: ColumnMapping) -> Amounts:
         """The amounts of the sample as a mapping reads them; None where it reads none."""
         reader = RowReader(replace(self.table, rows=self.sample), mapping, self.own.currency)
         is_amount = [row not in self.columns[0].balance_rows for row in range(len(self.sample))]
         return [reader.find_amount(line) if known else None for line, known in zip(self.sample, is_amount, strict=True)]
 
-    def list_movement_values(self, place: int) -> list[str]:
+    def list_movement_values(self, position: int) -> list[str]:
         """The values of a column in all movements, without case, in their order."""
         values: dict[str, None] = {}
         columns = self.mapping.columns
@@ -250,13 +254,13 @@ class MappingSearch:
         for line in self.table.rows:
             cells = line.cells
             days = [cells[each] for each in date_places if each < len(cells)]
-            if place < len(cells) and any(sign.isdigit() for day in days for sign in day):
-                value = fold_setting_value(cells[place])
+            if position < len(cells) and any(sign.isdigit() for day in days for sign in day):
+                value = fold_setting_value(cells[position])
                 if value not in values and not has_balance_name(cells, self.constants):
                     values[value] = None
         return list(values)
 
-    def list_dated_values(self, place: int) -> list[str]:
+    def list_dated_values(self, position: int) -> list[str]:
         """Return the values of a column as written, each once, of rows with a date."""
         value_by_folded: dict[str, str] = {}
         date_place = self.mapping.columns.get("date")
@@ -265,6 +269,6 @@ class MappingSearch:
             day = "0" if date_place is None else "".join(cells[date_place : date_place + 1])
             if not any(map(str.isdigit, day)):
                 continue
-            if place < len(cells) and cells[place]:
-                value_by_folded.setdefault(fold_setting_value(cells[place]), cells[place])
+            if position < len(cells) and cells[position]:
+                value_by_folded.setdefault(fold_setting_value(cells[position]), cells[position])
         return list(value_by_folded.values())

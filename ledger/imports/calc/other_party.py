@@ -31,15 +31,15 @@ def find_party_pair(names: Sequence[str]) -> tuple[int, int] | None:
     ((1, 2), None)
     """
     folded = [fold_heading(name) for name in names]
-    payer = next((place for place, name in enumerate(folded) if name in PAYERS), None)
-    payee = next((place for place, name in enumerate(folded) if name in PAYEES), None)
+    payer = next((position for position, name in enumerate(folded) if name in PAYERS), None)
+    payee = next((position for position, name in enumerate(folded) if name in PAYEES), None)
     return None if payer is None or payee is None else (payer, payee)
 
 
-def find_party_columns(names: Sequence[str], place: int, *, is_out: bool) -> list[int]:
+def find_party_columns(names: Sequence[str], position: int, *, is_out: bool) -> list[int]:
     """The positions of columns with the other party of a row, the first that is filled counts.
 
-    ``place`` is the column of the counterparty. Money out reaches the payee, money in comes from the payer; a payer
+    ``position`` is the column of the counterparty. Money out reaches the payee, money in comes from the payer; a payer
     alone is somebody of the company where money goes out.
 
     >>> names = ["Payer", "Payee"]
@@ -49,16 +49,16 @@ def find_party_columns(names: Sequence[str], place: int, *, is_out: bool) -> lis
     ([], [0])
     """
     pair = find_party_pair(names)
-    if pair and place in pair:
+    if pair and position in pair:
         merchants = [each for each, name in enumerate(names) if fold_heading(name) in _MERCHANTS]
         return [pair[1], *merchants] if is_out else [pair[0]]
-    return [] if is_out and fold_heading(names[place]) in _PAYERS_ALONE else [place]
+    return [] if is_out and fold_heading(names[position]) in _PAYERS_ALONE else [position]
 
 
 def find_counterparty(names: Sequence[str], mapping: ColumnMapping, cells: Sequence[str], amount: str) -> str:
     """Return the other party of a row with an amount; empty where it names none."""
-    place = mapping.columns.get("counterparty")
-    if place is None:
+    position = mapping.columns.get("counterparty")
+    if position is None:
         return ""
-    places = find_party_columns(names, place, is_out=amount.startswith("-"))
-    return next((cells[each] for each in places if each < len(cells) and cells[each]), "")
+    positions = find_party_columns(names, position, is_out=amount.startswith("-"))
+    return next((cells[each] for each in positions if each < len(cells) and cells[each]), "")

@@ -28,10 +28,10 @@ Pair = tuple[Column, Column]
 class PairSearch(MappingSearch):
     """The steps that find a debit and a credit column."""
 
-    def numbers(self) -> list[Column]:
+    def list_number_columns(self) -> list[Column]:
         return [each for each in self.list_unused(self.columns) if each.is_number]
 
-    def find_named_pair(self) -> Pair | None:
+    def find_debit_credit_pair_by_headings(self) -> Pair | None:
         """Return the columns of debit and credit; the other one of a pair has amounts where the first has none.
 
         A heading such as Payments means money out beside receipts and money in beside purchases: it names no side.
@@ -41,9 +41,11 @@ class PairSearch(MappingSearch):
             for credit_column in credit:
                 if has_complementary_amounts(debit_column, credit_column, min_share=0.5):
                     return debit_column, credit_column
-        numbers = [each for each in self.numbers() if not each.fields or each.fields[0][0] in ("amount", "number")]
+        numbers = [
+            each for each in self.list_number_columns() if not each.fields or each.fields[0][0] in ("amount", "number")
+        ]
         for known_column, is_debit in [(each, True) for each in debit] + [(each, False) for each in credit]:
-            if find_heading_hint(known_column):
+            if find_heading_direction_hint(known_column):
                 continue
             for other_column in numbers:
                 if (
@@ -54,44 +56,47 @@ class PairSearch(MappingSearch):
                     return (known_column, other_column) if is_debit else (other_column, known_column)
         return None
 
-    def list_open_pairs(self) -> Iterator[Pair]:
+    def iterate_undecided_debit_credit_pairs(self) -> Iterator[Pair]:
         """Yield pairs of columns of which each row fills one, and no heading says for sure which is money out."""
         columns = [
             each
-            for each in self.numbers()
+            for each in self.list_number_columns()
             if (not each.fields or each.fields[0][0] in PAIR_FIELDS) and any(map(has_amount, each.filled))
         ]
-        for place, first in enumerate(columns):
-            for second in columns[place + 1 :]:
-                if has_complementary_amounts(first, second) and is_possible_pair(first, second):
+        for position, first in enumerate(columns):
+            for second in columns[position + 1 :]:
+                if has_complementary_amounts(first, second) and is_possible_debit_credit_pair(first, second):
                     yield first, second
 
-    def find_hinted_pair(self, pair: Pair) -> Pair | None:
+    def order_pair_by_heading_hints(self, pair: Pair) -> Pair | None:
         """Return (debit, credit) where the words of the headings tell it, as of purchases and payments."""
-        hints = [find_heading_hint(column) for column in pair]
+        hints = [find_heading_direction_hint(column) for column in pair]
         if hints == ["out", "in"]:
             return pair
         return (pair[1], pair[0]) if hints == ["in", "out"] else None
 
-    def set_amount_pair(self, pair: Pair) -> None:
-        self.set_column("debit", pair[0].place)
-        self.set_column("credit", pair[1].place)
+    def set_debit_and_credit_columns(self, pair: Pair) -> None:
+        self.set_column("debit", pair[0].position)
+        self.set_column("credit", pair[1].position)
 
-    def choose_pair_sides(self, pair: Pair, steps: BalanceProof | None = None) -> None:
+    def choose_debit_and_credit(self, pair: Pair, steps: BalanceProof | None = None) -> None:
         """Decide which of two columns is money out: by the steps of a balance, by the headings, or ask."""
-        hinted = self.find_hinted_pair(pair) or (None if self.is_card_account else find_signed_pair(pair))
-        proven = None if steps is None or self.is_card_account else find_proven_pair(pair, steps)
+        hinted = self.order_pair_by_heading_hints(pair) or (None if self.is_card_account else order_pair_by_signs(pair))
+        proven = None if steps is None or self.is_card_account else order_pair_by_balance(pair, steps)
         if (proven or hinted) and (not proven or not hinted or proven == hinted):
-            self.set_amount_pair(proven or hinted or pair)
+            self.set_debit_and_credit_columns(proven or hinted or pair)
             return
-        self.set_amount_pair(pair)
+        self.set_debit_and_credit_columns(pair)
         options: list[Answer] = [
-            (self.get_column_reference(debit.place), partial(with_pair, debit=debit.place, credit=credit.place))
+            (
+                self.get_column_reference(debit.position),
+                partial(with_debit_and_credit, debit=debit.position, credit=credit.position),
+            )
             for debit, credit in (pair, (pair[1], pair[0]))
         ]
-        self.ask("debit_column", "columns.debit", options)
+        self.add_question("debit_column", "columns.debit", options)
 
-    def complete_pair(self) -> None:
+    def complete_debit_credit_pair(self) -> None:
         """Add the other column where the settings name one side alone, and each row fills one of both."""
         named = [name for name in ("debit", "credit") if self.pinned.get(name) is not None]
         if len(named) != 1 or self.pinned.get("amount") is not None:
@@ -100,14 +105,14 @@ class PairSearch(MappingSearch):
         given = self.columns[self.pinned[named[0]] or 0]
         candidates = [
             each
-            for each in [*self.list_role_columns(other), *self.numbers()]
+            for each in [*self.list_role_columns(other), *self.list_number_columns()]
             if (not each.fields or each.fields[0][0] in PAIR_FIELDS) and has_complementary_amounts(given, each)
         ]
         if candidates and other not in self.pinned:
-            self.set_column(other, candidates[0].place)
+            self.set_column(other, candidates[0].position)
 
 
-def find_proven_pair(pair: Pair, steps: BalanceProof) -> Pair | None:
+def order_pair_by_balance(pair: Pair, steps: BalanceProof) -> Pair | None:
     """Return (debit, credit) as the balance goes; None where it goes both ways or its order is open."""
     same, opposite = steps.compare(join_debit_and_credit(*pair, steps.mark))
     if bool(same) == bool(opposite) or (steps.reading is not None and steps.reading.is_open):
@@ -115,25 +120,27 @@ def find_proven_pair(pair: Pair, steps: BalanceProof) -> Pair | None:
     return pair if same else (pair[1], pair[0])
 
 
-def find_heading_hint(column: Column) -> str:
+def find_heading_direction_hint(column: Column) -> str:
     """What a heading usually means that can mean both, in the plural too; empty where it says nothing.
 
-    >>> find_heading_hint(Column(0, "Purchases", [])), find_heading_hint(Column(0, "Withdrawals", []))
-    ('out', '')
+    >>> find_heading_direction_hint(Column(0, "Purchases", []))
+    'out'
+    >>> find_heading_direction_hint(Column(0, "Withdrawals", []))
+    ''
     """
     text = fold_heading(column.name)
     return find_direction_hint(text) or find_direction_hint(text.removesuffix("s")) or ""
 
 
-def is_possible_pair(first: Column, second: Column) -> bool:
+def is_possible_debit_credit_pair(first: Column, second: Column) -> bool:
     """Whether two columns may be money out and money in: of one currency, and with a minus in all of one or in none."""
     currencies = first.heading_currencies, second.heading_currencies
     is_one_currency = not any(currencies) or bool(set(currencies[0]) & set(currencies[1]))
     has_no_minus = not any(find_amount_sign(text) == "-" for text in (*first.distinct, *second.distinct))
-    return is_one_currency and (has_no_minus or find_signed_pair((first, second)) is not None)
+    return is_one_currency and (has_no_minus or order_pair_by_signs((first, second)) is not None)
 
 
-def find_signed_pair(pair: Pair) -> Pair | None:
+def order_pair_by_signs(pair: Pair) -> Pair | None:
     """Return (debit, credit) of two columns without headings if all amounts of one have a minus and none of the other.
 
     A number under a heading may be something else.
@@ -151,5 +158,5 @@ def has_amount(text: str) -> bool:
     return any(sign in "123456789" for sign in text)
 
 
-def with_pair(mapping: ColumnMapping, debit: int, credit: int) -> ColumnMapping:
+def with_debit_and_credit(mapping: ColumnMapping, debit: int, credit: int) -> ColumnMapping:
     return mapping.with_column("debit", debit).with_column("credit", credit)

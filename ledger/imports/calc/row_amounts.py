@@ -16,7 +16,7 @@ from ledger.imports.calc.amounts import (
 )
 from ledger.imports.calc.column_mapping import ColumnMapping, fold_setting_value
 from ledger.imports.calc.dates import is_date_like
-from ledger.imports.calc.signs import find_minus, is_plus_partial
+from ledger.imports.calc.signs import find_minus_meaning, is_plus_partial
 from ledger.imports.calc.table import Table
 from ledger.imports.calc.vocabulary import find_directions
 
@@ -37,30 +37,30 @@ class AmountReader:
         negative, positive = self._count_signs("fee")
         self.fee_is_negative = negative > positive
         for name in ("debit", "credit"):
-            self.minus[name] = self.mapping.minus_means.get(name) or find_minus(*self._count_signs(name))
+            self.minus[name] = self.mapping.minus_means.get(name) or find_minus_meaning(*self._count_signs(name))
         if "amount" in columns and "direction" in columns:
             self.minus["direction"] = self.mapping.minus_means.get("direction") or self._find_minus_beside_direction()
         if "amount" in columns and self.mapping.flip_sign:
-            self.plus_is_partial = is_plus_partial(self._cells("amount"))
+            self.plus_is_partial = is_plus_partial(self._iterate_cells("amount"))
 
-    def cell(self, cells: Sequence[str], name: str) -> str:
+    def get_cell(self, cells: Sequence[str], name: str) -> str:
         """Return the cell of a field; empty if it has no column."""
         position = self.mapping.columns.get(name)
         return cells[position] if position is not None and position < len(cells) else ""
 
-    def _cells(self, name: str) -> Iterator[str]:
+    def _iterate_cells(self, name: str) -> Iterator[str]:
         """What stands in a field's column, in all rows."""
-        place = self.mapping.columns.get(name)
-        rows = () if place is None else (line.cells for line in self.table.rows)
-        return (cells[place] for cells in rows if place is not None and place < len(cells) and cells[place])
+        position = self.mapping.columns.get(name)
+        rows = () if position is None else (line.cells for line in self.table.rows)
+        return (cells[position] for cells in rows if position is not None and position < len(cells) and cells[position])
 
     def _has_day(self, cells: Sequence[str]) -> bool:
-        return is_date_like(self.cell(cells, "date"))
+        return is_date_like(self.get_cell(cells, "date"))
 
     def _count_signs(self, name: str) -> tuple[int, int]:
         """Return how many amounts of a column (have a minus, have none). Totals at the end have no date."""
         rows = (line.cells for line in self.table.rows)
-        texts = (self.cell(cells, name) for cells in rows if self._has_day(cells))
+        texts = (self.get_cell(cells, name) for cells in rows if self._has_day(cells))
         amounts = [amount for text in texts if text and (amount := self._parse_or_none(text))]
         negative = sum(amount.startswith("-") for amount in amounts)
         return negative, sum(bool(amount.strip("0.")) for amount in amounts) - negative
@@ -70,12 +70,12 @@ class AmountReader:
         signs: set[tuple[bool, str | None]] = set()
         for line in self.table.rows:
             cells = line.cells
-            amount = self._parse_or_none(self.cell(cells, "amount"))
+            amount = self._parse_or_none(self.get_cell(cells, "amount"))
             if amount and amount.strip("-0."):
                 signs.add(
                     (
                         amount.startswith("-"),
-                        self.mapping.directions.get(fold_setting_value(self.cell(cells, "direction"))),
+                        self.mapping.directions.get(fold_setting_value(self.get_cell(cells, "direction"))),
                     )
                 )
         if not any(is_minus for is_minus, _ in signs):
@@ -91,18 +91,18 @@ class AmountReader:
     def read_amount(self, cells: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         """Return (signed amount, currencies that its cell may mean). Raises UnreadableValueError."""
         mapping, mark = self.mapping, self.mapping.decimal_mark
-        text = self.cell(cells, "amount")
+        text = self.get_cell(cells, "amount")
         if "amount" in mapping.columns:
             if not text:
                 raise UnreadableValueError("The amount is missing.")
             amount, currencies = parse_bank_money(text, mark)
             if "direction" in mapping.columns and amount.strip("-0."):
-                amount = self._apply_direction(amount, self.cell(cells, "direction"))
+                amount = self._apply_direction(amount, self.get_cell(cells, "direction"))
         else:
-            amount, currencies = self._from_pair(cells, mark)
+            amount, currencies = self._read_debit_or_credit(cells, mark)
         if mapping.flip_sign and not (self.plus_is_partial and find_amount_sign(text) == "+"):
             amount = negate_amount(amount)
-        fee = self.cell(cells, "fee")
+        fee = self.get_cell(cells, "fee")
         if fee and (fee_amount := parse_bank_amount(fee, mark)).strip("-0."):
             amount = str(Decimal(amount) + (1 if self.fee_is_negative else -1) * Decimal(fee_amount))
         return amount, currencies
@@ -127,8 +127,8 @@ class AmountReader:
             raise UnreadableValueError("Only some amounts have a minus sign. Choose what it means.")
         return self.minus[name]
 
-    def _from_pair(self, cells: Sequence[str], mark: DecimalMark) -> tuple[str, tuple[str, ...]]:
-        debit_text, credit_text = self.cell(cells, "debit"), self.cell(cells, "credit")
+    def _read_debit_or_credit(self, cells: Sequence[str], mark: DecimalMark) -> tuple[str, tuple[str, ...]]:
+        debit_text, credit_text = self.get_cell(cells, "debit"), self.get_cell(cells, "credit")
         if not debit_text and not credit_text:
             raise UnreadableValueError("The amount is missing.")
         debit_amount, credit_amount = (
@@ -142,10 +142,10 @@ class AmountReader:
         return self._sign_column_amount("debit", debit_amount.amount), debit_amount.currencies
 
     def _read_number(self, cells: Sequence[str], name: str) -> Decimal | None:
-        text = self.cell(cells, name)
+        text = self.get_cell(cells, name)
         if name == "balance" and "balanceDirection" in self.mapping.columns:
             text = sign_balance_text(
-                text, self._balance_kinds.get(fold_setting_value(self.cell(cells, "balanceDirection")), "")
+                text, self._balance_kinds.get(fold_setting_value(self.get_cell(cells, "balanceDirection")), "")
             )
         amount = self._parse_or_none(text) if text else None
         return Decimal(amount) if amount is not None else None
@@ -153,9 +153,9 @@ class AmountReader:
     @cached_property
     def _balance_kinds(self) -> dict[str, str]:
         """Whether a value beside the balance means that money is held (in) or owed (out)."""
-        place = self.mapping.columns["balanceDirection"]
+        position = self.mapping.columns["balanceDirection"]
         return find_directions(
-            dict.fromkeys(map(fold_setting_value, self._cells("balanceDirection"))), self.table.names[place]
+            dict.fromkeys(map(fold_setting_value, self._iterate_cells("balanceDirection"))), self.table.names[position]
         )
 
 

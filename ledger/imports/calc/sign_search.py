@@ -12,7 +12,7 @@ from ledger.imports.calc.columns import Column
 from ledger.imports.calc.dates import is_date_like
 from ledger.imports.calc.detection_result import Answer, build_mapping_update
 from ledger.imports.calc.direction_search import DirectionSearch
-from ledger.imports.calc.signs import find_minus, is_plus_partial
+from ledger.imports.calc.signs import find_minus_meaning, is_plus_partial
 from ledger.imports.calc.table import SAMPLE_ROWS
 from ledger.imports.calc.table_rows import RowReader
 
@@ -23,11 +23,11 @@ class SignSearch(DirectionSearch):
     def choose_direction_and_sign(self) -> None:
         if self.is_question_open("columns.direction"):
             return
-        place = self.mapping.columns.get("amount")
-        if place is None:
+        position = self.mapping.columns.get("amount")
+        if position is None:
             self.choose_pair_signs()
-        elif not self.choose_direction(self.columns[place]):
-            self.choose_sign(self.columns[place])
+        elif not self.choose_direction(self.columns[position]):
+            self.choose_sign(self.columns[position])
 
     def choose_pair_signs(self) -> None:
         """What a minus means in columns of debits and credits that have amounts with and without one, and whether the
@@ -40,16 +40,18 @@ class SignSearch(DirectionSearch):
             {**given, **dict(zip(mixed, kinds, strict=True))}
             for kinds in product(*(MINUS_KINDS[name] for name in mixed))
         ]
-        proven = [way for way in ways if self.is_exact(replace(self.mapping, minus_means=way))]
-        is_contrary = self.steps is not None and not proven and any(self.steps.compare(self.read_sample(self.mapping)))
+        proven = [way for way in ways if self.agrees_with_balance(replace(self.mapping, minus_means=way))]
+        is_contrary = (
+            self.steps is not None and not proven and any(self.steps.compare(self.read_sample_amounts(self.mapping)))
+        )
         if len(proven) == 1:
             self.mapping = replace(self.mapping, minus_means=proven[0])
         else:
-            self.ask_minus(name for name in mixed if is_contrary or not find_minus(*signs[name]))
+            self.add_minus_question(name for name in mixed if is_contrary or not find_minus_meaning(*signs[name]))
         if proven and not self.is_card_account and "flipSign" not in self.given:
             self.result.proven.append("sign")
         elif not proven and not mixed and not self.is_question_open("columns.debit"):
-            self.ask_pair_signs(signs)
+            self.add_pair_signs_question(signs)
 
     def count_amounts_by_sign(self, name: str) -> tuple[int, int]:
         """Return how many amounts of rows with a date are (negative, positive). Totals at the end have no date."""
@@ -61,23 +63,25 @@ class SignSearch(DirectionSearch):
         negative = sum(amount < 0 for amount in known_amounts)
         return negative, len(known_amounts) - negative
 
-    def ask_minus(self, names: Iterable[str]) -> None:
+    def add_minus_question(self, names: Iterable[str]) -> None:
         for name in names:
-            options: list[Answer] = [(kind, partial(with_minus, name=name, kind=kind)) for kind in MINUS_KINDS[name]]
-            self.ask("minus_means", f"minusMeans.{name}", options)
+            options: list[Answer] = [
+                (kind, partial(with_minus_meaning, name=name, kind=kind)) for kind in MINUS_KINDS[name]
+            ]
+            self.add_question("minus_means", f"minusMeans.{name}", options)
 
-    def ask_pair_signs(self, signs: dict[str, tuple[int, int]]) -> None:
+    def add_pair_signs_question(self, signs: dict[str, tuple[int, int]]) -> None:
         """Ask where the balance goes against the headings, and where all credits have a minus that nothing explains."""
-        same, opposite = self.steps.compare(self.read_sample(self.mapping)) if self.steps else (0, 0)
+        same, opposite = self.steps.compare(self.read_sample_amounts(self.mapping)) if self.steps else (0, 0)
         has_minus = any(negative for negative, _ in signs.values())
         if opposite and not self.is_card_account and not has_minus and "flipSign" not in self.given:
-            self.ask_sign_flip()
+            self.add_sign_flip_question()
         negative, positive = signs.get("credit", (0, 0))
         if negative and not positive and not same + opposite and "credit" not in self.mapping.minus_means:
-            self.ask_minus(["credit"])
+            self.add_minus_question(["credit"])
 
-    def ask_sign_flip(self, *, from_balance: bool = False) -> None:
-        self.ask(
+    def add_sign_flip_question(self, *, from_balance: bool = False) -> None:
+        self.add_question(
             "sign",
             "flipSign",
             [(flip, build_mapping_update(flip_sign=flip, sign_from_balance=from_balance)) for flip in (False, True)],
@@ -85,7 +89,7 @@ class SignSearch(DirectionSearch):
 
     def choose_sign(self, column: Column) -> None:
         """The signs of one column of amounts: its own where it has any, those of the balance, or asked."""
-        amounts = self.read_sample(replace(self.mapping, flip_sign=False))
+        amounts = self.read_sample_amounts(replace(self.mapping, flip_sign=False))
         signed = any(map(find_amount_sign, column.distinct))
         is_shown = self.steps is not None and self.steps.prove(amounts) and not self.is_order_open
         same, opposite = self.steps.compare(amounts) if is_shown and self.steps else (0, 0)
@@ -99,7 +103,7 @@ class SignSearch(DirectionSearch):
         elif not signed and self.has_missing_balance():
             self.mapping = replace(self.mapping, sign_from_balance=True)  # what it does not show is refused
         elif not signed or same or opposite or self.has_two_readings(column):
-            self.ask_sign_flip()
+            self.add_sign_flip_question()
 
     def has_two_readings(self, column: Column) -> bool:
         """Whether signs that are written may mean the other way: those of a card, those of money in alone, or those
@@ -116,24 +120,28 @@ class SignSearch(DirectionSearch):
         if is_given or self.given.get("signFromBalance") is False:
             return
         if self.is_card_account and given is None:
-            self.ask_sign_flip(from_balance=True)
+            self.add_sign_flip_question(from_balance=True)
         self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card_account and bool(given))
         self.result.proven.append("sign")
         rows = self.table.rows
         is_short = len(rows) <= 2 * SAMPLE_ROWS
-        ends = rows if is_short else rows.take([*range(SAMPLE_ROWS), *range(len(rows) - SAMPLE_ROWS, len(rows))])
+        ends = (
+            rows if is_short else rows.select_lines([*range(SAMPLE_ROWS), *range(len(rows) - SAMPLE_ROWS, len(rows))])
+        )
         reader = RowReader(replace(self.table, rows=ends), self.mapping, self.own.currency)
         if not self.mapping.unproven_sign and not self.has_missing_balance() and reader.needs_unproven_sign():
             options: list[Answer] = [(kind, build_mapping_update(unproven_sign=kind)) for kind in ("out", "in")]
-            self.ask("unproven_sign", "unprovenSign", options)
+            self.add_question("unproven_sign", "unprovenSign", options)
 
     def has_missing_balance(self) -> bool:
         """Whether some rows have a balance and others none, so that nothing shows the signs of those."""
-        places = [self.mapping.columns[name] for name in ("balance", "balanceBefore") if name in self.mapping.columns]
-        if not places:
+        positions = [
+            self.mapping.columns[name] for name in ("balance", "balanceBefore") if name in self.mapping.columns
+        ]
+        if not positions:
             return False
         amounts = self.columns[self.mapping.columns["amount"]].amounts(self.mapping.decimal_mark)
-        cells = [cell for cell, amount in zip(self.columns[places[0]].cells, amounts, strict=True) if amount]
+        cells = [cell for cell, amount in zip(self.columns[positions[0]].cells, amounts, strict=True) if amount]
         return sum(map(bool, cells)) > 1 and not all(cells)
 
     def is_one_sided(self, column: Column) -> bool:
@@ -154,21 +162,21 @@ class SignSearch(DirectionSearch):
             for column in self.list_role_columns("fee")
             if self.is_in_own_currency(column) and any(to_decimals(column, self.mapping.decimal_mark))
         ]
-        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
-        if not fees or not places or "fee" in self.pinned or "fee" in self.mapping.columns:
+        positions = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
+        if not fees or not positions or "fee" in self.pinned or "fee" in self.mapping.columns:
             return
         if self.is_question_open("columns.amount") or all(self.is_fee_inside_amounts(fee) for fee in fees):
             return
-        amount = self.columns[places[0]]
+        amount = self.columns[positions[0]]
         if amount in self.roles.get("net", []) and self.has_gross_column(amount):
             return
-        self.ask_column("fee", "fee", fees, none=True)
+        self.add_column_question("fee", "fee", fees, none=True)
 
     def is_fee_inside_amounts(self, fee: Column) -> bool:
         """Whether the balance changes by the amounts alone in all rows with a fee that it shows; it must show one."""
         if self.steps is None or self.steps.reading is None:
             return False
-        amounts = self.read_sample(self.mapping)
+        amounts = self.read_sample_amounts(self.mapping)
         charged = to_decimals(fee, self.mapping.decimal_mark)
         comparisons = [
             abs(step) == abs(amount)
@@ -187,5 +195,5 @@ class SignSearch(DirectionSearch):
         return any(each is not net for each in self.roles.get("gross", []) + self.roles.get("amount", []))
 
 
-def with_minus(mapping: ColumnMapping, name: str, kind: str) -> ColumnMapping:
+def with_minus_meaning(mapping: ColumnMapping, name: str, kind: str) -> ColumnMapping:
     return replace(mapping, minus_means={**mapping.minus_means, name: kind})

@@ -8,10 +8,10 @@ from ledger.imports.calc.amounts import find_amount_sign
 RARE = Fraction(1, 3)  # of the amounts of a column of debits or credits: so many may be reversals
 
 
-def find_minus(negative: int, positive: int) -> str:
+def find_minus_meaning(negative: int, positive: int) -> str:
     """What a minus means in a column of debits or credits; empty where too many amounts have one and too many none.
 
-    >>> find_minus(1, 7), find_minus(3, 0), find_minus(1, 1)
+    >>> find_minus_meaning(1, 7), find_minus_meaning(3, 0), find_minus_meaning(1, 1)
     ('reverses', 'repeats', '')
     """
     if negative <= RARE * (negative + positive):

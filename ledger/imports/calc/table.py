@@ -43,12 +43,12 @@ class Table:
     def section_names(self) -> list[str]:
         return list(dict.fromkeys(self.sections.values()))
 
-    def get_account_label(self, line: Line, place: int | None) -> str:
+    def get_account_label(self, line: Line, position: int | None) -> str:
         """Return what a row says about its account: the cell at a position, or its section's title."""
-        if place is None:
+        if position is None:
             return self.sections.get(line.number, "")
         cells = line.cells
-        return cells[place] if place < len(cells) else ""
+        return cells[position] if position < len(cells) else ""
 
     def find_row_width(self, has_day: Callable[[Line], bool]) -> int:
         """The cells that a row may have: those with headings, or more where all rows with a day have equally many."""
@@ -65,21 +65,21 @@ class Table:
             return False
         if self.named_width and len(cells) > self.named_width + self.ends_in_separator:
             return any(_WHOLE.fullmatch(whole) and _REST.fullmatch(rest) for whole, rest in pairwise(cells))
-        places = amounts if self.named_width else range(len(cells))
+        positions = amounts if self.named_width else range(len(cells))
         return any(
-            place + 1 < len(cells)
-            and _UP_TO_999.fullmatch(cells[place])
-            and _REST_WITH_CENTS.fullmatch(cells[place + 1])
-            and (not self.named_width or self._has_odd_number(cells, place + 1))
-            for place in places
+            position + 1 < len(cells)
+            and _UP_TO_999.fullmatch(cells[position])
+            and _REST_WITH_CENTS.fullmatch(cells[position + 1])
+            and (not self.named_width or self._has_odd_number(cells, position + 1))
+            for position in positions
         )
 
     def _has_odd_number(self, cells: Sequence[str], first: int) -> bool:
         """Whether a number from a position on is odd: in a row that is too short, or under a heading of words."""
         return len(cells) < self.named_width or any(
-            _WITH_CENTS.fullmatch(cells[place])
-            and not NUMBERS & {name for name, _ in find_heading_fields(self.names[place])}
-            for place in range(first, len(cells))
+            _WITH_CENTS.fullmatch(cells[position])
+            and not NUMBERS & {name for name, _ in find_heading_fields(self.names[position])}
+            for position in range(first, len(cells))
         )
 
 
@@ -88,7 +88,9 @@ def find_table(lines: Sequence[Line], *, skip_above: int | None = None, skip_bel
     whole = Lines.pack(lines)
     kept_lines = whole[: len(whole) - skip_below] if skip_below else whole
     if skip_above is not None:
-        first = next((place for place, line in enumerate(kept_lines) if line.number > skip_above), len(kept_lines))
+        first = next(
+            (position for position, line in enumerate(kept_lines) if line.number > skip_above), len(kept_lines)
+        )
         has_headings = first < len(kept_lines) and is_heading_row(kept_lines[first].cells)
     else:
         first, has_headings = find_heading_position(kept_lines)
@@ -110,16 +112,16 @@ def find_heading_position(lines: Sequence[Line]) -> tuple[int, bool]:
     """Return (position of the headings, or of the first row if there are none; whether there are headings)."""
     sample = [line.cells for line in lines[:HEADING_SEARCH_LINES]]
     best_position, best_score = -1, 0
-    for place, cells in enumerate(sample):
+    for position, cells in enumerate(sample):
         if not is_heading_row(cells):
             continue
         fields = {heading_fields[0][0] for cell in cells if cell and (heading_fields := find_heading_fields(cell))}
         points = len(fields) + (3 if fields & NEEDED_FIELDS else 0)
         if len(fields) >= 2 and fields & NEEDED_FIELDS and points > best_score:
-            best_position, best_score = place, points
+            best_position, best_score = position, points
     if best_position >= 0:
         return best_position, True
-    first = next((place for place, cells in enumerate(sample) if is_data_row(cells)), None)
+    first = next((position for position, cells in enumerate(sample) if is_data_row(cells)), None)
     if first is None:
         return 0, bool(sample) and is_heading_row(sample[0])
     if (
@@ -160,23 +162,27 @@ def split_table_sections(lines: Lines, first: int, names: list[str]) -> tuple[Li
     what follows; if there is none, the headings are those of another page and there are no sections.
     """
     heading = lines[first].packed
-    repeated_positions = [place for place, line in enumerate(lines) if place > first and line.packed == heading]
+    repeated_positions = [
+        position for position, line in enumerate(lines) if position > first and line.packed == heading
+    ]
     if not repeated_positions:
         return lines[first + 1 :], {}
     starts, titles, skipped_positions = [first, *repeated_positions], [], set(repeated_positions)
-    for place in starts:
-        title = lines[place - 1] if place and not is_data_row(lines[place - 1].cells) else None
+    for position in starts:
+        title = lines[position - 1] if position and not is_data_row(lines[position - 1].cells) else None
         titles.append(" ".join(cell for cell in title.cells if cell) if title else "")
         if title:
-            skipped_positions.add(place - 1)
+            skipped_positions.add(position - 1)
     rows, sections, section_index = array("Q"), {}, 0  # type: tuple[array[int], dict[int, str], int]
-    for place in range(first + 1, len(lines)):
-        while section_index + 1 < len(starts) and place > starts[section_index + 1]:
+    for position in range(first + 1, len(lines)):
+        while section_index + 1 < len(starts) and position > starts[section_index + 1]:
             section_index += 1
-        if place not in skipped_positions:
-            rows.append(place)
-            sections[lines[place].number] = titles[section_index]
+        if position not in skipped_positions:
+            rows.append(position)
+            sections[lines[position].number] = titles[section_index]
     if len({title for title in sections.values() if title}) > 1:
-        return lines.take(rows), sections
-    unbooked = [place - 1 for place, title in zip(starts[1:], titles[1:], strict=True) if is_unbooked_title(title)]
-    return lines.take(sorted([*rows, *unbooked])), {}
+        return lines.select_lines(rows), sections
+    unbooked = [
+        position - 1 for position, title in zip(starts[1:], titles[1:], strict=True) if is_unbooked_title(title)
+    ]
+    return lines.select_lines(sorted([*rows, *unbooked])), {}

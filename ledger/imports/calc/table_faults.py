@@ -22,30 +22,32 @@ MAX_TITLE_LENGTH = 60
 
 def find_table_fault(table: Table, mapping: ColumnMapping, *, own_currency: str, is_proven: bool) -> FileFault | None:
     """Return why a table cannot be read; None where nothing speaks against it."""
-    fault = find_second_table(table) or find_unbooked_title(table.rows)
+    fault = find_second_table_fault(table) or find_unbooked_title_fault(table.rows)
     if fault or is_proven or mapping.is_minor or not count_currency_decimals(mapping.currency or own_currency):
         return fault
-    return find_cut_amounts(table, mapping)
+    return find_cut_amount_fault(table, mapping)
 
 
-def find_second_table(table: Table) -> FileFault | None:
+def find_second_table_fault(table: Table) -> FileFault | None:
     """Refuse a file with a second line of headings that names other columns, and rows under both."""
     if not table.heading_line:
         return None
     names = trim_headings(table.names)
-    for place, line in enumerate(table.rows):
+    for position, line in enumerate(table.rows):
         if (
             not _DIGIT.search(line.packed)
             and is_second_heading(line.cells, names)
-            and has_dated_row(table.rows[place:])
+            and has_dated_row(table.rows[position:])
         ):
             return FileFault(
                 CODE,
                 "Line {line} has other column headings than line {first}. Import each table as a separate file.",
                 {"line": str(line.number), "first": str(table.heading_line)},
             )
-    for place, line in enumerate(table.above):
-        if is_second_heading(line.cells, names) and any(is_data_row(each.cells) for each in table.above[place + 1 :]):
+    for position, line in enumerate(table.above):
+        if is_second_heading(line.cells, names) and any(
+            is_data_row(each.cells) for each in table.above[position + 1 :]
+        ):
             return FileFault(
                 CODE,
                 "Line {line} has other column headings than line {first}. Import each table as a separate file.",
@@ -78,11 +80,11 @@ def has_dated_row(lines: Lines) -> bool:
     return any(any(map(is_date_like_cell, line.cells)) for line in lines)
 
 
-def find_unbooked_title(rows: Lines) -> FileFault | None:
+def find_unbooked_title_fault(rows: Lines) -> FileFault | None:
     """Refuse a table in which a title says that the rows below it are declined, planned or pending."""
-    for place, line in enumerate(rows):
+    for position, line in enumerate(rows):
         title = get_title(line)
-        if title and is_unbooked_title(title) and has_dated_row(rows[place:]):
+        if title and is_unbooked_title(title) and has_dated_row(rows[position:]):
             return FileFault(
                 CODE,
                 "Line {line}: the rows below “{title}” may not be booked. Remove them, or import them separately.",
@@ -99,19 +101,19 @@ def get_title(line: Line) -> str:
     return title if len(title) <= MAX_TITLE_LENGTH else ""
 
 
-def find_cut_amounts(table: Table, mapping: ColumnMapping) -> FileFault | None:
+def find_cut_amount_fault(table: Table, mapping: ColumnMapping) -> FileFault | None:
     """Refuse a table where no amount has decimals, and two digits alone always stand behind it: a decimal comma has
     cut the amounts in two."""
     for name in AMOUNT_FIELDS:
-        place = mapping.columns.get(name)
-        if place is None or place + 1 >= (table.named_width or table.width):
+        position = mapping.columns.get(name)
+        if position is None or position + 1 >= (table.named_width or table.width):
             continue
         first = 0
         for line in table.rows:
             cells = line.cells
-            if place + 1 >= len(cells) or not cells[place] or not any(map(is_date_like_cell, cells)):
+            if position + 1 >= len(cells) or not cells[position] or not any(map(is_date_like_cell, cells)):
                 continue
-            if not is_amount_cut(cells[place], cells[place + 1]):
+            if not is_amount_cut(cells[position], cells[position + 1]):
                 first = 0
                 break
             first = first or line.number

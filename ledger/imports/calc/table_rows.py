@@ -58,21 +58,25 @@ class RowReader(AmountReader):
         dated_rows = []
         for line in self.table.rows:
             cells = line.cells
-            day = find_bank_date(self.cell(cells, "date"), self.mapping.date_order)
+            day = find_bank_date(self.get_cell(cells, "date"), self.mapping.date_order)
             if day is not None:
                 amount, balance = self.find_amount(line), self._read_number(cells, "balance")
-                dated_rows.append(DatedRow(line.number, day, amount, balance, self._find_kind(cells)))
+                dated_rows.append(DatedRow(line.number, day, amount, balance, self._find_line_kind(cells)))
         return dated_rows
 
-    def _texts(self, cells: Sequence[str]) -> list[str]:
+    def _list_texts(self, cells: Sequence[str]) -> list[str]:
         """What a row says in words: in the columns of texts, or where they say nothing in others."""
         columns = self.mapping.columns
-        places = [*self.mapping.description, *(columns[name] for name in TEXT_FIELDS if name in columns)]
-        if texts := [cells[place] for place in places if place < len(cells) and cells[place]]:
-            words = [cells[place] for place in places if place < len(cells) and place not in self._code_columns]
+        positions = [*self.mapping.description, *(columns[name] for name in TEXT_FIELDS if name in columns)]
+        if texts := [cells[position] for position in positions if position < len(cells) and cells[position]]:
+            words = [
+                cells[position]
+                for position in positions
+                if position < len(cells) and position not in self._code_columns
+            ]
             return list(filter(None, words)) or texts
-        taken = {place for name, place in columns.items() if name not in OTHER_TEXT_FIELDS}
-        return [cell for place, cell in enumerate(cells) if place not in taken and cell[:1].isalpha()]
+        taken = {position for name, position in columns.items() if name not in OTHER_TEXT_FIELDS}
+        return [cell for position, cell in enumerate(cells) if position not in taken and cell[:1].isalpha()]
 
     @cached_property
     def _code_columns(self) -> frozenset[int]:
@@ -80,19 +84,19 @@ class RowReader(AmountReader):
         lengths: dict[int, int] = {}
         for line in self.table.rows[:SAMPLE_ROWS]:
             cells = line.cells
-            for place in self.mapping.description:
-                lengths[place] = max(lengths.get(place, 0), len(cells[place]) if place < len(cells) else 0)
-        return frozenset(place for place, length in lengths.items() if length <= MAX_CODE_LENGTH)
+            for position in self.mapping.description:
+                lengths[position] = max(lengths.get(position, 0), len(cells[position]) if position < len(cells) else 0)
+        return frozenset(position for position, length in lengths.items() if length <= MAX_CODE_LENGTH)
 
-    def _find_kind(self, cells: Sequence[str]) -> str:
-        texts = self._texts(cells)
+    def _find_line_kind(self, cells: Sequence[str]) -> str:
+        texts = self._list_texts(cells)
         return find_balance_line_kind(texts) or (WORDLESS if not texts and self._has_two_wordless else "")
 
     @cached_property
     def _has_two_wordless(self) -> bool:
         """Whether just two rows with a day say nothing in words, as the balances before and after all may."""
         dated = (line.cells for line in self.table.rows if self._has_day(line.cells))
-        return sum(1 for _ in islice((cells for cells in dated if not self._texts(cells)), 3)) == 2
+        return sum(1 for _ in islice((cells for cells in dated if not self._list_texts(cells)), 3)) == 2
 
     def find_amount(self, line: Line) -> Decimal | None:
         """The amount of a row with its sign; None where it has none that can be read."""
@@ -101,17 +105,17 @@ class RowReader(AmountReader):
         except UnreadableValueError:
             return None
 
-    def read_all(self, lines: Iterable[Line] | None = None) -> Iterator[Read]:
+    def read_rows(self, lines: Iterable[Line] | None = None) -> Iterator[Read]:
         """Yield the result for each row. Signs that only the balance shows come from the row before or after."""
         lines = self.table.rows if lines is None else lines
         if self.mapping.sign_from_balance:
             known = list(lines)
-            yield from self._with_signs(known, [self.read(line) for line in known])
+            yield from self._apply_balance_signs(known, [self.read(line) for line in known])
         else:
             for line in lines:
                 yield self.read(line)
 
-    def _with_signs(self, lines: Sequence[Line], rows: list[Read]) -> list[Read]:
+    def _apply_balance_signs(self, lines: Sequence[Line], rows: list[Read]) -> list[Read]:
         """The rows with the signs of the steps of their balances; one without a step is bad.
 
         A row at the end of the balances, which has no neighbour to take its sign from, has the one that was chosen.
@@ -126,15 +130,15 @@ class RowReader(AmountReader):
             if not isinstance(row, Movement) or not amount:
                 signed.append(row)
             elif step is not None and abs(step) == abs(amount):
-                signed.append(self._with_amount(row, line.cells, str(-step if self.mapping.flip_sign else step)))
+                signed.append(self._build_movement(row, line.cells, str(-step if self.mapping.flip_sign else step)))
             elif step is None and row.balance is not None and self.mapping.unproven_sign:
                 size = -abs(amount) if self.mapping.unproven_sign == "out" else abs(amount)
-                signed.append(self._with_amount(row, line.cells, str(size)))
+                signed.append(self._build_movement(row, line.cells, str(size)))
             else:
                 signed.append(BadCell(row.line, "amount", UnreadableValueError(reason)))
         return signed
 
-    def _with_amount(self, row: Movement, cells: Sequence[str], amount: str) -> Movement:
+    def _build_movement(self, row: Movement, cells: Sequence[str], amount: str) -> Movement:
         """A row with an amount, and the balance after it, of the unit of the file."""
         balance = self.find_balance(cells, amount)
         if self.mapping.is_minor:
@@ -151,8 +155,8 @@ class RowReader(AmountReader):
         keys = [
             (
                 row.currency if isinstance(row, Movement) else "",
-                self.cell(cells, "account"),
-                self.cell(cells, "currency"),
+                self.get_cell(cells, "account"),
+                self.get_cell(cells, "currency"),
             )
             for row, cells in zip(read_rows, rows, strict=True)
         ]
@@ -176,8 +180,8 @@ class RowReader(AmountReader):
 
     def needs_unproven_sign(self) -> bool:
         """Whether a row is at the end of the balances, so that none shows its sign."""
-        rows = replace(self, mapping=replace(self.mapping, unproven_sign="")).read_all()
-        chosen = replace(self, mapping=replace(self.mapping, unproven_sign="in")).read_all()
+        rows = replace(self, mapping=replace(self.mapping, unproven_sign="")).read_rows()
+        chosen = replace(self, mapping=replace(self.mapping, unproven_sign="in")).read_rows()
         return any(isinstance(a, BadCell) and isinstance(b, Movement) for a, b in zip(rows, chosen, strict=True))
 
     def read(self, line: Line) -> Read:
@@ -197,7 +201,7 @@ class RowReader(AmountReader):
             name = "status"
             is_pending = self.read_status(cells) == "pending"
             name = "date"
-            text = self.cell(cells, "date") or (self.cell(cells, "valueDate") if is_pending else "")
+            text = self.get_cell(cells, "date") or (self.get_cell(cells, "valueDate") if is_pending else "")
             if not text:
                 raise UnreadableValueError("The date is missing.")
             day = parse_bank_date(text, self.mapping.date_order)
@@ -208,21 +212,21 @@ class RowReader(AmountReader):
         except UnreadableValueError as error:
             return BadCell(line.number, name, error)
         movement = Movement(line.number, day, amount, currency, is_pending)
-        return self._with_amount(movement, cells, amount)
+        return self._build_movement(movement, cells, amount)
 
     def find_skip_reason(self, line: Line, cells: Sequence[str]) -> str:
         """Return why a row is no transaction; empty if it is one, or should be."""
         if reason := self._explain_by_values(line, cells):
             return reason
-        day = self.cell(cells, "date")
-        amounts = [text for name in AMOUNT_FIELDS if (text := self.cell(cells, name))]
+        day = self.get_cell(cells, "date")
+        amounts = [text for name in AMOUNT_FIELDS if (text := self.get_cell(cells, name))]
         if not any(sign.isdigit() for sign in day):
             return self._explain_missing_day(line, cells, day, amounts)
         if len(cells) <= self.needed:
             return ""
         if not amounts and not self._has_other_numbers(cells):
-            return "balance" if self.cell(cells, "balance") else "empty"
-        return "balance" if self._find_kind(cells) and self.balance_lines.has(line.number) else ""
+            return "balance" if self.get_cell(cells, "balance") else "empty"
+        return "balance" if self._find_line_kind(cells) and self.balance_lines.has_line(line.number) else ""
 
     def _explain_by_values(self, line: Line, cells: Sequence[str]) -> str:
         mapping = self.mapping
@@ -231,14 +235,14 @@ class RowReader(AmountReader):
             if fold_setting_value(label) not in self.accounts and not self._lacks_account(cells):
                 return "account"
         for name, kinds in (("direction", mapping.directions), ("status", mapping.statuses)):
-            if name in mapping.columns and kinds.get(fold_setting_value(self.cell(cells, name))) == "leaveOut":
+            if name in mapping.columns and kinds.get(fold_setting_value(self.get_cell(cells, name))) == "leaveOut":
                 return "status"
         return ""
 
     def _lacks_account(self, cells: Sequence[str]) -> bool:
         """Whether a row with a day does not say of which account it is, so that leaving it out may lose it."""
         has_column = self.mapping.accounts is not None and "account" in self.mapping.columns
-        return has_column and not self.cell(cells, "account") and self._has_day(cells)
+        return has_column and not self.get_cell(cells, "account") and self._has_day(cells)
 
     def _explain_missing_day(self, line: Line, cells: Sequence[str], day: str, amounts: Sequence[str]) -> str:
         """Return the reason of a row without a date: a footer or a sum, never one with an amount of its own."""
@@ -250,7 +254,7 @@ class RowReader(AmountReader):
 
     def _has_other_numbers(self, cells: Sequence[str]) -> bool:
         """Whether the fee, or a column that is read for nothing, has what may be the amount of a row."""
-        if (self._parse_or_none(self.cell(cells, "fee")) or "0").strip("-0."):
+        if (self._parse_or_none(self.get_cell(cells, "fee")) or "0").strip("-0."):
             return True
         mapped_positions = set(self.mapping.columns.values())
         return any(
@@ -267,7 +271,7 @@ class RowReader(AmountReader):
 
     def read_currency(self, cells: Sequence[str], currencies: tuple[str, ...]) -> str:
         """Return the currency of the row; empty if it names none. Raises UnreadableValueError."""
-        text = self.cell(cells, "currency")
+        text = self.get_cell(cells, "currency")
         named = find_named_currencies(text) if text else ()
         if text and not named:
             raise UnreadableValueError("“{text}” is not a supported currency.", text=text[:40])
@@ -288,13 +292,13 @@ class RowReader(AmountReader):
     @cached_property
     def has_other_currencies(self) -> bool:
         """Whether the column of currencies has others than the account's: a row without one may be in any then."""
-        values = {self.cell(line.cells, "currency") for line in self.table.rows[:SAMPLE_ROWS]}
+        values = {self.get_cell(line.cells, "currency") for line in self.table.rows[:SAMPLE_ROWS]}
         return any(self.own_currency not in find_named_currencies(value) for value in values if value)
 
     def read_status(self, cells: Sequence[str]) -> str:
         if "status" not in self.mapping.columns:
             return "booked"
-        value = self.cell(cells, "status")
+        value = self.get_cell(cells, "status")
         kind = self.mapping.statuses.get(fold_setting_value(value))
         if kind is None:
             raise UnreadableValueError("“{text}” is not a known status.", text=value[:40])

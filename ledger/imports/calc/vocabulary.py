@@ -24,14 +24,14 @@ _SPACED_LETTERS = re.compile(r"(?:[^\W\d_] ){3,30}[^\W\d_]")  # a word as S A L 
 
 
 @cache
-def _words() -> Any:
+def _load_words() -> Any:
     return json.loads(WORDS_FILE.read_text("utf-8"))
 
 
 @cache
 def _load_meanings(name: str) -> dict[str, str]:
     """Return the meaning of each word."""
-    return {fold_heading(word) or word: kind for kind, words in _words()[name].items() for word in words}
+    return {fold_heading(word) or word: kind for kind, words in _load_words()[name].items() for word in words}
 
 
 def find_direction_meaning(value: str) -> str | None:
@@ -55,7 +55,7 @@ def find_directions(values: Iterable[str], heading: str = "") -> dict[str, str]:
     folded = {fold_heading(value) or value.strip(): value for value in values}
     known = set(folded) | {word[0] for word in fold_heading(heading).split()}
     letters: dict[str, set[str]] = {}
-    for out, came in _words()["directionPairs"]:
+    for out, came in _load_words()["directionPairs"]:
         if {out, came} <= known:
             letters.setdefault(out, set()).add("out")
             letters.setdefault(came, set()).add("in")
@@ -113,24 +113,24 @@ def is_unbooked_title(title: str) -> bool:
     [True, True, False]
     """
     words = fold_heading(title).split()
-    return any(word.startswith(_unbooked_stems()) for word in words) or any(
-        phrase in title for phrase in _words()["unbookedPhrases"]
+    return any(word.startswith(_load_unbooked_stems()) for word in words) or any(
+        phrase in title for phrase in _load_words()["unbookedPhrases"]
     )
 
 
 @cache
-def _unbooked_stems() -> tuple[str, ...]:
+def _load_unbooked_stems() -> tuple[str, ...]:
     """How words begin that name a state other than booked, in whatever form they are written."""
     kinds = ("pending", "leaveOut")
-    words = [fold_heading(word) for kind in kinds for word in _words()["status"][kind]]
+    words = [fold_heading(word) for kind in kinds for word in _load_words()["status"][kind]]
     stems = [word[: max(MIN_STEM_LENGTH, len(word) - 2)] for word in words if len(word) >= MIN_STEM_LENGTH]
-    return tuple(stem for stem in (*stems, *map(fold_heading, _words()["unbookedStems"])) if " " not in stem)
+    return tuple(stem for stem in (*stems, *map(fold_heading, _load_words()["unbookedStems"])) if " " not in stem)
 
 
 @cache
 def _compile_balance_phrases() -> re.Pattern[str]:
     """Return a pattern that tells quickly whether a text may begin with a phrase for a balance or a sum."""
-    first = {phrase.split()[0] for phrases in _words()["line"].values() for phrase in phrases}
+    first = {phrase.split()[0] for phrases in _load_words()["line"].values() for phrase in phrases}
     first |= {fold_heading(word) for word in first}
     return re.compile("(?:" + "|".join(map(re.escape, sorted(first, reverse=True))) + r")(?![^\W_])", re.IGNORECASE)
 
@@ -154,16 +154,14 @@ def has_words(cells: Iterable[str]) -> bool:
     return any(any(sign.isalpha() for sign in cell) for cell in cells)
 
 
-def find_line_name(text: str) -> str | None:
+def find_balance_name_kind(text: str) -> str | None:
     """The kind of balance or sum that a text is the name of, at most with its day, amount and currency; None for a text
     that has other words too, for people pay balances and shop at Total.
 
-    >>> find_line_name("Saldo per 31.03.2024"), find_line_name("Subtotal:"), find_line_name("Total")
-    ('balance', 'sum', 'name')
-    >>> find_line_name("S A L D O"), find_line_name("Saldo do dia")
-    ('word', 'balance')
-    >>> find_line_name("Solde facture 12"), find_line_name("New Balance Berlin"), find_line_name("Saldo 4711")
-    (None, None, None)
+    >>> [find_balance_name_kind(text) for text in ("Saldo per 31.03.2024", "Subtotal:", "Total", "S A L D O")]
+    ['balance', 'sum', 'name', 'word']
+    >>> [find_balance_name_kind(text) for text in ("Solde facture 12", "New Balance Berlin", "Saldo 4711")]
+    [None, None, None]
     """
     if _SPACED_LETTERS.fullmatch(text):
         text = text.replace(" ", "")
@@ -173,7 +171,7 @@ def find_line_name(text: str) -> str | None:
 @lru_cache(maxsize=1024)
 def _find_name(text: str) -> str | None:
     kind, rest = _find_phrase(_DATE_OR_AMOUNT.sub(" ", text))
-    counted = any(word in load_month_names() or word in _tails("lineCounts") for word in rest)
+    counted = any(word in load_month_names() or word in _load_tail_words("lineCounts") for word in rest)
     return (
         kind
         if all(_is_tail(word) or (counted and word.isdigit() and len(word) <= MAX_COUNT) for word in rest)
@@ -193,13 +191,13 @@ def _find_phrase(text: str) -> tuple[str | None, list[str]]:
 def _is_tail(word: str) -> bool:
     """Whether a word behind the name of a balance says when, in which currency, or of how many."""
     return (
-        word in _tails("lineTail")
-        or word in _tails("lineCounts")
+        word in _load_tail_words("lineTail")
+        or word in _load_tail_words("lineCounts")
         or word in load_month_names()
         or word.upper() in get_currency_codes()
     )
 
 
 @cache
-def _tails(name: str) -> frozenset[str]:
-    return frozenset(map(fold_heading, _words()[name]))
+def _load_tail_words(name: str) -> frozenset[str]:
+    return frozenset(map(fold_heading, _load_words()[name]))

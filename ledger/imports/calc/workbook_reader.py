@@ -196,7 +196,7 @@ def align_cell_texts(number: int, row: list[dict[str, Any]], formats: list[str])
             count=width,
             most=MAX_COLUMNS,
         )
-    return [filled.get(place, "") for place in range(1, width + 1)]
+    return [filled.get(position, "") for position in range(1, width + 1)]
 
 
 def to_cell_text(value: Any, code: str = "") -> str:

@@ -44,7 +44,7 @@ from ledger.imports.pages.saved_settings import (
     ANSWER,
     apply_answers,
     build_csv_settings,
-    find_given_reading,
+    find_encoding_and_separator,
     find_saved_settings,
 )
 from ledger.imports.pages.uploaded_files import get_upload_owner, redirect_to_next_file
@@ -69,7 +69,7 @@ class NoFile(InvalidInputError):
 # ---------------------------------------------------------------------------------------------- upload
 
 
-def receive_csv_upload(page: CompanyPage) -> HttpResponse:
+def upload_csv_page(page: CompanyPage) -> HttpResponse:
     """Store an uploaded CSV file and go to its check. Choices made for a file that it replaces are kept."""
     try:
         upload_id = store_csv_upload(page)
@@ -183,7 +183,7 @@ def check_csv_import_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
         content = uploads.read_upload(**get_upload_owner(page), upload_id=upload_id)
     except uploads.UploadExpired:
         return redirect_to_new_upload(page)
-    given = find_given_reading(form_data, find_chosen_account(page, form_data), content)
+    given = find_encoding_and_separator(form_data, find_chosen_account(page, form_data), content)
     try:
         lines = read_uploaded_table(content, given)
     except DomainError:
@@ -282,9 +282,9 @@ def build_csv_import_check(page: CompanyPage, upload_id: UUID, lines: Lines, con
     return CsvImportCheck(page, upload_id, lines, form, is_first, detection, tuple(questions), answers)
 
 
-def find_chosen_account(visit: CompanyPage, sent: Any) -> Account | None:
+def find_chosen_account(company_page: CompanyPage, sent: Any) -> Account | None:
     """The account that was chosen, or the only one."""
-    accounts = list_importable_accounts(visit)
+    accounts = list_importable_accounts(company_page)
     named = sent.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
     return next((each for each in accounts if str(each.id) == named), None)
 
@@ -370,27 +370,29 @@ def find_opening_balance(page: CompanyPage, account: Account, rows: TableItems) 
 
 def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpResponse:
     """Import the rows and go to the list of imports; on an error render the rows again."""
-    visit, account, form = import_check.page, import_check.form.get_chosen_account(), BoundForm(values={})
-    on_error = "skip" if "leave_out" in visit.request.POST else "abort"
-    with visit.handle_errors(form):
-        closed = "skip" if "leave_closed" in visit.request.POST else "refuse"
+    company_page, account, form = import_check.page, import_check.form.get_chosen_account(), BoundForm(values={})
+    on_error = "skip" if "leave_out" in company_page.request.POST else "abort"
+    with company_page.handle_errors(form):
+        closed = "skip" if "leave_closed" in company_page.request.POST else "refuse"
         request = rows.build_request(on_error=on_error, duplicates=import_check.duplicates, closed=closed)
-        request.skip_possible_duplicates = "leave_possible" in visit.request.POST
-        opening = find_opening_balance(visit, account, rows) if "set_opening" in visit.request.POST else None
+        request.skip_possible_duplicates = "leave_possible" in company_page.request.POST
+        opening = (
+            find_opening_balance(company_page, account, rows) if "set_opening" in company_page.request.POST else None
+        )
         outcome = uploads.import_upload(
-            company=visit.company,
-            context=visit.audit_context,
+            company=company_page.company,
+            context=company_page.audit_context,
             upload_id=import_check.upload_id,
             request=request,
             account_id=account.id,
             name=import_check.form.cleaned_data["name"],
             csv_settings=build_csv_settings(import_check.form, rows)
-            if visit.has_permission(Permission.ACCOUNTS_WRITE)
+            if company_page.has_permission(Permission.ACCOUNTS_WRITE)
             else None,
             opening=opening,
         )
-        messages.success(visit.request, format_import_outcome(outcome, account))
-        return redirect_to_next_file(visit)
-    if not uploads.is_upload_stored(**get_upload_owner(visit), upload_id=import_check.upload_id):
-        return redirect_to_new_upload(visit)
+        messages.success(company_page.request, format_import_outcome(outcome, account))
+        return redirect_to_next_file(company_page)
+    if not uploads.is_upload_stored(**get_upload_owner(company_page), upload_id=import_check.upload_id):
+        return redirect_to_new_upload(company_page)
     return preview_csv_import(import_check, rows, status=400, error=form.errors.get("", str(BAD_ROWS_MESSAGE)))

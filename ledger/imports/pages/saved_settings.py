@@ -19,7 +19,7 @@ from ledger.transactions.pages.labels import COLUMN_HEADINGS as EXPORTED
 ANSWER = "answer:"  # before the path of the settings that an answer belongs to
 
 
-def find_given_reading(sent: Any, account: Account | None, content: bytes) -> dict[str, Any]:
+def find_encoding_and_separator(sent: Any, account: Account | None, content: bytes) -> dict[str, Any]:
     """Return the encoding and the separator that were sent, answered, or kept for the account, in this order.
 
     What is UTF-8 is not read in another encoding that was kept.
@@ -46,10 +46,10 @@ def find_saved_settings(account: Account | None, lines: Lines) -> dict[str, Any]
     return mark_settings_as_kept(remaining)
 
 
-def list_export_column_values(lines: Lines, place: int | None) -> list[str]:
+def list_export_column_values(lines: Lines, position: int | None) -> list[str]:
     """What stands in a column of our own export, each once."""
     rows = (line.cells for line in lines[1:])
-    return list(dict.fromkeys(cells[place] for cells in rows if place is not None and place < len(cells)))
+    return list(dict.fromkeys(cells[position] for cells in rows if position is not None and position < len(cells)))
 
 
 def apply_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -> dict[str, Any]:

@@ -52,11 +52,11 @@ def list_imported_numbers(table: Table, mapping: ColumnMapping) -> list[str]:
     """Return the numbers in the column of accounts, of the rows that are imported."""
     if mapping.accounts is not None:
         return [value for value in mapping.accounts if has_full_number(value)]
-    place = mapping.columns.get("account")
-    if place is None:
+    position = mapping.columns.get("account")
+    if position is None:
         return []
     cells = (line.cells for line in table.rows)
-    return list(dict.fromkeys(row[place] for row in cells if place < len(row) and has_full_number(row[place])))
+    return list(dict.fromkeys(row[position] for row in cells if position < len(row) and has_full_number(row[position])))
 
 
 def find_account_of_table(accounts: Sequence[Account], lines: Sequence[Line]) -> Account | None:

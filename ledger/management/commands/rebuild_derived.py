@@ -17,19 +17,19 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--check", action="store_true", help="only compare; exit with an error on differences")
-        company_batches.add_round_arguments(parser)
+        company_batches.add_company_batch_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         differences: list[str] = []
         failures: list[str] = []
 
-        def checked(company: Company) -> bool:
+        def is_consistent(company: Company) -> bool:
             result = self.check_company(company)
             differences.extend(result)
             return not result
 
         if options["check"]:
-            handle_company, work, progress_label = checked, "rebuild_derived --check", "Checking company"
+            handle_company, work, progress_label = is_consistent, "rebuild_derived --check", "Checking company"
         else:
             handle_company, work, progress_label = self.rebuild_company, "rebuild_derived", "Rebuilding company"
         guarded = company_batches.wrap_company_task(handle_company, failures, work=work)

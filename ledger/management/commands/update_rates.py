@@ -31,7 +31,7 @@ class Command(BaseCommand):
         except (OSError, urllib.error.URLError, rates.UnreadableRates) as error:
             raise CommandError(f"Could not load exchange rates: {error}") from None
         with progress_bar.draw_progress_bar(self.stderr) as show_progress:
-            count = rate_updates.convert_results_to_new_rates(now=now, tell=show_progress)
+            count = rate_updates.convert_results_to_new_rates(now=now, report_progress=show_progress)
         if count is None:
             self.stdout.write("No new rates.")
             return

@@ -89,17 +89,17 @@ def build_posting_rows(
         for pl_type, value in posting_input.lines:
             start, end = get_recognition_period(posting_input, pl_type)
             months = spread_amount(value, currency=posting_input.currency, start=start, end=end)
-            for month, amount in move_to_open_month(months, posting_input.recognized_from).items():
+            for month, amount in move_amounts_to_open_month(months, posting_input.recognized_from).items():
                 base_amount = convert_to_base_currency(
                     amount, posting_input=posting_input, base_currency=base_currency, rates=rates
                 )
                 yield PostingRow(posting_input.id, pl_type, month, posting_input.category_id, amount, base_amount)
 
 
-def move_to_open_month(amount_by_month: dict[date, Decimal], first_month: date | None) -> dict[date, Decimal]:
+def move_amounts_to_open_month(amount_by_month: dict[date, Decimal], first_month: date | None) -> dict[date, Decimal]:
     """Add amounts of earlier months to those of `first_month`; None moves nothing.
 
-    >>> move_to_open_month({date(2026, 3, 1): Decimal(2), date(2026, 4, 1): Decimal(3)}, date(2026, 4, 1))
+    >>> move_amounts_to_open_month({date(2026, 3, 1): Decimal(2), date(2026, 4, 1): Decimal(3)}, date(2026, 4, 1))
     {datetime.date(2026, 4, 1): Decimal('5')}
     """
     if first_month is None:
@@ -241,10 +241,10 @@ def list_posting_inputs(rows: Any, *, limit: int | None = None) -> list[PostingI
         "recognized_from",
         *PL_TYPES,
     )
-    return [PostingInput(*row[:7], to_pl_type_amounts(row[8:]), row[7]) for row in values[:limit]]  # type: ignore[call-arg]
+    return [PostingInput(*row[:7], list_amounts_by_pl_type(row[8:]), row[7]) for row in values[:limit]]  # type: ignore[call-arg]
 
 
-def to_pl_type_amounts(values: Iterable[Decimal | None]) -> tuple[tuple[str, Decimal], ...]:
+def list_amounts_by_pl_type(values: Iterable[Decimal | None]) -> tuple[tuple[str, Decimal], ...]:
     """Return (P&L line, amount) of each line that a categorization has, from its seven columns."""
     return tuple((pl_type, value) for pl_type, value in zip(PL_TYPES, values, strict=True) if value is not None)
 

@@ -12,7 +12,7 @@ from companies.change import change_company
 from companies.maintenance.progress_bar import ProgressCallback, ignore_progress, track_progress
 from companies.models import AuditContext, Company, IdIn
 from ledger.models import Categorization, RateLoad, Transaction
-from ledger.money.rates import announce_late_rates
+from ledger.money.rates import allow_late_rate_conversions
 from ledger.recognition.actions.postings import (
     POSTING_CHUNK_ROWS,
     find_rates_of_transactions,
@@ -20,7 +20,7 @@ from ledger.recognition.actions.postings import (
 )
 
 
-def convert_results_to_new_rates(*, now: datetime, tell: ProgressCallback = ignore_progress) -> int | None:
+def convert_results_to_new_rates(*, now: datetime, report_progress: ProgressCallback = ignore_progress) -> int | None:
     """Convert results to rates loaded since the last complete run; None if there are no new rates.
 
     If it is stopped half-way, call it again. Returns the number of transactions. Raises MissingRateError.
@@ -29,13 +29,15 @@ def convert_results_to_new_rates(*, now: datetime, tell: ProgressCallback = igno
     pending_loads = RateLoad.objects.pending_revaluation().aggregate(newest=Max("id"), since=Min(first_day))
     if pending_loads["since"] is None:
         return None
-    count = convert_postings_to_new_rates(context=AuditContext(time=now), since=pending_loads["since"], tell=tell)
+    count = convert_postings_to_new_rates(
+        context=AuditContext(time=now), since=pending_loads["since"], report_progress=report_progress
+    )
     RateLoad.objects.pending_revaluation().filter(id__lte=pending_loads["newest"]).update(revalued_time=now)
     return count
 
 
 def convert_postings_to_new_rates(
-    *, context: AuditContext, since: date, tell: ProgressCallback = ignore_progress
+    *, context: AuditContext, since: date, report_progress: ProgressCallback = ignore_progress
 ) -> int:
     """Convert the postings of foreign-currency transactions dated ``since`` or later, company by company.
 
@@ -43,7 +45,7 @@ def convert_postings_to_new_rates(
     """
     companies = Company.objects.order_by("id")
     tracked_companies = track_progress(
-        companies, total=len(companies), report_progress=tell, task="Converting results of company"
+        companies, total=len(companies), report_progress=report_progress, task="Converting results of company"
     )
     return sum(convert_company_postings(company, context=context, since=since) for company in tracked_companies)
 
@@ -65,7 +67,7 @@ def convert_foreign_postings(company: Company, *, since: date) -> int:
         .order_by("id")
         .values_list("id", flat=True)
     )
-    with announce_late_rates():
+    with allow_late_rate_conversions():
         ids = list(rows[:POSTING_CHUNK_ROWS])
         while ids:
             convert_postings(company=company, transaction_ids=ids)

@@ -51,7 +51,7 @@ def apply_rules(*, company: Company, context: AuditContext, selection: dict[str,
             changing_matches = [match for match in chunk if match.would_change]
             if changing_matches:
                 replaced = {
-                    match.transaction.id: to_replaced_json(match.assigned)
+                    match.transaction.id: serialize_replaced_categorizations(match.assigned)
                     for match in changing_matches
                     if match.assigned
                 }
@@ -71,13 +71,13 @@ def apply_rules(*, company: Company, context: AuditContext, selection: dict[str,
     return result
 
 
-def to_replaced_json(assigned: AssignedCategory) -> dict[str, Any]:
+def serialize_replaced_categorizations(assigned: AssignedCategory) -> dict[str, Any]:
     """Return the replaced categorizations as the first new one stores them, so that the run can be undone."""
     choice = assigned.choice
     rule = choice.rule
     return {
         "run_id": str(assigned.run_id) if assigned.run_id else None,
-        "replaced": limit_replaced_depth(assigned.replaced, MAX_UNDOABLE_RUNS),
+        "replaced": limit_undo_depth(assigned.replaced, MAX_UNDOABLE_RUNS),
         "category_id": str(choice.category_id),
         "pl_type": choice.pl_type,
         "counterparty_id": str(choice.counterparty_id) if choice.counterparty_id else None,
@@ -96,10 +96,10 @@ def to_replaced_json(assigned: AssignedCategory) -> dict[str, Any]:
     }
 
 
-def limit_replaced_depth(replaced: dict[str, Any] | None, depth: int) -> dict[str, Any] | None:
+def limit_undo_depth(replaced: dict[str, Any] | None, depth: int) -> dict[str, Any] | None:
     """Limit how many runs, one after the other, can be undone."""
     if replaced is None or not replaced.get("replaced"):
         return replaced
     if depth > 1:
-        return replaced | {"replaced": limit_replaced_depth(replaced["replaced"], depth - 1)}
+        return replaced | {"replaced": limit_undo_depth(replaced["replaced"], depth - 1)}
     return replaced | {"replaced": None, "run_id": None}

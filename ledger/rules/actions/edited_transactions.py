@@ -14,7 +14,7 @@ from ledger.categorization.actions.uncategorization import UncategorizationResul
 from ledger.categorization.choices import CategorizableTransaction, CategorizationChoice, ChoiceSplit
 from ledger.models import Categorization, CategorizationRule, Transaction
 from ledger.money.calc.money import MONEY_CONTEXT
-from ledger.recognition.actions.postings import PL_TYPES, to_pl_type_amounts
+from ledger.recognition.actions.postings import PL_TYPES, list_amounts_by_pl_type
 from ledger.recognition.service_periods import RecognitionRule
 from ledger.rules.actions.auto_assign import assign_categories
 from ledger.rules.queries.compiled_rules import build_service_period_rule, parse_rule_note, to_rule_choice
@@ -112,7 +112,7 @@ def build_updated_choice(
 
 def get_category_line(categorization: Categorization) -> tuple[UUID, str]:
     """Return category and P&L line of an automatic categorization."""
-    ((pl_type, _),) = to_pl_type_amounts(getattr(categorization, pl_type) for pl_type in PL_TYPES)
+    ((pl_type, _),) = list_amounts_by_pl_type(getattr(categorization, pl_type) for pl_type in PL_TYPES)
     return categorization.category_id, pl_type
 
 

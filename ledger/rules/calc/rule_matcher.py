@@ -91,7 +91,7 @@ class FoldedText:
         self._edged: str | None = None
 
     @property
-    def edged(self) -> str:
+    def with_word_edges(self) -> str:
         if self._edged is None:
             self._edged = mark_word_edges(self.folded)
         return self._edged
@@ -112,7 +112,7 @@ def build_text_test(condition: TextCondition) -> Callable[[FoldedText], bool]:
             return lambda text: text.folded.startswith(folded_value)
         case "wholeWord":
             word = mark_word_edges(folded_value)
-            return lambda text: word in text.edged
+            return lambda text: word in text.with_word_edges
     raise ValueError(condition.operator)
 
 
@@ -126,7 +126,7 @@ def build_fact_tests(conditions: RuleConditions) -> Iterable[ConditionTest]:
     accounts, currency, direction = conditions.account_ids, conditions.currency, conditions.direction
     min_amount, max_amount, is_incoming = conditions.min_amount, conditions.max_amount, direction == "in"
 
-    def holds(movement: MatchInput, _: FoldedText, __: FoldedText) -> bool:
+    def matches_facts(movement: MatchInput, _: FoldedText, __: FoldedText) -> bool:
         amount = movement.amount
         return (
             (accounts is None or movement.account_id in accounts)
@@ -137,7 +137,7 @@ def build_fact_tests(conditions: RuleConditions) -> Iterable[ConditionTest]:
         )
 
     if any(condition is not None for condition in (accounts, currency, direction, min_amount, max_amount)):
-        yield holds
+        yield matches_facts
 
 
 def build_text_tests(conditions: RuleConditions) -> Iterable[ConditionTest]:

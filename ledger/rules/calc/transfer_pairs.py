@@ -82,7 +82,7 @@ class UnpairedLegs:
             self.legs.setdefault((leg.day, leg.currency), []).append(leg)
         self.currencies = sorted({currency for _, currency in self.legs})
 
-    def get_signs(self, leg: CandidateLeg) -> PartySigns:
+    def get_party_signs(self, leg: CandidateLeg) -> PartySigns:
         if leg.id not in self.signs:
             self.signs[leg.id] = read_party_signs(leg.from_to, leg.description, leg.account_id, self.identity)
         return self.signs[leg.id]
@@ -114,7 +114,7 @@ class UnpairedLegs:
         source = criteria.source
         if leg.account_id == source.account_id or (source.id, leg.id) in self.dismissed:
             return False
-        signs = self.get_signs(source), self.get_signs(leg)
+        signs = self.get_party_signs(source), self.get_party_signs(leg)
         if criteria.needs_signs and not all(leg_signs.own for leg_signs in signs):
             return False
         deviation = (
@@ -180,7 +180,7 @@ def find_leg_partner(
     needs_signs: bool,
 ) -> LegPair | None:
     """Return the pair with the nearest leg so many days before or after; None if none matches."""
-    signs = unpaired_legs.get_signs(source)
+    signs = unpaired_legs.get_party_signs(source)
     if not signs.own and (needs_signs or (signs.third_party and not same_currency)):
         return None  # no leg could fit
     others = [currency for currency in unpaired_legs.currencies if currency != source.currency]

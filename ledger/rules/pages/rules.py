@@ -16,7 +16,7 @@ from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
-from ledger.categorization.pages.bulk_actions import add_kept_sentence, validate_request_body
+from ledger.categorization.pages.bulk_actions import append_kept_count, validate_request_body
 from ledger.models import CategorizationRule, CategorizationRun, Transaction
 from ledger.rules import serializers
 from ledger.rules.actions import categorization_rules, categorization_runs, run_undo
@@ -26,7 +26,7 @@ from ledger.rules.forms import (
     PERIOD_START_LABELS,
     RULE_FORM_FIELDS,
     SPARE_SPLIT_ROWS,
-    build_form_values_like,
+    build_form_values_from_transaction,
     build_rule_body,
     build_rule_form_values,
     describe_rule,
@@ -96,7 +96,7 @@ def create_rule_page(page: CompanyPage) -> HttpResponse:
     if suggestion is None:
         return render_rule_form(
             page,
-            BoundForm(values=build_form_values_like(page, transaction)),
+            BoundForm(values=build_form_values_from_transaction(page, transaction)),
             several=transaction.categorized_value != 0,
         )
     values = build_rule_form_values(suggestion.rule)
@@ -270,7 +270,7 @@ def undo_rule_run_page(page: CompanyPage, run_id: UUID) -> HttpResponse:
     with page.handle_errors():
         result = run_undo.undo_categorization_run(company=page.company, context=page.audit_context, run_id=run_id)
         sentence = ngettext("{count} transaction restored.", "{count} transactions restored.", result.affected)
-        return page.redirect_with_message(add_kept_sentence(sentence, result), "rules")
+        return page.redirect_with_message(append_kept_count(sentence, result), "rules")
     return page.redirect("rules")
 
 

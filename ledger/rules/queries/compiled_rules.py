@@ -16,7 +16,7 @@ from ledger.rules.calc.rule_matcher import MatchInput, RuleConditions, RuleMatch
 from ledger.rules.queries.counterparty_names import CounterpartyNames, build_counterparty
 
 
-class RuleVerdict(NamedTuple):
+class RuleAssignment(NamedTuple):
     """What a rule assigns; the id is None for an unsaved rule."""
 
     rule_id: UUID | None
@@ -29,21 +29,21 @@ class RuleVerdict(NamedTuple):
 class CompiledRules:
     """Prepared rules. ``needs_counterparties``: a rule has a counterparty condition."""
 
-    matcher: RuleMatcher[RuleVerdict]
+    matcher: RuleMatcher[RuleAssignment]
     needs_counterparties: bool  # whether a rule asks for a counterparty
     counterparty_names: CounterpartyNames
 
     def __bool__(self) -> bool:
         return bool(self.matcher.rules)
 
-    def find_first(self, match_input: MatchInput, day: date) -> RuleVerdict | None:
+    def find_first(self, match_input: MatchInput, day: date) -> RuleAssignment | None:
         """Return the first rule that matches, with the choice for this transaction."""
         verdict = self.matcher.find_first(match_input)
         if verdict is None or not (verdict.service_period or verdict.takes_counterparty):
             return verdict
-        return RuleVerdict(verdict.rule_id, self.complete_choice(verdict, match_input, day))
+        return RuleAssignment(verdict.rule_id, self.complete_choice(verdict, match_input, day))
 
-    def complete_choice(self, verdict: RuleVerdict, match_input: MatchInput, day: date) -> CategorizationChoice:
+    def complete_choice(self, verdict: RuleAssignment, match_input: MatchInput, day: date) -> CategorizationChoice:
         """Return the choice with the period and counterparty that follow from a transaction."""
         choice = verdict.choice
         if verdict.service_period:
@@ -74,7 +74,7 @@ def build_compiled_rules(
 ) -> CompiledRules:
     """Prepare rules for matching; `is_stored` is False for unsaved ones."""
     rows = list(rules)
-    matcher = RuleMatcher((build_verdict(row, is_stored=is_stored), to_rule_conditions(row)) for row in rows)
+    matcher = RuleMatcher((build_rule_assignment(row, is_stored=is_stored), to_rule_conditions(row)) for row in rows)
     return CompiledRules(
         matcher,
         needs_counterparties=any(row.counterparty_id for row in rows),
@@ -82,9 +82,9 @@ def build_compiled_rules(
     )
 
 
-def build_verdict(rule: CategorizationRule, *, is_stored: bool = True) -> RuleVerdict:
+def build_rule_assignment(rule: CategorizationRule, *, is_stored: bool = True) -> RuleAssignment:
     """Return what an enabled rule assigns, and what it takes from each transaction."""
-    return RuleVerdict(
+    return RuleAssignment(
         rule.id if is_stored else None, to_rule_choice(rule), rule.service_period, rule.counterparty_from is not None
     )
 

@@ -19,7 +19,7 @@ from ledger.categorization.choices import (
     list_chosen_categorizations,
 )
 from ledger.models import RULE_NOTE_PREFIX, Categorization
-from ledger.recognition.actions.postings import PL_TYPES, to_pl_type_amounts
+from ledger.recognition.actions.postings import PL_TYPES, list_amounts_by_pl_type
 from ledger.recognition.service_periods import RecognitionRule
 from ledger.rules.calc.rule_matcher import MatchInput
 from ledger.rules.queries.assignability import build_assignability_check
@@ -146,7 +146,7 @@ def load_assigned_categories(categorizations: Any) -> tuple[dict[UUID, AssignedC
     columns = ("transaction_id", "position", "value", "run_id", "replaced", *ASSIGNED_COLUMNS, *PL_TYPES)
     for row_id, position, value, run_id, replaced, *rest in automatic_or_empty.values_list(*columns):
         *columns_of_choice, tax, note = rest[: len(ASSIGNED_COLUMNS)]
-        amounts = to_pl_type_amounts(rest[len(ASSIGNED_COLUMNS) :])
+        amounts = list_amounts_by_pl_type(rest[len(ASSIGNED_COLUMNS) :])
         if note and note.startswith(RULE_NOTE_PREFIX) and len(amounts) == 1:
             category_id, counterparty_id, *dates = columns_of_choice
             choice = CategorizationChoice(
@@ -240,11 +240,11 @@ def preview_rules(*, company: Company, rules: CompiledRules, selection: dict[str
         result.counts.update(match.rule_id for match in chunk)
         changing_matches = [match for match in chunk if match.would_change]
         result.changed += len(changing_matches)
-        result.sample += [build_sample(match) for match in changing_matches[: MAX_SAMPLE - len(result.sample)]]
+        result.sample += [build_rule_sample(match) for match in changing_matches[: MAX_SAMPLE - len(result.sample)]]
     return result
 
 
-def build_sample(match: RuleMatch) -> dict[str, Any]:
+def build_rule_sample(match: RuleMatch) -> dict[str, Any]:
     """Return an example of what would change, with the category of its first categorization."""
     first_part = list_chosen_categorizations(match.transaction, match.choice)[0]
     return {

@@ -10,7 +10,7 @@ from companies.models import Company
 from ledger.calc.recognition import DateRule
 from ledger.models import Categorization, CategorizationRule, Direction, Operator, Transaction
 from ledger.money.calc.money import MONEY_CONTEXT, compute_included_tax
-from ledger.recognition.actions.postings import PL_TYPES, to_pl_type_amounts
+from ledger.recognition.actions.postings import PL_TYPES, list_amounts_by_pl_type
 from ledger.rules.calc.rule_matcher import fold_text
 from ledger.rules.queries import rule_matches
 from ledger.rules.queries.compiled_rules import build_compiled_rules
@@ -95,7 +95,7 @@ def build_rule_from_transaction(company: Company, transaction: Transaction) -> C
     if transaction.is_initial or transaction.is_open or len(categorizations) != 1 or categorizations[0].counter_id:
         raise NothingToLearn
     categorization = categorizations[0]
-    amounts = to_pl_type_amounts(getattr(categorization, pl_type) for pl_type in PL_TYPES)
+    amounts = list_amounts_by_pl_type(getattr(categorization, pl_type) for pl_type in PL_TYPES)
     if len(amounts) != 1:
         raise NothingToLearn
     rule = CategorizationRule(

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 import msgspec
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from companies.errors import build_unknown_id_entry
 from companies.models import AuditContext, Company, generate_id
 from companies.names import build_name
 from ledger.bulk.copy import copy_lines, escape_nullable_copy_text
 from ledger.bulk.request_bodies import Fault, normalize_id
+from ledger.models import Subscription
 
 AUDIT_COLUMNS = ("created_user_id", "last_updated_user_id", "created_time", "last_updated_time")
 CANONICAL_UUID_PATTERN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -36,6 +38,10 @@ class RecordDirectory:
     by_name: dict[str, str] = field(default_factory=dict)
     created: list[tuple[str, str, str | None]] = field(default_factory=list)  # (id, name, external id)
 
+    def find_id(self, external_id: str | None, name: str | None) -> str | None:
+        """Return the id of the named record; None if it is missing or has no name."""
+        return self.by_external_id.get(external_id) if external_id is not None else self.by_name.get(name or "")
+
     def get_or_create_id(self, external_id: str | None, name: str | None) -> str | None:
         """Return the id of the named record, a new one if it is missing; None if the item has no name."""
         if external_id is None and name is None:
@@ -52,20 +58,26 @@ class RecordDirectory:
 
 @dataclass(slots=True)
 class ImportReferences:
-    """The records that the items of one import refer to."""
+    """The records that the items of one import refer to.
+
+    With ``by_customer`` an item without an id of its subscription means that of its customer and product.
+    """
 
     by_id: dict[str, str] = field(default_factory=dict)  # as spelled by the caller -> as we spell it
     by_external_id: dict[str, str] = field(default_factory=dict)
     customers: RecordDirectory = field(default_factory=RecordDirectory)
     products: RecordDirectory = field(default_factory=RecordDirectory)
-    created: list[tuple[str, str, str | None, str]] = field(
+    created: list[tuple[str, str, str | None, str | None]] = field(
         default_factory=list
     )  # (id, customer, product, external id)
+    by_customer: dict[str, list[tuple[str, str | None]]] | None = None  # customer → (subscription, product)
 
     def find_error(self, item: SubscriptionReference) -> Fault | None:
         """Return (field, code, detail) if the item names no subscription that exists or can be created."""
         if item.subscription_id is not None:
             return None if item.subscription_id in self.by_id else build_unknown_id_entry("subscriptionId")
+        if item.subscription_external_id is None and self.by_customer is not None:
+            return self.find_customer_error(item)
         if item.subscription_external_id is None:
             return "subscriptionId", "required", "Send subscriptionId or subscriptionExternalId."
         if item.subscription_external_id in self.by_external_id:
@@ -74,17 +86,42 @@ class ImportReferences:
             return "customerExternalId", "required", "A new subscription needs customerExternalId or customerName."
         return None
 
-    def get_or_create_subscription_id(self, item: SubscriptionReference) -> str:
-        """Return the id of the item's subscription, a new one if it is missing. The item must have no error."""
+    def find_customer_error(self, item: SubscriptionReference) -> Fault | None:
+        """Return what is wrong if customer and product name several subscriptions."""
+        if len(self.list_customer_subscriptions(item)) > 1:
+            detail = _("This customer has several subscriptions. Add a column with the subscription ID.")
+            return "subscriptionExternalId", "ambiguous", detail
+        return None
+
+    def list_customer_subscriptions(self, item: SubscriptionReference) -> list[str]:
+        """Return the subscriptions of the item's customer and product; of all products if it names none."""
+        customer_id = self.customers.find_id(item.customer_external_id, item.customer_name)
+        subscriptions = (self.by_customer or {}).get(customer_id or "", [])
+        if item.product_external_id is None and item.product_name is None:
+            return [subscription_id for subscription_id, _product_id in subscriptions]
+        product_id = self.products.find_id(item.product_external_id, item.product_name)
+        return [subscription_id for subscription_id, own_id in subscriptions if product_id and own_id == product_id]
+
+    def find_subscription_id(self, item: SubscriptionReference) -> str | None:
+        """Return the id of the item's subscription; None if it is missing."""
         if item.subscription_id is not None:
             return self.by_id[item.subscription_id]
-        external_id = item.subscription_external_id or ""
-        subscription_id = self.by_external_id.get(external_id)
+        if item.subscription_external_id is None:
+            return next(iter(self.list_customer_subscriptions(item)), None)
+        return self.by_external_id.get(item.subscription_external_id)
+
+    def get_or_create_subscription_id(self, item: SubscriptionReference) -> str:
+        """Return the id of the item's subscription, a new one if it is missing. The item must have no error."""
+        subscription_id = self.find_subscription_id(item)
         if subscription_id is None:
             customer_id = self.customers.get_or_create_id(item.customer_external_id, item.customer_name) or ""
             product_id = self.products.get_or_create_id(item.product_external_id, item.product_name)
-            subscription_id = self.by_external_id[external_id] = str(generate_id())
-            self.created.append((subscription_id, customer_id, product_id, external_id))
+            subscription_id = str(generate_id())
+            self.created.append((subscription_id, customer_id, product_id, item.subscription_external_id))
+            if item.subscription_external_id is not None:
+                self.by_external_id[item.subscription_external_id] = subscription_id
+            if self.by_customer is not None:
+                self.by_customer.setdefault(customer_id, []).append((subscription_id, product_id))
         return subscription_id
 
     def create_missing(self, *, company: Company, context: AuditContext) -> dict[str, int]:
@@ -132,9 +169,15 @@ class ImportReferences:
         }
 
 
-def load_import_references(*, company: Company, items: Sequence[SubscriptionReference]) -> ImportReferences:
-    """Return the known subscriptions of the items and, for missing ones, the known customers and products."""
-    references = ImportReferences()
+def load_import_references(
+    *, company: Company, items: Sequence[SubscriptionReference], finds_by_customer: bool = False
+) -> ImportReferences:
+    """Return the known subscriptions of the items and, for missing ones, the known customers and products.
+
+    Args:
+        finds_by_customer: find subscriptions of items without an id of one by customer and product.
+    """
+    references = ImportReferences(by_customer={} if finds_by_customer else None)
     sent_ids = {item.subscription_id for item in items if item.subscription_id is not None}
     own_id_by_sent_id = {
         sent_id: sent_id if CANONICAL_UUID_PATTERN.fullmatch(sent_id) else normalize_id(sent_id) for sent_id in sent_ids
@@ -146,7 +189,7 @@ def load_import_references(*, company: Company, items: Sequence[SubscriptionRefe
         for item in items
         if item.subscription_id is None and item.subscription_external_id is not None
     }
-    if not external_ids:
+    if not external_ids and not finds_by_customer:
         return references
     references.by_external_id = fetch_ids_by_text(_SUBSCRIPTIONS, company, external_ids)
     missing = [
@@ -157,7 +200,23 @@ def load_import_references(*, company: Company, items: Sequence[SubscriptionRefe
     if missing:
         references.customers = load_customer_directory(company, missing)
         references.products = load_product_directory(company, missing)
+    if finds_by_customer:
+        references.by_customer = load_subscriptions_by_customer(company, references.customers)
     return references
+
+
+def load_subscriptions_by_customer(
+    company: Company, customers: RecordDirectory
+) -> dict[str, list[tuple[str, str | None]]]:
+    """Return (subscription, product) of each of the customers."""
+    customer_ids = {*customers.by_external_id.values(), *customers.by_name.values()}
+    rows = Subscription.objects.for_company(company.id).filter(customer__in=customer_ids).order_by("id")
+    by_customer: dict[str, list[tuple[str, str | None]]] = {}
+    for subscription_id, customer_id, product_id in rows.values_list("id", "customer_id", "product_id"):
+        by_customer.setdefault(str(customer_id), []).append(
+            (str(subscription_id), str(product_id) if product_id else None)
+        )
+    return by_customer
 
 
 # Each joins the requested texts, so that the plan suits their number, and returns (text, id).

@@ -4,9 +4,11 @@ Rows keep the order of the file: their ids are made in it, so that of two events
 day the later one in the file counts.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from decimal import Decimal
+from itertools import count
 from uuid import UUID
 
 from django.db import connection
@@ -19,10 +21,10 @@ from companies.counters import count_import_outcome
 from companies.errors import ValidationFailed
 from companies.models import AuditContext, Company, generate_id
 from ledger import hooks
-from ledger.bulk.copy import copy_lines, escape_nullable_copy_text
+from ledger.bulk.copy import NULL, copy_lines, escape_nullable_copy_text
 from ledger.bulk.planner_statistics import analyze_after_commit
 from ledger.bulk.request_bodies import BulkRequest, Fault, find_amount_fault, sort_faults
-from ledger.models import Subscription
+from ledger.models import Subscription, SubscriptionEventImport
 from ledger.subscriptions.actions.import_references import (
     ImportReferences,
     SubscriptionReference,
@@ -34,6 +36,9 @@ MAX_EVENTS = 100_000  # decisions on imports: more goes in several calls
 MAX_NAMED_CUSTOMERS = 1_000  # past this adding up the whole company again is quicker than customer by customer
 MAX_ID_LENGTH = MAX_NAME_LENGTH = 200
 MAX_INTERVAL_COUNT = 1000
+
+
+EventValues = tuple[str, date, Decimal, str, str, int]  # subscription, day, amount, currency, interval, its count
 
 
 class EventImportItem(SubscriptionReference, gc=False, rename="camel", kw_only=True):
@@ -82,29 +87,50 @@ def store_imported_events(
     *,
     rows: list[tuple[str, EventImportItem]],
     references: ImportReferences,
+    event_import: SubscriptionEventImport | None = None,
 ) -> None:
-    """Store the rows and the missing records they name; the company's recurring revenue is recomputed."""
+    """Store the rows and the missing records they name; the company's recurring revenue is recomputed.
+
+    Args:
+        event_import: the stored import of a file, which the rows then belong to.
+    """
     company, context, event_ids = change.company, change.context, list[UUID]()
     created_counts = references.create_missing(company=company, context=context)
-    lines = to_event_copy_lines(rows, company_id=str(company.id), context=context, event_ids=event_ids)
+    import_id = str(event_import.id) if event_import else None
+    lines = to_event_copy_lines(
+        rows, company_id=str(company.id), context=context, event_ids=event_ids, import_id=import_id
+    )
     copy_lines("ledger_subscriptionevent", COPY_COLUMNS, lines)
     analyze_after_commit("ledger_subscriptionevent", "ledger_subscription", rows=len(rows), company_id=company.id)
     counts = {"count": outcome.count, "duplicates": outcome.duplicates, "errors": len(outcome.errors)}
     after = {**counts, "first_id": event_ids[0], "last_id": event_ids[-1], **created_counts}
+    if event_import:
+        after |= {"filename": event_import.filename, "import_id": import_id}
     change.record_bulk("subscriptionEvents.imported", "subscriptionEvent", after=after)
     event_changes = SubscriptionEventChanges(customers=find_customer_ids(company, rows), added=tuple(event_ids))
     hooks.subscription_events_changed.run(company=company, context=context, changed=event_changes)
 
 
 def validate_event_items(
-    *, company: Company, request: BulkRequest, references: ImportReferences, outcome: EventImportOutcome
+    *,
+    company: Company,
+    request: BulkRequest,
+    references: ImportReferences,
+    outcome: EventImportOutcome,
+    positions: Sequence[int] | None = None,
+    known_values: set[EventValues] | None = None,
 ) -> list[tuple[str, EventImportItem]]:
-    """Return (subscription id, item) of valid, new rows; add errors and duplicates to the outcome."""
-    known_ids = find_known_event_ids(company, request.items)
+    """Return (subscription id, item) of valid, new rows; add errors and duplicates to the outcome.
+
+    Args:
+        positions: of the items, for pointers; by default their places in the request.
+        known_values: events of the items' subscriptions; an equal item without an external id is a duplicate.
+    """
+    known = KnownEvents(find_known_event_ids(company, request.items), known_values)
     errors_by_price: dict[tuple[str, str], Fault | None] = {}  # price lists are short
     rows: list[tuple[str, EventImportItem]] = []
     closed: list[str] = []
-    for index, item in enumerate(request.items):
+    for index, item in zip(positions or count(), request.items, strict=False):
         if item is None:
             continue
         price = (item.amount_value, item.amount_currency)
@@ -114,18 +140,54 @@ def validate_event_items(
         if error:
             outcome.errors.append((f"#/events/{index}/{error[0]}", *error[1:]))
             continue
-        if item.external_id is not None:
-            if item.external_id in known_ids:
-                outcome.duplicates += 1
-                continue
-            known_ids.add(item.external_id)
-        days = {"effectiveDate": item.effective_date, "committedDate": item.committed_date}
-        closed += [f"#/events/{index}/{name}" for name, day in days.items() if is_day_closed(company, day)]
-        rows.append((references.get_or_create_subscription_id(item), item))
+        if known.contains(item, references.find_subscription_id(item)):
+            outcome.duplicates += 1
+            continue
+        subscription_id = references.get_or_create_subscription_id(item)
+        known.add(item, subscription_id)
+        closed += list_closed_pointers(company, item, f"#/events/{index}")
+        rows.append((subscription_id, item))
     if closed:
         raise PeriodClosed.for_company(company, *closed)
     outcome.errors = sort_faults(outcome.errors)
     return rows
+
+
+@dataclass(slots=True)
+class KnownEvents:
+    """Events that are stored or come earlier in the request: by external id, and by their values where they have none.
+
+    Without ``values`` only external ids tell duplicates.
+    """
+
+    external_ids: set[str]
+    values: set[EventValues] | None = None
+
+    def contains(self, item: EventImportItem, subscription_id: str | None) -> bool:
+        """Whether the item is known. Its subscription is None if it is missing."""
+        if item.external_id is not None:
+            return item.external_id in self.external_ids
+        if not self.values or subscription_id is None:
+            return False
+        return get_event_values(subscription_id, item) in self.values
+
+    def add(self, item: EventImportItem, subscription_id: str) -> None:
+        if item.external_id is not None:
+            self.external_ids.add(item.external_id)
+        elif self.values is not None:
+            self.values.add(get_event_values(subscription_id, item))
+
+
+def list_closed_pointers(company: Company, item: EventImportItem, pointer: str) -> list[str]:
+    """Return pointers to the dates of an item that lie in closed months."""
+    days = {"effectiveDate": item.effective_date, "committedDate": item.committed_date}
+    return [f"{pointer}/{name}" for name, day in days.items() if is_day_closed(company, day)]
+
+
+def get_event_values(subscription_id: str, item: EventImportItem) -> EventValues:
+    """Return what makes two events of a subscription equal."""
+    price = Decimal(item.amount_value), item.amount_currency, item.interval or "month", item.interval_count or 1
+    return subscription_id, item.effective_date, *price
 
 
 def find_price_error(amount: str, currency: str) -> Fault | None:
@@ -177,15 +239,20 @@ EVENT_COLUMNS = (
     "retracted_time",
 )
 AUDIT_COLUMNS = ("created_user_id", "last_updated_user_id", "created_time", "last_updated_time")
-COPY_COLUMNS = ("company_id", "id", *EVENT_COLUMNS, *AUDIT_COLUMNS)
+COPY_COLUMNS = ("company_id", "id", *EVENT_COLUMNS, "event_import_id", *AUDIT_COLUMNS)
 
 
 def to_event_copy_lines(
-    rows: list[tuple[str, EventImportItem]], *, company_id: str, context: AuditContext, event_ids: list[UUID]
+    rows: list[tuple[str, EventImportItem]],
+    *,
+    company_id: str,
+    context: AuditContext,
+    event_ids: list[UUID],
+    import_id: str | None = None,
 ) -> Iterator[str]:
     """Yield each row as a line in COPY's text format; append its id to ``event_ids``."""
     actor = escape_nullable_copy_text(context.actor)
-    tail = f"\t\\N\t{actor}\t{actor}\t{context.time}\t{context.time}\n"
+    tail = f"\t\\N\t{import_id or NULL}\t{actor}\t{actor}\t{context.time}\t{context.time}\n"
     for subscription, item in rows:
         row_id = generate_id()
         event_ids.append(row_id)

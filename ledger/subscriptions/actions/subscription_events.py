@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from companies.change import change_company
-from companies.closed_periods import check_days_are_open
+from companies.closed_periods import check_period_open_for_days
 from companies.errors import build_unknown_id_error
 from companies.models import AuditContext, Company
 from ledger import hooks
@@ -34,7 +34,7 @@ def create_subscription_event(*, company: Company, context: AuditContext, values
         if subscription is None:
             raise build_unknown_id_error("#/subscriptionId")
         days = {"#/effectiveDate": values["effective_date"], "#/committedDate": values["committed_date"]}
-        check_days_are_open(company, days.items())
+        check_period_open_for_days(company, days.items())
         event = change.create(SubscriptionEvent(company=company, **values), "subscriptionEvent.created")
         event_changes = SubscriptionEventChanges(customers=frozenset({subscription.customer_id}), added=(event.id,))
         hooks.subscription_events_changed.run(company=company, context=context, changed=event_changes)

@@ -53,13 +53,13 @@ def update_subscription(
     """
     with change_company(company, context=context) as change:
         subscription = change.lock(
-            Subscription.objects.with_standing(company.id, get_today(company, context.time)), subscription_id
+            Subscription.objects.with_current_terms(company.id, get_today(company, context.time)), subscription_id
         )
         customer_id = values.get("customer_id", subscription.customer_id)
         has_new_customer = customer_id != subscription.customer_id
         if has_new_customer:
             check_subscription_customer(company=company, customer_id=customer_id)
-            check_events_are_open(company, subscription)
+            check_period_open_for_events(company, subscription)
         check_subscription_product(company=company, product_id=values.get("product_id"))
         change.update(subscription, "subscription.updated", **values)
         if has_new_customer:
@@ -70,7 +70,7 @@ def update_subscription(
     return subscription
 
 
-def check_events_are_open(company: Company, subscription: Subscription) -> None:
+def check_period_open_for_events(company: Company, subscription: Subscription) -> None:
     """Raise PeriodClosed where events of the subscription count in closed months."""
     if company.closed_through is None:
         return

@@ -157,4 +157,4 @@ def get_product_name(page: CompanyPage, subscription: Subscription) -> str:
 def get_subscription_or_404(page: CompanyPage, subscription_id: UUID) -> Subscription:
     """Return the subscription of the URL with today's terms. Raises Http404."""
     rows = Subscription.objects.for_company(page.company.id).select_related("product")
-    return get_object_or_404(rows.with_standing(page.company.id, page.today), id=subscription_id)
+    return get_object_or_404(rows.with_current_terms(page.company.id, page.today), id=subscription_id)

@@ -70,7 +70,7 @@ class SubscriptionViewSet(CompanyViewSet):
 
     def with_current_terms(self) -> SubscriptionQuerySet:
         """Return subscriptions annotated with today's terms."""
-        return Subscription.objects.for_company(self.company.id).with_standing(self.company.id, self.today)
+        return Subscription.objects.for_company(self.company.id).with_current_terms(self.company.id, self.today)
 
     def get_response_row(self, row: Subscription) -> Subscription:
         return self.with_current_terms().filter(id=row.id).first() or row

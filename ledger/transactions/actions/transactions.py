@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from companies.change import CompanyChange, change_company
-from companies.closed_periods import PeriodClosed, check_days_are_open, is_day_closed
+from companies.closed_periods import PeriodClosed, check_period_open_for_days, is_day_closed
 from companies.errors import ConflictError, InvalidInputError, ValidationFailed, build_unknown_id_error
 from companies.models import AuditContext, Company, IdIn, Membership, parse_id, snapshot_row
 from ledger import hooks
@@ -69,7 +69,7 @@ def create_transaction(*, company: Company, context: AuditContext, values: dict[
         values = to_transaction_columns(values, currency=values.get("amount_currency") or account.default_currency)
         check_assignee(company, values)
         if not values.get("pending"):
-            check_days_are_open(company, [("#/date", values["date"])])
+            check_period_open_for_days(company, [("#/date", values["date"])])
         row = change.insert(Transaction(company=company, source=Source.MANUAL, **values))
         hooks.transaction_created.run(company=company, transaction=row, context=context)
         change.record(row, "transaction.created", after=snapshot_row(row))
@@ -101,7 +101,7 @@ def update_transaction(
             check_assignee(company, values)
         if row.is_initial and changed & FIXED_BY_INITIAL_BALANCE:
             raise TransactionIsInitialBalance
-        check_facts_are_open(company, row, values, changed)
+        check_period_open_for_transaction(company, row, values, changed)
         categorizations = list(Categorization.objects.for_company(company.id).filter(transaction=row))
         if row.categorizations_auto_assigned and changed & {"amount_value", "amount_currency"}:
             values["categorized_value"] = values["amount_value"]  # automatic categorizations follow the amount
@@ -133,7 +133,9 @@ FACT_POINTERS = {
 }
 
 
-def check_facts_are_open(company: Company, row: Transaction, values: dict[str, Any], changed: set[str]) -> None:
+def check_period_open_for_transaction(
+    company: Company, row: Transaction, values: dict[str, Any], changed: set[str]
+) -> None:
     """Raise PeriodClosed if a field changes that a balance of a closed month depends on."""
     names = [name for name in FACT_POINTERS if name in changed]
     was_closed = not row.pending and is_day_closed(company, row.date)

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from companies.change import change_company
-from companies.closed_periods import check_days_are_open
+from companies.closed_periods import check_period_open_for_days
 from companies.errors import ConflictError, InvalidInputError, NotFoundError
 from companies.models import AuditContext, Company, generate_id
 from ledger.models import (
@@ -101,7 +101,7 @@ def link_transfer(
             return False
         check_not_linked(categorizations, source, target, categorization)
         days = [("#/sourceTransactionId", source), ("#/targetTransactionId", target)]
-        check_days_are_open(company, [(pointer, row.date) for pointer, row in days if not row.pending])
+        check_period_open_for_days(company, [(pointer, row.date) for pointer, row in days if not row.pending])
         source_value = categorization.value if categorization else source.amount_value - source.categorized_value
         check_transfer_pair(source, source_value, target, force=force)
         create_transfer_legs(

@@ -15,7 +15,7 @@ from django.db.models import Case, F, OuterRef, Q, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 
 from companies.models import IdIn
-from ledger.models import Account, AccountType, Categorization, Category, Source, Transaction
+from ledger.models import AccountType, Categorization, Category, Source
 
 
 class CashPart(models.TextChoices):
@@ -32,10 +32,6 @@ AMOUNT_FIELD: Any = models.DecimalField(max_digits=23, decimal_places=4)
 ZERO = Value(0, AMOUNT_FIELD)
 COUNTER_TRANSACTION = "counter__transaction"
 COUNTER_ACCOUNT = f"{COUNTER_TRANSACTION}__account"
-# Of categorizations that are legs of transfers or in financing categories.
-IS_FINANCING = Q(counter__isnull=True) | Q(
-    **{f"{COUNTER_ACCOUNT}__type": AccountType.LOAN, f"{COUNTER_ACCOUNT}__include_in_cash_balance": False}
-)
 
 
 def list_cash_shares(*, company_id: UUID, start: date | None = None, end: date | None = None) -> Any:
@@ -47,43 +43,24 @@ def list_cash_shares(*, company_id: UUID, start: date | None = None, end: date |
         **{f"{COUNTER_TRANSACTION}__pending": False},
         **build_date_conditions(f"{COUNTER_TRANSACTION}__date", start, end),
     )
+    with_loan = Q(
+        **{f"{COUNTER_ACCOUNT}__type": AccountType.LOAN, f"{COUNTER_ACCOUNT}__include_in_cash_balance": False}
+    )
     cash_part = Case(
-        When(IS_FINANCING, then=Value(CashPart.FINANCING)),
+        When(Q(counter__isnull=True) | with_loan, then=Value(CashPart.FINANCING)),
         When(both_legs, **{f"{COUNTER_ACCOUNT}__include_in_cash_balance": True}, then=Value(CashPart.EXCHANGE_RESULT)),
         When(**{f"{COUNTER_ACCOUNT}__include_in_cash_balance": True}, then=Value(CashPart.OTHER_TRANSFERS)),
         When(**{f"{COUNTER_ACCOUNT}__type": AccountType.CREDIT_CARD}, then=Value(CashPart.CARDS)),
         default=Value(CashPart.OTHER_TRANSFERS),
         output_field=models.CharField(),
     )
-    rows = filter_cash_categorizations(company_id=company_id, start=start, end=end)
-    return rows.filter(Q(counter__isnull=False) | Q(category__financing=True)).annotate(cash_part=cash_part)
-
-
-def filter_cash_categorizations(*, company_id: UUID, start: date | None, end: date | None) -> Any:
-    """Return the categorizations of booked transactions on cash accounts in [start, end], no initial balances."""
     rows = Categorization.objects.for_company(company_id).filter(
+        Q(counter__isnull=False) | Q(category__financing=True),
         transaction__account__include_in_cash_balance=True,
         transaction__pending=False,
         **build_date_conditions("transaction__date", start, end),
     )
-    return rows.exclude(transaction__source=Source.INITIAL_BALANCE)
-
-
-def list_financing_shares(*, company_id: UUID, start: date, end: date) -> Any:
-    """Return those of `list_cash_shares` that are financing.
-
-    They are few, so they are looked up by category and by loan account instead of among all transactions of the
-    days.
-    """
-    categories = Category.objects.for_company(company_id).filter(financing=True)
-    loans = Account.objects.for_company(company_id).filter(type=AccountType.LOAN)
-    on_loans = Transaction.objects.for_company(company_id).filter(IdIn("account_id", loans.values("id")))
-    categorizations = Categorization.objects.for_company(company_id)
-    by_category = categorizations.filter(IdIn("category_id", categories.values("id"))).values("id")
-    loan_legs = categorizations.filter(IdIn("transaction_id", on_loans.values("id"))).linked()
-    ids = by_category.union(loan_legs.values("counter_id"), all=True)
-    rows = filter_cash_categorizations(company_id=company_id, start=start, end=end)
-    return rows.filter(IS_FINANCING, IdIn("id", ids))
+    return rows.exclude(transaction__source=Source.INITIAL_BALANCE).annotate(cash_part=cash_part)
 
 
 def filter_by_cash_part(rows: Any, part: str, *, company_id: UUID, start: date | None, end: date | None) -> Any:

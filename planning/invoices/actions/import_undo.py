@@ -8,7 +8,7 @@ from companies.errors import ConflictError
 from companies.models import AuditContext, Company
 from ledger.imports.actions.import_undo import ImportAlreadyUndone
 from ledger.models import Counterparty
-from planning.invoices.queries import list_settled_ids
+from planning.invoices.queries import list_settled_invoice_ids
 from planning.models import InvoiceImport, PlannedTransaction
 
 MAX_SETTLED_IDS = 100  # that the error names
@@ -43,7 +43,7 @@ def undo_invoice_import(*, company: Company, context: AuditContext, import_id: U
         row = change.lock(InvoiceImport, import_id)
         if row.undone_time is not None:
             raise ImportAlreadyUndone
-        if settled_ids := list_settled_ids(row)[:MAX_SETTLED_IDS]:
+        if settled_ids := list_settled_invoice_ids(row)[:MAX_SETTLED_IDS]:
             error = InvoicesSettled()
             error.more = {"plannedTransactionIds": [str(planned_id) for planned_id in settled_ids]}
             raise error

@@ -21,6 +21,7 @@ from ledger.bulk.request_bodies import Fault
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.file_errors import TooManyRows
+from ledger.imports.row_errors import build_row_error
 from ledger.imports.table_items import read_uploaded_table
 from ledger.models import Account, Counterparty, CounterpartyType, Direction
 from planning.calc.expected_dates import add_days
@@ -28,7 +29,6 @@ from planning.calc.invoice_parties import normalize_party_name
 from planning.calc.invoice_table import (
     InvoiceRows,
     InvoiceTable,
-    RowFault,
     TableInvoice,
     find_invoice_table,
     read_invoice_rows,
@@ -94,7 +94,7 @@ def import_invoices(
         currency = get_import_currency(company, options.account_id)
         rows, sign = read_invoices(table, kind=kind, options=options, default_currency=currency)
         if rows.faults:
-            raise ValidationFailed([to_row_error(fault) for fault in rows.faults[:MAX_ERRORS]])
+            raise ValidationFailed([build_row_error(fault, items="invoices") for fault in rows.faults[:MAX_ERRORS]])
         parties = PartyLookup(change, DIRECTIONS[kind])
         invoices, duplicates = drop_duplicate_invoices(
             company, rows.invoices, parties=parties, kind=kind, options=options
@@ -127,7 +127,7 @@ def read_invoice_table(content: bytes) -> InvoiceTable:
         UnreadableTable, TooManyRows, TableTooLarge, SeveralSheets, UnsafeXml.
     """
     table = find_invoice_table(read_uploaded_table(content))
-    if missing := table.columns.missing:
+    if missing := table.missing:
         labels = get_invoice_headings()
         names = ", ".join(f"“{labels[name]}”" for name in missing)
         raise ColumnsUnknown(_("No column found for {names}. Add it to the first row.").format(names=names))
@@ -189,12 +189,6 @@ def unescape_invoice_texts(invoice: TableInvoice) -> TableInvoice:
         name=restore_escaped_text(invoice.name),
         reference=restore_escaped_text(invoice.reference),
     )
-
-
-def to_row_error(fault: RowFault) -> tuple[str, str, str]:
-    """Return (pointer, code, detail) of what is wrong with a row; the detail names its line."""
-    detail = _("Line {line}: {reason}").format(line=fault.line, reason=_(fault.message).format(**fault.values))
-    return f"#/invoices/{fault.position}/{fault.field}", fault.code, detail
 
 
 def drop_duplicate_invoices(

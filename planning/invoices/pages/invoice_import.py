@@ -19,8 +19,7 @@ from companies.pages.context import CompanyPage, company_page, get_error_message
 from companies.permissions import Permission
 from ledger.files.actions import clean_filename
 from ledger.imports.actions import uploads
-from ledger.imports.calc.amounts import DecimalMark
-from ledger.imports.calc.dates import DateOrder
+from ledger.imports.pages.table_questions import TABLE_QUESTIONS
 from planning.invoice_files.actions import DuplicateInvoice
 from planning.invoices.actions.invoice_imports import (
     MAX_INVOICES,
@@ -38,21 +37,7 @@ ROWS_SHOWN, ERRORS_SHOWN = 20, 100
 MAX_NAME_LENGTH = 100  # of the file, as it stands in an address
 OPTION_FIELDS = ("accountId", *(name for name in OPTION_CHOICES if name != "dryRun"))
 QUESTIONS = {
-    "dateOrder": (
-        gettext_lazy("Order of the dates"),
-        {
-            DateOrder.DAY_FIRST.value: gettext_lazy("Day first: 31/01/2026"),
-            DateOrder.MONTH_FIRST.value: gettext_lazy("Month first: 01/31/2026"),
-            DateOrder.ISO.value: gettext_lazy("Year first: 2026-01-31"),
-        },
-    ),
-    "decimalMark": (
-        gettext_lazy("Decimal mark"),
-        {
-            DecimalMark.POINT.value: gettext_lazy("Point: 1,234.50"),
-            DecimalMark.COMMA.value: gettext_lazy("Comma: 1.234,50"),
-        },
-    ),
+    **TABLE_QUESTIONS,
     "negativeAmounts": (
         gettext_lazy("Negative amounts are"),
         {"invoices": gettext_lazy("invoices that you owe"), "creditNotes": gettext_lazy("credit notes of vendors")},

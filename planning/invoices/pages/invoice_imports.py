@@ -13,7 +13,7 @@ from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
 from planning.invoices.actions.import_undo import InvoiceImportUndoOutcome, undo_invoice_import
-from planning.invoices.queries import list_settled_ids
+from planning.invoices.queries import list_settled_invoice_ids
 from planning.models import InvoiceImport, PlannedTransaction
 
 PAGE_SIZE, SETTLED_SHOWN = 25, 20
@@ -32,7 +32,7 @@ def show_invoice_import(page: CompanyPage, invoice_import_id: UUID) -> HttpRespo
     """Show what is left of an import, and what undoing it would delete."""
     row = get_object_or_404(InvoiceImport.objects.for_company(page.company.id), id=invoice_import_id)
     invoices = PlannedTransaction.objects.for_company(page.company.id).filter(invoice_import=row)
-    settled_ids = list_settled_ids(row)
+    settled_ids = list_settled_invoice_ids(row)
     rows, cursor = page.paginate(invoices, order=("id",), limit=PAGE_SIZE)
     return page.render(
         "planning/invoices/invoice_import.html",

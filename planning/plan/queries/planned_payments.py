@@ -111,7 +111,7 @@ def list_planned_payments(company: Company, *, start: dt.date, end: dt.date, rat
         ValidationFailed: there are more than 10,000.
         MissingRate: a currency has no exchange rate.
     """
-    lines = find_only_lines(company)
+    lines = map_categories_to_only_line(company)
     window = {"window_start": get_first_day_of_month(start), "window_end": get_last_day_of_month(end)}
     rows = list_planned_with_expected_dates(company, **window)
     occurrences = [
@@ -131,7 +131,7 @@ def list_planned_payments(company: Company, *, start: dt.date, end: dt.date, rat
     return sorted(payments, key=lambda payment: (payment.date, payment.name, str(payment.planned.id)))
 
 
-def find_only_lines(company: Company) -> dict[UUID, str]:
+def map_categories_to_only_line(company: Company) -> dict[UUID, str]:
     """Return category → P&L line of the categories that post to one line, other than the neutral one."""
     rows = Category.objects.for_company(company.id).filter(pl_types__len=1).exclude(pl_types=[PlType.NEUTRAL])
     return {category_id: lines[0] for category_id, lines in rows.values_list("id", "pl_types")}

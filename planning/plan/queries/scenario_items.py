@@ -19,7 +19,7 @@ def list_plan_items_of_scenario(company: Company, scenario: LoadedScenario) -> l
     the scenario.
     """
     items = {item.id: item for item in PlanItem.objects.for_company(company.id)}
-    states = scenario.change_items(
+    states = scenario.apply_changes_to_items(
         [build_item_state(item) for item in items.values()], through=get_first_day_of_month(dt.date.max)
     )
     rows = [

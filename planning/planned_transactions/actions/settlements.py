@@ -87,8 +87,8 @@ def settle_occurrence(
         row.save(force_insert=True)
         after_rows = [each for each in rows if each is not stored] + [row]
         if rest_reason and compute_open_amount(planned, original_date, after_rows):
-            after_rows.append(write_off_rest(planned, original_date, after_rows, transaction.date, rest_reason))
-        finish_settlement(change, planned, "settled", {original_date: (before, after_rows)}, {transaction.id})
+            after_rows.append(store_rest_write_off(planned, original_date, after_rows, transaction.date, rest_reason))
+        record_settlement_change(change, planned, "settled", {original_date: (before, after_rows)}, {transaction.id})
         categorize_settling_transactions(change, [transaction.id])
         return planned
 
@@ -125,7 +125,7 @@ def unsettle_occurrence(
         uncategorize_unsettled_transactions(change, transaction_ids)
         delete_settlements(change, removed)
         after_rows = [row for row in rows if row not in removed]
-        finish_settlement(change, planned, "unsettled", {original_date: (before, after_rows)}, transaction_ids)
+        record_settlement_change(change, planned, "unsettled", {original_date: (before, after_rows)}, transaction_ids)
         return planned
 
 
@@ -149,12 +149,12 @@ def write_off_occurrence(
         if not compute_open_amount(planned, original_date, rows):
             raise NothingOpen
         before = describe_settlements(planned, original_date, rows)
-        row = write_off_rest(planned, original_date, rows, date, reason)
-        finish_settlement(change, planned, "writtenOff", {original_date: (before, [*rows, row])}, set())
+        row = store_rest_write_off(planned, original_date, rows, date, reason)
+        record_settlement_change(change, planned, "writtenOff", {original_date: (before, [*rows, row])}, set())
         return planned
 
 
-def write_off_rest(
+def store_rest_write_off(
     planned: PlannedTransaction, original_date: dt.date, rows: Iterable[Settlement], date: dt.date, reason: str
 ) -> Settlement:
     """Store a write-off of what settlements leave open of an occurrence."""
@@ -229,7 +229,7 @@ def delete_settlements(change: CompanyChange, rows: Collection[Settlement]) -> N
     check_transactions_cover_settlements(company_id, {row.transaction_id for row in rows})
 
 
-def finish_settlement(
+def record_settlement_change(
     change: CompanyChange,
     planned: PlannedTransaction,
     event: str,

@@ -148,8 +148,8 @@ def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, st
     for planned in unchanged_rules:
         days = list_expected_days(planned.recurrence_rule(), window_start=start, window_end=end)
         today_at = bisect_left(days, page.today, key=itemgetter(0))
-        late.append(iter_unchanged_dues(planned, days[:today_at], today=page.today))
-        ahead.append(iter_unchanged_dues(planned, days[today_at:], today=page.today))
+        late.append(iter_unchanged_occurrences(planned, days[:today_at], today=page.today))
+        ahead.append(iter_unchanged_occurrences(planned, days[today_at:], today=page.today))
         late_count += today_at
         ahead_count += len(days) - today_at
     matching_transactions = find_matching_transactions(page, rows, settled=settled)
@@ -175,7 +175,7 @@ def list_outlook_rules(page: CompanyPage, *, end: dt.date) -> list[PlannedTransa
     return list_planned_with_expected_dates(page.company, window_start=start, window_end=end)
 
 
-def iter_unchanged_dues(
+def iter_unchanged_occurrences(
     planned: PlannedTransaction, days: Iterable[tuple[dt.date, dt.date]], *, today: dt.date
 ) -> Iterator[DueOccurrence]:
     """Yield the occurrences of a planned transaction without overrides and settlements.

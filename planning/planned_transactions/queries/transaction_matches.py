@@ -211,13 +211,13 @@ def settle_booked_transactions(*, change: CompanyChange, rows: Any) -> None:
     if facts:
         named_rows = list(iter_bank_transactions(exclude_unsuitable_transactions(rows)))
         pairs = match_named_invoices(company, named_rows, facts)
-    pairs += match_other_rules(company, rules_to_settle, rows, settled_ids={pair.transaction.id for pair in pairs})
+    pairs += match_planned_rules(company, rules_to_settle, rows, settled_ids={pair.transaction.id for pair in pairs})
     pairs = drop_closed_invoice_matches(company, drop_contradictions(company, pairs))
     if pairs:
-        settle_pairs(change, pairs)
+        store_matched_settlements(change, pairs)
 
 
-def match_other_rules(company: Company, rules: Any, rows: Any, *, settled_ids: set[UUID]) -> list[SettlementMatch]:
+def match_planned_rules(company: Company, rules: Any, rows: Any, *, settled_ids: set[UUID]) -> list[SettlementMatch]:
     """Match new transactions to occurrences that are no invoices, by equal amounts within five days."""
     rules = rules.exclude_invoices()
     patched = PlannedOverride.objects.for_company(company.id).filter(amount_value__isnull=False)
@@ -311,7 +311,7 @@ def filter_rules_by_amount(plans: Any, transactions: list[BookedTransaction], *,
     return plans.filter(Q(amount_value__in=amounts) | Exists(patched))
 
 
-def settle_pairs(change: CompanyChange, pairs: list[SettlementMatch]) -> None:
+def store_matched_settlements(change: CompanyChange, pairs: list[SettlementMatch]) -> None:
     """Store pairs of equal amount and currency as settlements, with one audit entry."""
     company, context = change.company, change.context
     rows = [

@@ -144,7 +144,7 @@ def store_adopted_planned_changes(
     for planned in lock_planned_transactions(change, targets):
         patches = {day: row.to_patch() for day, row in planned.overrides.items()}
         before = build_planned_state(planned, patches, settled_days=settled_days.get(planned.id, ()))
-        after = loaded.change_state(before, window=window)
+        after = loaded.apply_changes_to_state(before, window=window)
         days = compare_overrides(before.overrides, after.overrides)
         columns = compare_columns(before, after)
         if not columns and not days:
@@ -203,7 +203,9 @@ def add_planned_transactions(change: CompanyChange, loaded: LoadedScenario, *, w
         planned = added.planned
         planned.company = change.company
         attach_expected_dates([apply_patches(planned, added.patches)])
-        state = loaded.change_state(build_planned_state(planned, added.patches), window=window, after=position)
+        state = loaded.apply_changes_to_state(
+            build_planned_state(planned, added.patches), window=window, after=position
+        )
         planned.overrides = {}
         planned.amount_value, planned.pass_through_tax_amount = state.amount, state.tax
         planned.end_date, planned.end_count = state.rule.end_date, state.rule.count
@@ -268,7 +270,7 @@ def store_adopted_plan_item_changes(change: CompanyChange, loaded: LoadedScenari
     company = change.company
     items = {item.id: item for item in PlanItem.objects.for_company(company.id).order_by("id")}
     states = [build_item_state(item) for item in items.values()]
-    changed_states = loaded.change_items(states, through=get_first_day_of_month(dt.date.max))
+    changed_states = loaded.apply_changes_to_items(states, through=get_first_day_of_month(dt.date.max))
     updated, deleted, created = dict[str, Any](), list[dict[str, Any]](), list[str]()
     by_id = {state.id: state for state in changed_states if state.id in items}
     for item_id, item in items.items():

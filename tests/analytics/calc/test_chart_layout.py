@@ -73,7 +73,10 @@ def test_axis_ticks_are_evenly_spaced_and_at_most_eight(values):
 
 def test_chart_heights_are_rounded_to_tenth_of_pixel():
     scale = Scale(to_decimal(0), to_decimal(3), top=10, bottom=210)
-    assert ([scale.y(to_decimal(1)), scale.y(to_decimal(2))], scale.ys([to_decimal(1), to_decimal(2)])) == (
+    assert (
+        [scale.get_position(to_decimal(1)), scale.get_position(to_decimal(2))],
+        scale.get_positions([to_decimal(1), to_decimal(2)]),
+    ) == (
         [143.3, 76.7],
         [143.3, 76.7],
     )
@@ -221,7 +224,7 @@ def test_line_chart_without_values_is_empty():
 def test_scale_gives_same_heights_for_floats_as_for_decimals(values):
     marks = compute_ticks(values)
     scale = build_scale(marks, top=TOP, bottom=BOTTOM)
-    assert scale.ys(values) == pytest.approx([scale.y(value) for value in values], abs=0.11)
+    assert scale.get_positions(values) == pytest.approx([scale.get_position(value) for value in values], abs=0.11)
 
 
 # ---------------------------------------------------------------------------------------------- waterfalls
@@ -238,10 +241,10 @@ def test_waterfall_step_starts_where_previous_step_ended(first, changes):
             assert column.segments == []
             continue
         (part,) = column.segments
-        assert part.y == scale.y(max(before, level))
-        assert part.y + part.height == pytest.approx(scale.y(min(before, level)), abs=1.1)
+        assert part.y == scale.get_position(max(before, level))
+        assert part.y + part.height == pytest.approx(scale.get_position(min(before, level)), abs=1.1)
     for part in drawn.columns.columns[-1].segments:
-        assert {part.y, round(part.y + part.height, 1)} >= {scale.y(max(level, to_decimal(0)))}
+        assert {part.y, round(part.y + part.height, 1)} >= {scale.get_position(max(level, to_decimal(0)))}
 
 
 def test_waterfall_columns_share_width_evenly():

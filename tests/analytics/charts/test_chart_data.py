@@ -66,7 +66,7 @@ class ChartPage:
 
 @pytest.fixture(scope="module")
 def shown(furnished):
-    with furnished(name="Shown", months=14, transactions=700, seed=3, now=datetime.now(tz=UTC)) as made:
+    with furnished(name="Shown", months=14, now=datetime.now(tz=UTC)) as made:
         yield ChartPage(Company.objects.get(id=made.company_id), made.api_key)
 
 

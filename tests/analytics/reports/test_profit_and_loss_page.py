@@ -31,7 +31,7 @@ ROWS_ABOVE_SUBTOTAL = {"Gross profit": 2, "Operating result": 5, "Result": 6}  #
 
 @pytest.fixture(scope="module")
 def shown(furnished):
-    with furnished(name="Stated", months=14, transactions=400, seed=5, now=datetime.now(tz=UTC)) as made:
+    with furnished(name="Stated", months=14, now=datetime.now(tz=UTC)) as made:
         yield ChartPage(Company.objects.get(id=made.company_id), made.api_key)
 
 

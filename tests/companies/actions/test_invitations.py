@@ -418,7 +418,7 @@ def test_invitation_emails_are_limited_to_ten_per_address_and_day(
 ):
     """Beyond that none is sent, and no company is told that others invite the same person."""
     monkeypatch.setattr(invitations, "MAX_EMAILS_PER_ADDRESS_PER_DAY", 10)
-    throttling.forget_local_counts()
+    throttling.reset_local_counts()
 
     def mailed(caller, times):
         before = len(mailoutbox)

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from companies.auth import api_keys
+from companies.auth import api_keys, authentication
 from companies.models import ApiKey, AuditEntry, Membership
 from companies.permissions import Permission, Role
 from tests import factories
@@ -71,7 +71,7 @@ def test_new_api_key_returns_every_field_and_its_text_once(owner, alice):
 def test_api_key_stores_only_digest_of_secret(owner):
     text = owner.post("api_keys", NEW_KEY).json()["key"]
     stored = ApiKey.objects.get(id=text[4:40])
-    assert bytes(stored.digest) == api_keys.hash_api_key_secret(text[40:])
+    assert bytes(stored.digest) == authentication.hash_api_key_secret(text[40:])
     assert text[40:].encode() not in bytes(stored.digest)
     entry = AuditEntry.objects.get(action="apiKey.created")
     assert text[40:] not in str(entry.after)
@@ -123,7 +123,7 @@ def test_api_key_lookup_uses_company_of_url_or_directory(acme, globex, make_api,
     text = make_api(acme).key
     company_id = {"own": acme.id, "none": None, "another": globex.id}[named]
     with CaptureQueriesContext(connection) as queries:
-        caller = api_keys.authenticate_api_key(text, now=now, company_id=company_id)
+        caller = authentication.authenticate_api_key(text, now=now, company_id=company_id)
     assert caller is not None
     assert caller.granted.company.id == acme.id
     assert len(queries) == len(looks)
@@ -174,11 +174,11 @@ def test_authenticate_header_names_resource_metadata_and_error(client):
     assert 'error="invalid_token"' in wrong
 
 
-USED_EVERY = api_keys.LAST_USED_INTERVAL  # as it is outside of tests
+USED_EVERY = authentication.LAST_USED_INTERVAL  # as it is outside of tests
 
 
 def test_api_key_last_used_time_is_written_at_most_once_a_minute(api, monkeypatch, now):
-    monkeypatch.setattr(api_keys, "LAST_USED_INTERVAL", USED_EVERY)
+    monkeypatch.setattr(authentication, "LAST_USED_INTERVAL", USED_EVERY)
 
     def used_at(moment):
         monkeypatch.setattr("django.utils.timezone.now", lambda: moment)

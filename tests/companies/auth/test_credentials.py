@@ -3,7 +3,7 @@
 import pytest
 from django.db import close_old_connections, connection
 
-from companies.auth.credentials import COMPANY_COLUMNS, COMPANY_FIELDS, build_company_from_row, fetch_first_row
+from companies.auth.authentication import COMPANY_COLUMNS, COMPANY_FIELDS, build_company_from_row, fetch_first_row
 from companies.models import Company
 from tests.sql_trace import record_statements
 

@@ -23,9 +23,9 @@ NOON = datetime(2026, 5, 4, 12, 0, 10, tzinfo=UTC)
 @pytest.fixture(autouse=True)
 def own_counters(settings, tmp_path):
     settings.DATA_DIR = tmp_path
-    throttling.forget_local_counts()
+    throttling.reset_local_counts()
     yield
-    throttling.forget_local_counts()
+    throttling.reset_local_counts()
 
 
 @pytest.fixture

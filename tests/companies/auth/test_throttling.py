@@ -27,9 +27,9 @@ HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 def own_counters(settings):
     """Counters of the test's own."""
     settings.CACHE_URL = ""
-    throttling.forget_local_counts()
+    throttling.reset_local_counts()
     yield
-    throttling.forget_local_counts()
+    throttling.reset_local_counts()
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_rate_limit_without_credential_is_shared_per_ip_address(client, api, set
 
 def forget_counts():
     """What a process that has counted nothing yet knows."""
-    throttling.forget_local_counts()
+    throttling.reset_local_counts()
 
 
 def test_small_rate_limit_is_exact_across_processes():

@@ -147,7 +147,7 @@ def test_sign_ups_are_limited_per_network_and_address(visitor, settings, monkeyp
     links = [request_link(visitor) for _ in range(6)]
     assert [bool(link) for link in links] == [True] * 5 + [False], "five mails an hour"
     settings.SIGN_IN_LIMIT = 1
-    throttling.forget_local_counts()
+    throttling.reset_local_counts()
     for path, form in ((SIGN_UP_PATH, {"email": "b@example.com"}), (links[0], {})):
         answer = visitor.post(path, form)
         assert (answer.status_code, "Retry-After" in answer) == (429, True)

@@ -10,15 +10,15 @@ pytestmark = pytest.mark.django_db
 
 def ofx(*amounts):
     entries = "".join(
-        f"<STMTTRN><TRNTYPE>OTHER<DTPOSTED>202601{place + 10}<TRNAMT>{amount}<FITID>{place}\n</STMTTRN>\n"
-        for place, amount in enumerate(amounts)
+        f"<STMTTRN><TRNTYPE>OTHER<DTPOSTED>202601{position + 10}<TRNAMT>{amount}<FITID>{position}\n</STMTTRN>\n"
+        for position, amount in enumerate(amounts)
     )
     head = "OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>EUR\n<BANKTRANLIST>\n"
     return f"{head}{entries}</BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>".encode()
 
 
 def qif(*amounts):
-    entries = "".join(f"D2026-01-{place + 10}\nT{amount}\n^\n" for place, amount in enumerate(amounts))
+    entries = "".join(f"D2026-01-{position + 10}\nT{amount}\n^\n" for position, amount in enumerate(amounts))
     return f"!Type:Bank\n{entries}".encode()
 
 

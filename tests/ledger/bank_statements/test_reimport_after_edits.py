@@ -36,8 +36,8 @@ edits = st.lists(
 def test_reimport_after_edits_adds_nothing(api, take, acme, main, made):
     first = take(build_camt(build_statement(*FILE)))
     results = sorted(row["id"] for row in api.get("transactions").json() if row["source"] == "bank")
-    for place, values in made:
-        assert api.put(f"transactions/{results[place]}", values).status_code == 200
+    for position, values in made:
+        assert api.put(f"transactions/{results[position]}", values).status_code == 200
     again = take(build_camt(build_statement(*FILE)))
     assert (again["count"], again["duplicates"]) == (0, len(FILE))
     for each in (again, first):

@@ -285,8 +285,8 @@ def test_files_in_any_order_leave_the_same_ledger(api, take, acme, main, order):
         build_entry("-8.00", "2026-02-09", status="PDNG"),
     ]
     report = build_camt(build_statement(*waiting, kind="052", start="2026-02-09", end="2026-02-09"), kind="052")
-    for place in order:
-        take([january, february, both, report][place])
+    for position in order:
+        take([january, february, both, report][position])
     results = sorted((row[0], row[1]) for row in list_stored_rows(acme))
     wanted = [("01-15", "-40.00"), ("01-15", "25.50"), ("02-10", "-9.00"), ("02-11", "3.00")]
     assert results == [(f"2026-{day}", amount) for day, amount in wanted]

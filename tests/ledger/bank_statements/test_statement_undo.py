@@ -57,8 +57,8 @@ def get_ledger_state(api, account):
 @pytest.mark.parametrize("names", [*combinations(FILES, 3)], ids="-".join)
 def test_undo_in_any_order_leaves_no_rows(api, take, acme, bank, names):
     sent = [take(FILES[name], accountId=bank)["importId"] for name in names]
-    for place in (1, 0, 2):
-        api.delete(f"imports/{sent[place]}")
+    for position in (1, 0, 2):
+        api.delete(f"imports/{sent[position]}")
     assert list_stored_rows(acme) == []
     account = api.get(f"accounts/{bank}").json()
     assert (account["accountNumber"], account["bankConnection"]) == (None, None)
@@ -159,8 +159,8 @@ def test_undo_keeps_rows_of_multi_account_item_import(api, acme, books):
 def test_undo_removes_row_whose_external_id_returned_with_other_data(api, acme, bank):
     def sent(*amounts):
         items = [
-            {"accountId": bank, "date": "2026-01-16", "amountValue": amount, "externalId": f"e{place}"}
-            for place, amount in enumerate(amounts)
+            {"accountId": bank, "date": "2026-01-16", "amountValue": amount, "externalId": f"e{position}"}
+            for position, amount in enumerate(amounts)
         ]
         return api.post("transactions/import", {"duplicates": "skip", "transactions": items}).json()["importId"]
 

@@ -55,7 +55,8 @@ def test_amount_has_at_most_fifteen_integer_digits():
 
 
 @given(
-    st.decimals(Decimal("-999999999999"), Decimal("999999999999"), places=2), st.sampled_from([",.", ".,", " ,", "'."])
+    st.decimals(Decimal("-999999999999"), Decimal("999999999999"), places=2),
+    st.sampled_from([",.", ".,", " ,", "'."]),
 )
 def test_amount_is_same_in_every_number_format(value, marks):
     group, point = marks

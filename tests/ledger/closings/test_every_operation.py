@@ -42,5 +42,6 @@ def test_no_operation_changes_a_closed_figure(api, acme, alice):
         *("POST transactions", "POST transactions/categorize", "POST transactions/import"),
         *("DELETE transactions/{}", "POST transactions/batch_delete", "DELETE imports/{}"),
         *("POST subscription_events", "DELETE subscription_events/{}", "PUT "),
+        "DELETE subscription_event_imports/{}",
         *("PUT transactions/{}/categorizations", "PUT accounts/{}/initial_balance"),
     } <= refused

@@ -34,6 +34,7 @@ ROW_OF = {
     "product_group_id": "product_groups",
     "import_id": "imports",
     "invoice_import_id": "invoice_imports",
+    "event_import_id": "subscription_event_imports",
     "planned_id": "planned_transactions",
     "scenario_id": "scenarios",
     "plan_item_id": "plan_items",
@@ -60,6 +61,7 @@ SENT_DIRECTLY = {
         "planned-proposal-plan",
     ),
     *("payables-import-check", "receivables-import-check", "transaction-settle-sum", "transaction-unsettle"),
+    "subscription-event-import-check",
     *("sandbox-delete", "scenario", "scenario-adopt", "scenario-change-delete", "scenario-change-new"),
     *("scenario-delete", "scenario-duplicate", "scenario-undo"),
     *("rules-apply", "rules-undo", "view-delete", "webhook-redeliver", "report-link-revoke", "closing-link-revoke"),
@@ -67,6 +69,7 @@ SENT_DIRECTLY = {
 REFUSED = {
     *("account-initial", "category-delete", "company-settings", "import-check", "import-undo", "inbox"),
     *("statement-check", "subscription-event-new", "subscription-event-retract", "transaction-delete"),
+    "subscription-event-import-undo",
     *("transaction-edit", "transaction-link", "transaction-new", "transaction-split", "transaction-unlink"),
     "transactions",
 }

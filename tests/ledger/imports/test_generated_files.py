@@ -20,7 +20,7 @@ def read_generated_file(generated):
     detection = detect_mapping(read_uploaded_table(generated.content), own=AccountFacts("EUR"))
     if detection.refused or detection.questions:
         return "asked"
-    rows = list(RowReader(detection.table, detection.mapping, "EUR").read_all())
+    rows = list(RowReader(detection.table, detection.mapping, "EUR").read_rows())
     if any(isinstance(row, BadCell) for row in rows):
         return "error"
     stored = sorted((row.day, Decimal(row.amount), row.pending) for row in rows if isinstance(row, Movement))

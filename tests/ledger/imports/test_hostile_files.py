@@ -76,8 +76,8 @@ def locked():
 def understated():
     """An archive whose file unpacks to more than its directory says."""
     content = bytearray(archive(**{"a.xml": build_simple_camt("-1.00") + b" " * MIB}))
-    place = content.index(b"PK\1\2") + 24
-    content[place : place + 4] = (100).to_bytes(4, "little")
+    position = content.index(b"PK\1\2") + 24
+    content[position : position + 4] = (100).to_bytes(4, "little")
     return bytes(content)
 
 

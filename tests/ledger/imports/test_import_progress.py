@@ -133,7 +133,7 @@ def test_progress_write_failure_does_not_stop_import(editor, acme, address, ever
 
 def test_stale_progress_is_deleted_after_a_day(acme, alice, settings):
     owned = {"company_id": acme.id, "user_id": alice.pk, "upload_id": "00000000-0000-7000-8000-000000000000"}
-    default_storage.save(progress.build_note_name(**owned), ContentFile(b'{"of": 1}'))
+    default_storage.save(progress.build_progress_file_name(**owned), ContentFile(b'{"of": 1}'))
     assert uploads.prune_uploads(now=timezone.now()) == 0
     assert progress.read_import_progress(**owned) == {"of": 1}
     assert uploads.prune_uploads(now=timezone.now() + timedelta(days=1, seconds=1)) == 1

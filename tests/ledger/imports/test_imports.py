@@ -178,12 +178,12 @@ def test_wrong_media_type_returns_415_and_oversized_body_413(api, settings):
 
 def test_empty_currency_is_rejected_but_null_uses_account_currency(api, bank):
     """To leave it out means the account's; to send an empty one is a mistake, here as in POST transactions."""
-    for answer, place in (
+    for answer, position in (
         (import_items(api, build_item(bank, amountCurrency="")), "#/transactions/0/amountCurrency"),
         (api.post("transactions", build_item(bank, amountCurrency="")), "#/amountCurrency"),
     ):
         assert answer.status_code == 400
-        assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [(place, "invalid_choice")]
+        assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [(position, "invalid_choice")]
     assert import_items(api, build_item(bank, amountCurrency=None)).json()["count"] == 1
 
 

@@ -121,9 +121,9 @@ PAYOUTS = """{id_heading}Payout Date,Status,Charges,Refunds,Fees,Total,Currency
 """
 
 
-@pytest.mark.parametrize("places", [("", "", ""), ("Payout ID,", "9871,", "9872,")], ids=["without id", "with id"])
-def test_payouts_without_texts_are_described_as_payouts(api, acme, bank, places):
-    content = PAYOUTS.format(**dict(zip(("id_heading", "first", "second"), places, strict=True)))
+@pytest.mark.parametrize("positions", [("", "", ""), ("Payout ID,", "9871,", "9872,")], ids=["without id", "with id"])
+def test_payouts_without_texts_are_described_as_payouts(api, acme, bank, positions):
+    content = PAYOUTS.format(**dict(zip(("id_heading", "first", "second"), positions, strict=True)))
     settings = '{"csv": {"flipSign": false, "columns": {"fee": null, "amount": "Total"}}}'
     answer = upload_statement(api, content.encode(), "payouts.csv", accountId=bank, importSettings=settings)
     assert answer.status_code == 200, answer.content

@@ -197,7 +197,7 @@ def test_every_upload_is_read_or_rejected(content):
         return
     mapping = detect_mapping(lines)
     width = max((len(line.cells) for line in lines), default=0)
-    assert all(place < width for place in mapping.mapping.columns.values())
+    assert all(position < width for position in mapping.mapping.columns.values())
 
 
 def test_overlong_line_is_rejected():
@@ -237,8 +237,8 @@ JSON = st.recursive(
 @given(JSON)
 def test_invalid_account_settings_are_ignored(kept):
     lines = [Line(1, ["Date", "Amount"]), Line(2, ["2026-01-31", "-1"])]
-    places = detect_mapping(lines, settings=kept).mapping.columns.values()
-    assert all(0 <= place < 2 for place in places)
+    positions = detect_mapping(lines, settings=kept).mapping.columns.values()
+    assert all(0 <= position < 2 for position in positions)
     assert normalize_csv_settings(normalize_csv_settings(kept)) == normalize_csv_settings(kept)
 
 

@@ -175,8 +175,8 @@ def test_merged_cells_above_the_headings_are_ignored(acme, take, bank):
 def test_rows_far_below_the_headings_are_read(acme, take, bank):
     book = Workbook()
     book.active.append(HEADINGS)
-    for place, value in enumerate(ROW, 1):
-        book.active.cell(row=900_000, column=place, value=value)
+    for position, value in enumerate(ROW, 1):
+        book.active.cell(row=900_000, column=position, value=value)
     assert take(saved(book=book), accountId=bank)["count"] == 1
 
 

@@ -149,7 +149,7 @@ RATES_FILE = b"Date,USD,\n2026-11-18,2.00,\n2026-11-19,4.00,\n"
 
 def test_concurrent_base_currency_change_converts_to_new_currency(api, spent):
     load_rates(data=RATES_FILE, source="one", now=NOW)
-    rate_updates.convert_results_to_new_rates(now=NOW, tell=lambda *_: api.put("", {"baseCurrency": "USD"}))
+    rate_updates.convert_results_to_new_rates(now=NOW, report_progress=lambda *_: api.put("", {"baseCurrency": "USD"}))
     assert spent() == -100
     assert find_posting_differences(api.company.id) == []
 

@@ -27,13 +27,13 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         if parent is not None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the parent stops this one
-            threading.Thread(target=stop_with_parent, args=(parent, stop), daemon=True).start()
+            threading.Thread(target=stop_when_parent_exits, args=(parent, stop), daemon=True).start()
         call_count = run_delivery_worker(clock=timezone.now, stop=stop, once=once)
         if once:
             self.stdout.write(f"{call_count} webhook requests sent.")
 
 
-def stop_with_parent(parent: int, stop: threading.Event) -> None:
+def stop_when_parent_exits(parent: int, stop: threading.Event) -> None:
     """Set `stop` once the parent process is gone."""
     while not stop.wait(PARENT_CHECK_SECONDS):
         if os.getppid() != parent:

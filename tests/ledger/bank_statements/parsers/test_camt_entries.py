@@ -133,11 +133,11 @@ def build_foreign_entry(*inside):
 
 
 @pytest.mark.parametrize("name", ["TxAmt", "CntrValAmt", "InstdAmt", "AnncdPstngAmt"])
-@pytest.mark.parametrize("place", ["entry", "payment"])
-def test_camt_foreign_amount_is_converted_if_bank_reports_it(name, place):
+@pytest.mark.parametrize("position", ["entry", "payment"])
+def test_camt_foreign_amount_is_converted_if_bank_reports_it(name, position):
     paid_in = "TxAmt" if name == "InstdAmt" else "InstdAmt"
     details = build_tag("AmtDtls", build_tag(paid_in, build_amount("8", "USD")), build_tag(name, build_amount("7.5")))
-    (entry,) = read_entries(build_foreign_entry(details if place == "entry" else build_transaction_details(details)))
+    (entry,) = read_entries(build_foreign_entry(details if position == "entry" else build_transaction_details(details)))
     assert (entry.amount, entry.currency, entry.notes) == ("-7.5", "EUR", "Amount USD -8")
 
 

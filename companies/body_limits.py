@@ -10,7 +10,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.urls import Resolver404, resolve
 
-from companies.api import error_pages, errors
+from companies import error_pages
+from companies.api import errors
 from companies.api.rendering import get_content_length
 
 MIB = 1024 * 1024

@@ -1,0 +1,93 @@
+"""Pages of the import of subscription events: upload, questions, review, result and undo."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from ledger.models import SubscriptionEvent
+from tests.planning.planned_transactions.test_planned_transaction_pages import get_page_text
+
+pytestmark = pytest.mark.django_db
+CONTENT = "Customer,Product,Date,Amount,Note\nGlobex,Pro,03/04/2025,10.00,x\nInitech,Pro,04/04/2025,20.00,y\n"
+CHOSEN = {"name": "events.csv", "dateOrder": "dayFirst", "interval": "month"}
+
+
+@pytest.fixture
+def owner(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+def upload(owner, acme, content=CONTENT):
+    file = SimpleUploadedFile("events.csv", content.encode(), content_type="text/csv")
+    return owner.post(f"/app/companies/{acme.id}/recurring-revenue/events/import", {"file": file})
+
+
+def import_events(owner, acme):
+    review = upload(owner, acme)["Location"]
+    done = owner.post(review.partition("?")[0], CHOSEN, follow=True)
+    return done, done.redirect_chain[-1][0]
+
+
+def test_upload_is_asked_reviewed_and_imported_once(owner, acme):
+    answer = upload(owner, acme)
+    assert answer.status_code == 303
+    review = answer["Location"]
+    asked = owner.get(review)
+    page = asked.content.decode()
+    assert ('name="dateOrder"' in page, 'name="interval"' in page, 'name="quantity"' in page) == (True, True, False)
+    assert "Day and month of the dates are ambiguous" in get_page_text(asked)
+    assert "Note not imported" in get_page_text(asked)
+    shown = get_page_text(owner.get(f"{review}&dateOrder=dayFirst&interval=month"))
+    assert "New events 2" in shown
+    assert "Apr 3, 2025" in shown or "3 Apr" in shown
+    assert not SubscriptionEvent.objects.exists()
+    done = owner.post(review.partition("?")[0], CHOSEN, follow=True)
+    assert "2 events imported." in get_page_text(done)
+    assert SubscriptionEvent.objects.count() == 2
+    again = owner.post(review.partition("?")[0], CHOSEN, follow=True)
+    assert "has expired" in get_page_text(again)
+    assert SubscriptionEvent.objects.count() == 2
+
+
+def test_column_without_a_known_heading_is_chosen(owner, acme):
+    review = upload(owner, acme, CONTENT.replace("Customer", "Who"))["Location"]
+    asked = owner.get(review).content.decode()
+    assert 'name="customerColumn"' in asked
+    shown = get_page_text(owner.get(f"{review}&dateOrder=dayFirst&interval=month&customerColumn=Who"))
+    assert "New events 2" in shown
+
+
+def test_wrong_rows_are_listed_with_their_lines(owner, acme):
+    review = upload(owner, acme, CONTENT.replace("10.00", "ten").replace("03/04", "13/04"))["Location"]
+    answer = owner.get(f"{review}&interval=month")
+    assert answer.status_code == 400
+    assert "Line 2: “ten” is not an amount" in get_page_text(answer)
+    assert "Import 2 events" not in get_page_text(answer)
+
+
+def test_unusable_upload_is_explained_on_the_form(owner, acme):
+    assert "No columns found" in get_page_text(upload(owner, acme, "nothing"))
+    assert owner.post(f"/app/companies/{acme.id}/recurring-revenue/events/import", {}).status_code == 400
+
+
+def test_import_is_undone_on_its_result_page(owner, acme):
+    done, path = import_events(owner, acme)
+    text = get_page_text(done)
+    assert "2 events imported on" in text
+    assert "This retracts 2 events." in text
+    assert "Globex" in text
+    imports = f"/app/companies/{acme.id}/recurring-revenue/events/imports"
+    assert path in owner.get(imports).content.decode()
+    undone = get_page_text(owner.post(f"{path}/undo", follow=True))
+    assert "2 events retracted. 2 subscriptions deleted. 2 customers deleted." in undone
+    assert "Undo import" not in undone
+    assert "already undone" in get_page_text(owner.post(f"{path}/undo", follow=True))
+
+
+def test_readers_see_an_import_without_undo(owner, acme, browser_of, bob, carol, globex):
+    _done, path = import_events(owner, acme)
+    viewer = browser_of(bob, acme).client
+    assert f"{path}/undo" not in viewer.get(path).content.decode()
+    assert viewer.post(f"{path}/undo").status_code == 403
+    other = browser_of(carol, globex).client
+    assert other.get(path).status_code == 404
+    assert other.get(path.replace(str(acme.id), str(globex.id))).status_code == 404
