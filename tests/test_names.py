@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,6 @@ APPS = (
     *("config", "companies", "ledger", "planning", "analytics", "notifications", "oauth", "webhooks", "assistants"),
     "demo",
 )
-MODULES = {
-    str(path.relative_to(ROOT)): ast.parse(path.read_text())
-    for app in APPS
-    for path in sorted((ROOT / app).rglob("*.py"))
-    if "migrations" not in path.parts
-}
 PRONOUNS = {"found", "told", "these", "asked", "kept", "said"}
 # Codes of no error of their own, each with the reason.
 SHARED_CODES = {
@@ -28,6 +23,17 @@ SHARED_CODES = {
     "permission_denied": "each error says which permission is missing",
     "body_too_large": "of the framework; a form of several files has its own text",
 }
+
+
+@cache
+def parse_modules() -> dict[str, ast.Module]:
+    """Return path → syntax tree of every product module."""
+    return {
+        str(path.relative_to(ROOT)): ast.parse(path.read_text())
+        for app in APPS
+        for path in sorted((ROOT / app).rglob("*.py"))
+        if "migrations" not in path.parts
+    }
 
 
 def list_functions(module: ast.Module) -> list[str]:
@@ -40,10 +46,12 @@ def is_actions_module(path: str) -> bool:
 
 def test_action_names_are_unique_in_the_repository():
     paths_by_name: dict[str, list[str]] = defaultdict(list)
-    for path, module in MODULES.items():
+    for path, module in parse_modules().items():
         for name in list_functions(module):
             paths_by_name[name].append(path)
-    actions = {name for path, module in MODULES.items() if is_actions_module(path) for name in list_functions(module)}
+    actions = {
+        name for path, module in parse_modules().items() if is_actions_module(path) for name in list_functions(module)
+    }
     assert len(actions) > 400
     assert {name: paths_by_name[name] for name in actions if len(paths_by_name[name]) > 1} == {}
 
@@ -71,7 +79,7 @@ def get_bound_name(node: ast.AST) -> Any:
 def test_product_names_are_nouns_and_verbs():
     wrong = {
         f"{path}:{node.lineno} {get_bound_name(node)}"  # type: ignore[attr-defined]
-        for path, module in MODULES.items()
+        for path, module in parse_modules().items()
         for node in ast.walk(module)
         if get_bound_name(node) in PRONOUNS
     }

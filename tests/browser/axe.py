@@ -8,6 +8,13 @@ SCRIPT = Axe().axe_script
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}  # of WCAG 2.2, off by itself
 
 
+def set_color_scheme(page: Any, scheme: str) -> None:
+    """Show the page in "light" or "dark", its colors no longer on their way from one to the other."""
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function("(scheme) => matchMedia(`(prefers-color-scheme: ${scheme})`).matches", arg=scheme)
+    page.evaluate("document.getAnimations().forEach((each) => each.finish())")
+
+
 def list_violations(page: Any, *rules: str) -> list[str]:
     """Rule by rule (of all, where none are named), the first places where it is broken; axe takes what could be
     unfolded for hidden."""

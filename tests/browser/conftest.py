@@ -1,5 +1,6 @@
 """A real Chromium of the machine; where there is none, these tests are skipped and say so."""
 
+import json
 import os
 import shutil
 import socket
@@ -12,7 +13,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.demo_site import DemoSite, serve_demo_site
+from tests.browser.demo_site import DemoSite, prepare_demo_directory, serve_demo_site
+from tests.machine import copy_directory, create_machine
 
 expect.set_options(timeout=60_000)  # milliseconds: a machine may have much else to do
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs in the thread that uses the database
@@ -105,10 +107,17 @@ def complaints(page: Any) -> Iterator[list[str]]:
 
 
 @pytest.fixture(scope="session")
-def served() -> Iterator[DemoSite]:
-    """A server with a company that has something on every page. Tests only look."""
-    with serve_demo_site() as result:
-        yield result
+def served(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[DemoSite]:
+    """A server with a company that has something on every page. Tests only look.
+
+    Each worker of xdist has its own, on a copy of the data that one of them created.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    prepared = prepare_demo_directory(folder if worker_id == "master" else folder.parent)
+    with create_machine() as machine:
+        copy_directory(prepared / "var", machine.home / "var")
+        with serve_demo_site(machine, json.loads((prepared / "company.json").read_text())) as result:
+            yield result
 
 
 @pytest.fixture(scope="session")

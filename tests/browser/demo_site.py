@@ -3,6 +3,7 @@
 New pages are included automatically; a new kind of id in a URL needs an entry in ``LIST_OF_PARAMETER``.
 """
 
+import fcntl
 import json
 import re
 import urllib.request
@@ -10,13 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import get_resolver
 from playwright.sync_api import Browser, BrowserContext
 
-from tests.machine import Machine, create_prepared_machine, find_free_port
+from tests.machine import Machine, copy_directory, create_prepared_machine, find_free_port
 from tests.url_routes import list_url_routes
 
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -148,6 +150,7 @@ class DemoSite:
     password: str
     key: str
     known: dict[str, str] = field(default_factory=dict)  # what stood for parameters and routes that were asked for
+    pages: dict[str, bool] = field(default_factory=dict)  # by path, whether a browser is shown something there
 
     def ask(self, path: str, body: Any = None) -> Any:
         sent = None if body is None else json.dumps(body).encode()
@@ -270,6 +273,16 @@ class DemoSite:
             values = {name: self.value(name) for name in PARAMETER.findall(route)}
         return "/" + PARAMETER.sub(lambda found: values[found[1]], route) + self.query(route)
 
+    def list_pages(self, contexts: dict[bool, BrowserContext]) -> list[tuple[str, bool]]:
+        """The path of every page, and whether it is one for people who signed in; contexts by the same."""
+        addresses = [(self.address(route), not route.startswith(SIGNED_OUT)) for route in ROUTES]
+        return [(path, signed_in) for path, signed_in in addresses if self.is_page(contexts[signed_in], path)]
+
+    def is_page(self, context: BrowserContext, path: str) -> bool:
+        if path not in self.pages:
+            self.pages[path] = is_page(context, path)
+        return self.pages[path]
+
     def query(self, route: str) -> str:
         """What a page needs besides its address."""
         if not route.endswith("plan/payments"):
@@ -308,17 +321,37 @@ class DemoSite:
         return state
 
 
+def create_demo_company(machine: Machine, size: tuple[str, ...] = DEMO_SIZE) -> Any:
+    """Create the demo company; return what the command prints of it."""
+    done = machine.run("demo", "--json", *size)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def prepare_demo_directory(folder: Path) -> Path:
+    """Return a directory with a demo company; created by the first process that asks for one in this folder."""
+    prepared, unfinished = folder / "demo-site", folder / "demo-site.unfinished"
+    with (folder / "demo-site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not prepared.exists():
+            unfinished.mkdir()
+            with create_prepared_machine() as machine:
+                (unfinished / "company.json").write_text(json.dumps(create_demo_company(machine)))
+                copy_directory(machine.home / "var", unfinished / "var")
+            unfinished.rename(prepared)
+    return prepared
+
+
 @contextmanager
-def serve_demo_site(size: tuple[str, ...] = DEMO_SIZE) -> Iterator[DemoSite]:
-    """``up`` with one worker on an empty database, and a demonstration company in it."""
+def serve_demo_site(machine: Machine, company: Any) -> Iterator[DemoSite]:
+    """``up`` with one worker on a machine with a demo company."""
     port = find_free_port()
-    with create_prepared_machine() as machine:
-        machine.settings["SIGN_UP"] = "open"  # otherwise its pages do not exist
-        with machine.up(port, "--workers", "1"):
-            made = json.loads(machine.run("demo", "--json", *size, PORT=port).stdout)
-            yield DemoSite(
-                machine, f"http://127.0.0.1:{port}", made["companyId"], made["email"], made["password"], made["apiKey"]
-            )
+    machine.settings["SIGN_UP"] = "open"  # otherwise its pages do not exist
+    with machine.up(port, "--workers", "1"):
+        yield DemoSite(
+            machine, f"http://127.0.0.1:{port}", company["companyId"], company["email"], company["password"],
+            company["apiKey"],
+        )  # fmt: skip
 
 
 def is_page(context: BrowserContext, path: str) -> bool:

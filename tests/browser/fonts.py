@@ -1,6 +1,6 @@
-"""A wide and a narrow font, whatever the machine has installed: how wide is a page in them?
+"""Measure how wide a page is in its own font, in a wide and in a narrow one, whatever the machine has installed.
 
-They come as a style of the test's own, which the pages' policy would refuse: use a context with ``bypass_csp``.
+The fonts are added by script, which the pages' content security policy allows.
 """
 
 from base64 import b64encode
@@ -11,40 +11,57 @@ FONTS = {  # by weight; one that has no bold of its own is made bold by the brow
     "wide": {400: "DejaVuSans.woff2", 700: "DejaVuSans-Bold.woff2"},
     "narrow": {400: "RobotoCondensed.woff2"},
 }
+OWN_FONT = ""
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "fonts"
-
-
-def measure_width_in_font(page: Any, font: str) -> int:
-    """How many pixels the page needs across once all its text stands in the font."""
-    faces = "".join(
-        f'@font-face {{ font-family: "{font}"; font-weight: {weight}; '
-        f'src: url("data:font/woff2;base64,{b64encode((FOLDER / file).read_bytes()).decode()}"); }}'
-        for weight, file in FONTS[font].items()
-    )
-    page.add_style_tag(content=f'{faces} *, ::before, ::after {{ font-family: "{font}" !important; }}')
-    for weight in FONTS[font]:
-        loaded = page.evaluate(f"async () => (await document.fonts.load('{weight} 16px {font}')).length")
-        assert loaded, "the font is not in use"
-    return int(page.evaluate("document.documentElement.scrollWidth"))
+FACES = [
+    [font, str(weight), b64encode((FOLDER / file).read_bytes()).decode()]
+    for font, faces in FONTS.items()
+    for weight, file in faces.items()
+]
+ADD_FONTS = """
+async (faces) => {
+    for (const [name, weight, content] of faces) {
+        const bytes = Uint8Array.from(atob(content), (each) => each.charCodeAt(0));
+        document.fonts.add(await new FontFace(name, bytes, { weight }).load());
+    }
+    window.testFont = new CSSStyleSheet();
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, window.testFont];
+}
+"""
+# Two frames later the page's script has seen the window and the font.
+MEASURE_WIDTHS = """
+async (fonts) => {
+    const widths = [];
+    for (const font of fonts) {
+        window.testFont?.replaceSync(
+            font && `*, ::before, ::after { font-family: "${font}" !important; }`
+        );
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        widths.push(document.documentElement.scrollWidth);
+    }
+    window.testFont?.replaceSync("");
+    return widths;
+}
+"""
 
 
 def list_too_wide(page: Any, *widths: int) -> list[str]:
     """In which of the fonts the page is wider than its window, and in which window."""
+    page.evaluate(ADD_FONTS, FACES)
+    assert all(page.evaluate(f"document.fonts.check('{weight} 16px {font}')") for font, weight, _ in FACES)
+    fonts = [OWN_FONT, *FONTS]
     overflows = []
-    for font in FONTS:
-        measure_width_in_font(page, font)
-        for width in widths:
-            if (across := measure_width_at(page, width)) > width:
-                overflows.append(f"{page.url}: {across} pixels at {width} in the {font} font")
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 900})
+        overflows += [
+            f"{page.url}: {across} pixels at {width} in {font or 'its own'} font"
+            for font, across in zip(fonts, page.evaluate(MEASURE_WIDTHS, fonts), strict=True)
+            if across > width
+        ]
     return overflows
 
 
 def measure_width_at(page: Any, width: int) -> int:
     """How many pixels the page needs across in a window of this width, once its script has seen the window."""
     page.set_viewport_size({"width": width, "height": 900})
-    return int(
-        page.evaluate(
-            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame("
-            "() => done(document.documentElement.scrollWidth))))"
-        )
-    )
+    return int(page.evaluate(MEASURE_WIDTHS, [OWN_FONT])[0])

@@ -22,8 +22,16 @@ from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.browser.conftest import CHROMIUM_FLAGS, find_chromium
-from tests.browser.demo_site import PARAMETER, ROUTES, SIGNED_OUT, DemoSite, is_page, serve_demo_site
-from tests.machine import ROOT
+from tests.browser.demo_site import (
+    PARAMETER,
+    ROUTES,
+    SIGNED_OUT,
+    DemoSite,
+    create_demo_company,
+    is_page,
+    serve_demo_site,
+)
+from tests.machine import ROOT, create_prepared_machine
 
 ALL_PAGES_FOLDER = ROOT / "var" / "screenshots"
 DOCS_FOLDER = ROOT / "docs" / "screenshots"
@@ -65,7 +73,11 @@ def main(folder: Path = ALL_PAGES_FOLDER, names: tuple[str, ...] = ()) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.webp"):
         old.unlink()
-    with sync_playwright() as playwright, serve_demo_site(SIZE) as served:
+    with (
+        sync_playwright() as playwright,
+        create_prepared_machine() as machine,
+        serve_demo_site(machine, create_demo_company(machine, SIZE)) as served,
+    ):
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_FLAGS))
         cookies = served.signed_in(browser)
         for route in [*(route for route in ROUTES if not FORMS.search(route)), API_REFERENCE, IMPORT_CHECK]:

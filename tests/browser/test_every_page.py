@@ -5,9 +5,10 @@ from django.urls import get_resolver
 from playwright.sync_api import expect
 
 from companies.pages.guides import GUIDES
-from tests.browser.axe import list_violations
-from tests.browser.demo_site import ROUTES, SIGNED_OUT, is_page
+from tests.browser.axe import list_violations, set_color_scheme
+from tests.browser.demo_site import ROUTES, SIGNED_OUT
 from tests.browser.fonts import list_too_wide, measure_width_at
+from tests.browser.page_length import MAX_PAGE_HEIGHT, PHONE, get_page_height
 from tests.url_routes import list_url_routes
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
@@ -40,17 +41,18 @@ def tabs(browser, served, cookies):
 
 
 @pytest.fixture
-def look(tabs):
+def look(tabs, served):
     """Opens a page and says what is wrong with it; None where there is no page."""
 
     def look_at(path, *, signed_in=True):
-        return list_complaints(tabs[signed_in], path) if is_page(tabs[signed_in].context, path) else None
+        tab = tabs[signed_in]
+        return list_complaints(tab, path) if served.is_page(tab.context, path) else None
 
     return look_at
 
 
 def list_complaints(page, path):
-    """What axe, the browser's console, its policy and its width say against a page.
+    """What axe, the browser's console, its policy, its length and its width say against a page.
 
     In the dark other colours stand in the same places: only they are looked at, once, wide.
     """
@@ -65,20 +67,19 @@ def list_complaints(page, path):
 
     page.on("console", hear)
     page.on("pageerror", fail)
-    page.set_viewport_size({"width": WIDE, "height": 900})
+    page.set_viewport_size(PHONE)
     response = page.goto(path)
+    if (length := get_page_height(page)) > MAX_PAGE_HEIGHT:
+        texts.append(f"at {NARROW}: {length} pixels long")
     # A browser then sends "Origin: null" with the page's forms, which the CSRF check refuses.
     if response.headers.get("referrer-policy") == "no-referrer" and page.locator("form[method=post]").count():
         texts.append("forms of this page cannot be sent")
     for width, scheme in ((WIDE, "dark"), (WIDE, "light"), (NARROW, "light")):
-        page.emulate_media(color_scheme=scheme)
+        set_color_scheme(page, scheme)
         page.set_viewport_size({"width": width, "height": 900})
         rules = ["color-contrast"] if scheme == "dark" else []
         texts += [f"at {width}, {scheme}: {each}" for each in list_violations(page, *rules)]
-    for width in WIDTHS:
-        across = measure_width_at(page, width)
-        if across > width:
-            texts.append(f"at {width}: {across} pixels wide")
+    texts += list_too_wide(page, *WIDTHS)
     texts += page.evaluate("window.broken")
     page.remove_listener("console", hear)
     page.remove_listener("pageerror", fail)
@@ -100,21 +101,6 @@ def test_consent_page_passes_accessibility_csp_and_width_checks(look, served):
     assert look(served.consent()) == []
 
 
-@pytest.mark.parametrize("signed_in", [True, False])
-def test_pages_do_not_exceed_screen_width_in_any_font(browser, served, cookies, signed_in):
-    context = browser.new_context(
-        base_url=served.url, bypass_csp=True, viewport={"width": NARROW, "height": 900},
-        storage_state=cookies if signed_in else None,
-    )  # fmt: skip
-    page, wide = context.new_page(), []
-    for path in [served.address(route) for route in ROUTES if signed_in != route.startswith(SIGNED_OUT)]:
-        if is_page(context, path):
-            page.goto(path)
-            wide += list_too_wide(page, *WIDTHS)
-    context.close()
-    assert wide == []
-
-
 def test_wide_table_scrolls_inside_its_card_with_a_hint(browser, served, cookies):
     context = browser.new_context(
         base_url=served.url, viewport={"width": 768, "height": 900}, storage_state=cookies, bypass_csp=True
@@ -130,16 +116,10 @@ def test_wide_table_scrolls_inside_its_card_with_a_hint(browser, served, cookies
     context.close()
 
 
-def test_page_checks_reach_the_main_pages(browser, served, cookies):
+def test_page_checks_reach_the_main_pages(tabs, served):
     """The walk is no walk past closed doors."""
-    context = browser.new_context(base_url=served.url, storage_state=cookies)
-    out = browser.new_context(base_url=served.url)
-    shown = [
-        route for route in ROUTES if is_page(out if route.startswith(SIGNED_OUT) else context, served.address(route))
-    ]
-    context.close()
-    out.close()
-    assert {"app/", "app/sign-in", "app/companies/<str:company_id>"} <= set(shown)
+    shown = {path for path, _ in served.list_pages({signed_in: tab.context for signed_in, tab in tabs.items()})}
+    assert {served.address(route) for route in ("app/", "app/sign-in", "app/companies/<str:company_id>")} <= shown
     assert len(shown) >= 9
     assert set(ROUTES) <= {route for route, _ in list_url_routes(get_resolver())}
 
@@ -180,3 +160,19 @@ def test_page_check_finds_faults_in_dark_mode(tabs):
     complaints = list_complaints(page, "/app/broken")
     page.close()
     assert [each.partition(": color-contrast")[0] for each in complaints] == ["at 1280, dark"]
+
+
+def test_page_check_finds_long_pages_and_words_too_wide_in_another_font(tabs):
+    page = tabs[False].context.new_page()
+    word = "abcdefghijklmnopqrstuvwxyz0123456789"
+    broken = (
+        '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>x</title>'
+        "<style>body { margin: 0; font: 16px monospace; } h1 { font-size: 17px; } div { height: 6000px; }</style>"
+        f"<body><main><h1>{word}</h1><div></div></main></body></html>"
+    )
+    page.route("**/app/broken", lambda route: route.fulfill(body=broken, content_type="text/html"))
+    complaints = list_complaints(page, "/app/broken")
+    page.close()
+    assert any("pixels long" in each for each in complaints)
+    assert any("at 320 in wide font" in each for each in complaints)
+    assert not any("in narrow font" in each for each in complaints)

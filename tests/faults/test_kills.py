@@ -19,7 +19,7 @@ from tests.machine import wait_until
 
 pytestmark = pytest.mark.server
 
-ROUNDS = int(os.environ.get("FAULT_ROUNDS", "2"))
+ROUNDS = int(os.environ.get("FAULT_ROUNDS", "1"))
 VICTIMS = ("worker", "server", "database")
 MAX_DELAY_SECONDS = 0.6  # seconds of work before a kill
 MAX_TRIES = 10  # a kill that met no request at work is made again

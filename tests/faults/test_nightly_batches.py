@@ -16,7 +16,7 @@ from tests.machine import ROOT, wait_until
 
 pytestmark = pytest.mark.server
 
-ROUNDS = int(os.environ.get("FAULT_ROUNDS", "2"))
+ROUNDS = int(os.environ.get("FAULT_ROUNDS", "1"))
 COMPANIES, PROCESSES = 60, 3
 TIMEOUT_SECONDS = 120  # seconds
 

@@ -18,7 +18,7 @@ from tests.webhooks.receiver import Message, Receiver
 
 pytestmark = pytest.mark.server
 
-ROUNDS = int(os.environ.get("FAULT_ROUNDS", "2"))
+ROUNDS = int(os.environ.get("FAULT_ROUNDS", "1"))
 WRITERS, ENDPOINTS = 8, 3
 FAILURE_RATE = 0.01  # of the calls: each keeps its endpoint waiting for five seconds, and eight writers do not wait
 RECOVERY_SECONDS = 120  # seconds: one that was killed lets go of what it held after ten
