@@ -86,7 +86,6 @@ ENUM_PATHS = {
     "PlannedSource": "planning.models.PlannedSource",
     "PeriodStart": "ledger.calc.recognition.PeriodStart",
     "QifDateOrder": "ledger.bank_statements.serializers.DATE_ORDERS",
-    "QuantityMode": "ledger.subscriptions.serializers.event_imports.QUANTITY_MODES",
     "RecognizeFrom": "ledger.transactions.serializers.RECOGNIZE_FROM",
     "RecurringMovement": "ledger.closings.serializers.MOVEMENTS",
     "RecurrenceEndType": "planning.planned_transactions.serializers.RECURRENCE_END_TYPES",
