@@ -186,8 +186,8 @@ def build_row(
     for place in columns:
         values.append(parse_value(row[place]))
         if place in currency_columns:
-            found = (find_currency(row[amount]) for amount in currency_columns[place])
-            values.append(currencies or next(filter(None, found), ""))
+            row_currencies = (find_currency(row[amount]) for amount in currency_columns[place])
+            values.append(currencies or next(filter(None, row_currencies), ""))
     return values
 
 
