@@ -41,7 +41,7 @@ class RecurringRevenueData(RecurringRevenueBase):
     """The data of all customers. Every property raises MissingRate if a currency has no exchange rate."""
 
     @property
-    def products(self) -> list[UUID]:
+    def chosen_product_ids(self) -> list[UUID]:
         return [UUID(self.params.product)] if self.params.product else []
 
     @cached_property
@@ -56,14 +56,14 @@ class RecurringRevenueData(RecurringRevenueBase):
             mrr_type=self.params.measure,
             first=self.params.first,
             last=self.params.last,
-            product_ids=self.products,
+            product_ids=self.chosen_product_ids,
         )
 
     @cached_property
     def bridge(self) -> MonthlyRow:
         """The months as one row, in which each customer counts once."""
         basis, yearly = monthly_rows.TYPES[self.params.measure]
-        row = self.measure_span(self.params.first, self.params.last, basis, products=tuple(self.products)).row
+        row = self.measure_span(self.params.first, self.params.last, basis, products=tuple(self.chosen_product_ids)).row
         return to_annual_row(row) if yearly else row
 
     @cached_property

@@ -103,7 +103,7 @@ class Categorization(CompanyOwned):
         return f"{self.value} of {self.transaction_id}"
 
     @property
-    def period(self) -> tuple[date, date]:
+    def service_period(self) -> tuple[date, date]:
         """The first and the last day that it belongs to."""
         return self.computed_start_date, self.computed_end_date
 

@@ -20,7 +20,7 @@ class StatementQuerySet(CompanyOwnedQuerySet["Statement"]):
         """Return statements whose closing balance can be reconciled with the ledger."""
         return self.filter(closing_balance__isnull=False, day__isnull=False)
 
-    def covering(self, *, account_id: UUID, currency: str, day: date) -> Self:
+    def with_closing_balance_covering(self, *, account_id: UUID, currency: str, day: date) -> Self:
         """Return statements whose closing balance includes a transaction of that day, earliest first."""
         return (
             self.for_account(account_id)

@@ -55,7 +55,7 @@ class BookedRemainder:
     remaining: Decimal
 
     @classmethod
-    def from_booked(cls, booked: BookedAmount) -> "BookedRemainder":
+    def from_booked_amount(cls, booked: BookedAmount) -> "BookedRemainder":
         return cls(booked, abs(booked.amount))
 
 
@@ -86,9 +86,11 @@ def compute_settled_amounts(
             (total for total in totals if total.amount * sign > 0),
             key=lambda total: (total.date, str(total.planned_id), total.original_date),
         )
-        pool = [BookedRemainder.from_booked(row) for row in rows if row.amount * sign > 0]
+        pool = [BookedRemainder.from_booked_amount(row) for row in rows if row.amount * sign > 0]
         opposite = (
-            [BookedRemainder.from_booked(row) for row in rows if row.amount * sign < 0] if len(signs) == 1 else []
+            [BookedRemainder.from_booked_amount(row) for row in rows if row.amount * sign < 0]
+            if len(signs) == 1
+            else []
         )
         for total, amount in allocate_direction(planned, pool, opposite, rates=rates):
             settled[total.key] = sign * round_half_up(amount, total.currency)

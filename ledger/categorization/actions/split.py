@@ -209,7 +209,7 @@ def find_recognition_starts(
     """
     company = row.company
     stored_starts = {
-        build_recognition_key(categorization.category_id, categorization.split, categorization.period): (
+        build_recognition_key(categorization.category_id, categorization.split, categorization.service_period): (
             categorization.recognized_from
         )
         for categorization in stored

@@ -204,7 +204,7 @@ def build_table_columns(table: Table, sample: Sequence[Line]) -> list[Column]:
     """The columns of a table's sample."""
     rows = [line.cells for line in sample]
     constants = find_constant_positions(rows)
-    balance_rows = frozenset(row for row, cells in enumerate(rows) if has_balance_name(cells, constants))
+    balance_rows = frozenset(row for row, cells in enumerate(rows) if is_balance_or_total_row(cells, constants))
     balance_rows = frozenset() if len(balance_rows) == len(rows) else balance_rows
     return [
         Column(
@@ -242,7 +242,7 @@ def find_constant_positions(rows: Sequence[Sequence[str]]) -> frozenset[int]:
     )
 
 
-def has_balance_name(cells: Sequence[str], constants: Collection[int]) -> bool:
+def is_balance_or_total_row(cells: Sequence[str], constants: Collection[int]) -> bool:
     """Whether the words of a row name a balance or a sum, beside what all rows say, and no firm either."""
     if not any(map(find_balance_name_kind, cells)):
         return False

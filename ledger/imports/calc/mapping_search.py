@@ -20,7 +20,7 @@ from ledger.imports.calc.columns import (
     build_table_columns,
     find_column_roles,
     find_constant_positions,
-    has_balance_name,
+    is_balance_or_total_row,
     select_sample_rows,
 )
 from ledger.imports.calc.date_columns import choose_booking_date, is_named_booking_day, is_named_payment_day
@@ -256,7 +256,7 @@ class MappingSearch:
             days = [cells[each] for each in date_places if each < len(cells)]
             if position < len(cells) and any(sign.isdigit() for day in days for sign in day):
                 value = fold_setting_value(cells[position])
-                if value not in values and not has_balance_name(cells, self.constants):
+                if value not in values and not is_balance_or_total_row(cells, self.constants):
                     values[value] = None
         return list(values)
 

@@ -121,7 +121,7 @@ def find_reconciled_day(row: Transaction) -> date | None:
     """Return the closing day of the bank statement that includes the transaction, if its account is in balance."""
     if row.pending:
         return None
-    covering = Statement.objects.for_company(row.company_id).covering(
+    covering = Statement.objects.for_company(row.company_id).with_closing_balance_covering(
         account_id=row.account_id, currency=row.amount_currency, day=row.date
     )
     agreeing = covering.filter(account__bank_connection__balanceMismatchSince=None)
