@@ -83,9 +83,9 @@ function tellCut(card) {
   hint.textContent = document.body.dataset.sayCut;
   card.after(hint);
 }
-const watched = new ResizeObserver((seen) => seen.forEach((each) => tellCut(each.target)));
+const watched = new ResizeObserver((seen) => seen.forEach((each) => tellCut(each.target.closest(".table-card"))));
 const watchTables = (place) => {
-  for (const card of place.querySelectorAll(".table-card")) watched.observe(card);
+  for (const part of place.querySelectorAll(".table-card, .table-card table")) watched.observe(part);
 };
 watchTables(document);
 window.watchTables = watchTables; // for a list that is put in place of another
