@@ -13,7 +13,7 @@ from django.db import connection
 from analytics.queries import company_metrics
 from companies import hooks
 from companies.maintenance import company_batches
-from companies.models import Company, IdempotencyRecord, LastRound
+from companies.models import Company, IdempotencyRecord, MaintenanceCheckpoint
 from ledger.models import DayMovement
 from ledger.money.calc.fx import RateLookupError
 from ledger.recognition.actions import account_movements
@@ -82,13 +82,13 @@ def test_nightly_round_skips_finished_companies_and_new_round_starts_over(many, 
     for name, done in (("monday", COMPANY_COUNT), ("monday", 0), ("tuesday", COMPANY_COUNT), ("tuesday", 0)):
         assert f"Metrics of {done} companies" in run_command("refresh_metrics", round=name)
     assert sorted(handled) == sorted(many * 2)
-    assert LastRound.objects.count() == COMPANY_COUNT
+    assert MaintenanceCheckpoint.objects.count() == COMPANY_COUNT
 
 
 def test_nightly_run_without_round_processes_all_and_stores_no_mark(many, handled):
     for _ in range(2):
         assert f"Metrics of {COMPANY_COUNT} companies" in run_command("refresh_metrics")
-    assert not LastRound.objects.exists()
+    assert not MaintenanceCheckpoint.objects.exists()
 
 
 def test_nightly_round_retries_company_of_interrupted_run(many, handled, monkeypatch):

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from companies.auth import emails, password_validators, security_log, session_revocation, sessions
-from companies.models import AuditContext, PersonalEntry, PersonalEvent, Session, User
+from companies.models import AuditContext, SecurityEvent, SecurityLogEntry, Session, User
 from tests import factories
 from tests.companies.pages.test_user_pages import PASSWORD, move_clock_ahead, sign_in, submit_form
 
@@ -51,7 +51,7 @@ def list_session_handles(client):
 
 
 def list_events(user):
-    return list(PersonalEntry.objects.for_user(user).order_by("time", "id").values_list("event", flat=True))
+    return list(SecurityLogEntry.objects.for_user(user).order_by("time", "id").values_list("event", flat=True))
 
 
 # ---------------------------------------------------------------------------------------------- sessions
@@ -90,7 +90,7 @@ def test_ended_session_is_rejected_at_next_request(desk, phone, alice, acme):
     assert list_session_handles(desk) == []
     again = desk.post(END, {"session": handle}, follow=True).content.decode()
     assert "This session is already signed out." in again
-    assert list_events(alice)[-1] == PersonalEvent.SESSIONS_ENDED
+    assert list_events(alice)[-1] == SecurityEvent.SESSIONS_ENDED
 
 
 @pytest.mark.parametrize("wrong", ["", "x", "0" * 32, "é" * 32, "\x00"])
@@ -185,8 +185,8 @@ def test_security_page_redirects_visitor_to_sign_in(client):
 
 def test_failed_sign_in_is_recorded_in_log_of_that_user(desk, alice, bob):
     sign_in(open_browser("curl/8.5.0", "203.0.113.5"), alice.email.upper(), password="wrong")
-    assert (list_events(alice), list_events(bob)) == ([PersonalEvent.SIGNED_IN, PersonalEvent.SIGN_IN_FAILED], [])
-    entry = PersonalEntry.objects.for_user(alice).get(event=PersonalEvent.SIGN_IN_FAILED)
+    assert (list_events(alice), list_events(bob)) == ([SecurityEvent.SIGNED_IN, SecurityEvent.SIGN_IN_FAILED], [])
+    entry = SecurityLogEntry.objects.for_user(alice).get(event=SecurityEvent.SIGN_IN_FAILED)
     assert (entry.device, entry.address, bool(entry.request_id)) == ("curl", "203.0.113.5", True)
     page = get_security_page(desk)
     assert "Sign-in failed" in page
@@ -205,7 +205,7 @@ def try_failed_sign_in(email):
 def test_failed_sign_in_of_unknown_address_runs_same_queries(alice):
     known, unknown = try_failed_sign_in(alice.email), try_failed_sign_in("nobody@acme.example")
     assert known == unknown
-    assert PersonalEntry.objects.count() == 1
+    assert SecurityLogEntry.objects.count() == 1
 
 
 def test_failed_sign_in_of_deactivated_user_runs_same_queries(alice, bob):
@@ -216,7 +216,7 @@ def test_failed_sign_in_of_deactivated_user_runs_same_queries(alice, bob):
 def test_wrong_old_password_is_recorded_as_failed_sign_in(desk, alice):
     form = {"old_password": "wrong", "new_password1": OTHER, "new_password2": OTHER}
     assert submit_form(desk, "/app/password", form).status_code == 400
-    assert list_events(alice) == [PersonalEvent.SIGNED_IN, PersonalEvent.SIGN_IN_FAILED]
+    assert list_events(alice) == [SecurityEvent.SIGNED_IN, SecurityEvent.SIGN_IN_FAILED]
 
 
 def test_security_log_limits_failures_by_lockout_and_per_day(alice, monkeypatch):
@@ -233,7 +233,7 @@ def test_security_log_is_paginated_with_latest_first(desk, alice):
     for n in range(25):
         when = timezone.now() + timedelta(seconds=n + 1)
         security_log.record_security_action(
-            user=alice, event=PersonalEvent.FACTOR_CHANGED, context=AuditContext(time=when), detail=f"entry {n:02}"
+            user=alice, event=SecurityEvent.FACTOR_CHANGED, context=AuditContext(time=when), detail=f"entry {n:02}"
         )
     first = re.findall(r"entry (\d\d)", get_security_page(desk))
     assert first == [f"{n:02}" for n in range(24, 4, -1)]
@@ -248,10 +248,10 @@ def test_security_log_entries_are_pruned_after_ninety_days(alice, audit_context)
     for days in (91, 89):
         when = datetime.now(tz=UTC) - timedelta(days=days)
         security_log.record_security_action(
-            user=alice, event=PersonalEvent.PASSWORD_CHANGED, context=AuditContext(time=when), detail=f"{days}"
+            user=alice, event=SecurityEvent.PASSWORD_CHANGED, context=AuditContext(time=when), detail=f"{days}"
         )
     call_command("prune")
-    assert [entry.detail for entry in PersonalEntry.objects.for_user(alice)] == ["89"]
+    assert [entry.detail for entry in SecurityLogEntry.objects.for_user(alice)] == ["89"]
 
 
 # ---------------------------------------------------------------------------------------------- mails
@@ -290,7 +290,7 @@ def test_device_cookie_is_http_only_and_same_site(alice):
     assert cookie["httponly"]
     assert cookie["samesite"] == "Lax"
     assert cookie["max-age"] == 90 * 24 * 3600
-    assert PersonalEntry.objects.for_user(alice).get().browser not in ("", cookie.value)
+    assert SecurityLogEntry.objects.for_user(alice).get().browser not in ("", cookie.value)
     assert "svc-device" not in Client().get("/app/sign-in").cookies
 
 
@@ -314,7 +314,7 @@ def test_shared_device_is_new_for_each_user(told, alice, bob):
 def test_device_is_new_again_after_ninety_days(told, alice):
     desk = open_browser()
     told(sign_in, desk, alice)
-    PersonalEntry.objects.update(time=datetime.now(tz=UTC) - timedelta(days=91))
+    SecurityLogEntry.objects.update(time=datetime.now(tz=UTC) - timedelta(days=91))
     assert len(told(sign_in, desk, alice)) == 1
 
 
@@ -331,7 +331,7 @@ def test_password_change_is_mailed_and_ends_other_sessions(told, desk, phone, al
     assert "from Firefox on Windows (IP address 192.0.2.1)" in mail.body
     assert Session.objects.for_user(alice).count() == 1
     assert (phone.get("/app/").status_code, desk.get("/app/").status_code) == (302, 200)
-    assert list_events(alice)[-1] == PersonalEvent.PASSWORD_CHANGED
+    assert list_events(alice)[-1] == SecurityEvent.PASSWORD_CHANGED
 
 
 def test_password_reset_is_mailed_and_ends_all_sessions(told, desk, alice):
@@ -380,7 +380,7 @@ def test_api_key_creation_is_mailed_without_links_from_its_name(told, browser_of
     assert (mail.subject, mail.to) == ("API key created", [alice.email])
     assert "was created for “Acme” from your account" in mail.body
     assert "https://evil" not in mail.body
-    assert list_events(alice) == [PersonalEvent.API_KEY_CREATED]
+    assert list_events(alice) == [SecurityEvent.API_KEY_CREATED]
     assert told(api.post, "api_keys", body | {"name": "by a key"}) == []
 
 
@@ -388,8 +388,8 @@ def test_mfa_change_is_mailed_and_logged(told, alice, audit_context):
     (mail,) = told(emails.send_mfa_changed_email, user=alice, what="A passkey was added", context=audit_context)
     assert (mail.subject, mail.to) == ("Two-factor authentication changed", [alice.email])
     assert mail.body.startswith("A passkey was added on ")
-    entry = PersonalEntry.objects.for_user(alice).get()
-    assert (entry.event, entry.detail) == (PersonalEvent.FACTOR_CHANGED, "A passkey was added")
+    entry = SecurityLogEntry.objects.for_user(alice).get()
+    assert (entry.event, entry.detail) == (SecurityEvent.FACTOR_CHANGED, "A passkey was added")
 
 
 # ---------------------------------------------------------------------------------------------- staff

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from companies.models import AuditEntry
-from ledger.models import CategorizationRun, Transaction, TransactionBefore
+from ledger.models import CategorizationRun, Transaction, TransactionSnapshot
 from tests import factories
 from tests.ledger.conftest import get_page_text, list_pl_amounts
 
@@ -120,7 +120,7 @@ def test_undo_restores_categorizations_with_ids_and_authors(pages, books, bank, 
         assert {name for name in was if was[name] != now[name]} <= {"lastUpdatedTime", "lastUpdatedUserId"}
     entry = AuditEntry.objects.for_company(acme.id).filter(action="transactions.runTakenBack").get()
     assert entry.after == {"act": "categorize", "affected": 3, "kept": 0}
-    assert not TransactionBefore.objects.for_company(acme.id).exists()
+    assert not TransactionSnapshot.objects.for_company(acme.id).exists()
 
 
 def test_undo_relinks_transfers(pages, books, bank, savings):
