@@ -130,7 +130,7 @@ def format_email_time(moment: datetime) -> str:
 def send_security_email(user: User, *, subject: str, body: str) -> None:
     """Send a security e-mail after the commit, with the usual advice."""
     message = _(
-        "{said}\n\nIf this was you, ignore this email. If not, reset your password to sign out all "
+        "{body}\n\nIf this was you, ignore this email. If not, reset your password to sign out all "
         "other sessions:\n\n{reset}\n\nReview recent activity and sessions:\n\n{security}"
-    ).format(said=body, reset=f"{settings.APP_URL}/password-reset", security=f"{settings.APP_URL}/security")
+    ).format(body=body, reset=f"{settings.APP_URL}/password-reset", security=f"{settings.APP_URL}/security")
     transaction.on_commit(lambda: mailer.send_email_later(to=[user.email], subject=subject, message=message))
