@@ -362,12 +362,12 @@ def delete_log(company, *, deleted):
 def test_daily_command_warns_a_week_before_and_deletes_at_the_end(copy, acme, alice):
     sandbox = copy().company
     end = sandbox.system_sandbox_expire_time
-    told = Notification.objects.filter(type="sandbox.expiring")
+    notifications = Notification.objects.filter(type="sandbox.expiring")
     for time, count in ((end - timedelta(days=8), 0), (end - timedelta(days=7), 1), (end - timedelta(days=6), 1)):
         with time_machine.travel(time, tick=False):
             call_command("refresh_metrics", stdout=io.StringIO())
-        assert told.count() == count
-    (notification,) = told
+        assert notifications.count() == count
+    (notification,) = notifications
     assert (notification.company_id, notification.recipient_id) == (sandbox.id, alice.id)
     assert notification.payload["title"].startswith("What if will be deleted on ")
     assert Company.objects.get(id=sandbox.id).system_deletion_warning == 7
