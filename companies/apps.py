@@ -33,7 +33,7 @@ def register_uncopied_models() -> None:
             models.ApiKey: "access",
             models.AuditEntry: "audit log",
             models.FailedRequest: "audit log",
-            models.LastRound: "maintenance",
+            models.MaintenanceCheckpoint: "maintenance",
             models.LogMonth: "audit log",
             models.Membership: "access",
         }

@@ -36,7 +36,7 @@ def register_company_hooks() -> None:
     hooks.company_rows_deleting.register(closings.delete_closings)  # before the rows that they protect
     uncopied_models: dict[str, tuple[type[Model], ...]] = {
         "access": (models.ReportLink,),
-        "audit log": (models.TransactionTouched, models.ChangeEntry, models.FigureChange),
+        "audit log": (models.AuditEntryTransaction, models.ChangeEntry, models.FigureChange),
         "copied by ledger.closings, with other digests": (models.Closing, models.Reopening),
     }
     for reason, names in uncopied_models.items():

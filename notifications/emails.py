@@ -55,10 +55,10 @@ def send_notification_emails(users: list[User], kind: NotificationType, company:
         with use_locale(get_user_locale(user)):
             subject, name = str(EMAIL_SUBJECTS[kind]), mailer.format_quoted_name(company.name)
             message = gettext(
-                "{told} in {name}. See the notification:\n\n{notifications}\n\nChange which notifications "
+                "{subject} in {name}. See the notification:\n\n{notifications}\n\nChange which notifications "
                 "you receive by email:\n\n{choice}"
             ).format(
-                told=subject,
+                subject=subject,
                 name=name,
                 notifications=f"{settings.APP_URL}/companies/{company.pk}/notifications",
                 choice=f"{settings.APP_URL}/profile/notifications",

@@ -60,13 +60,13 @@ class AuthorizeView(AuthorizationView):
             return render_invalid_request(request, str(error))
         if len(quote(self.query, safe="")) > login_redirects.MAX_URL_LENGTH:
             return render_invalid_request(request, TOO_LONG)
-        self.asked = {
+        self.parameters = {
             name: value for name, value in parameters.items() if name in authorization_request.REQUEST_PARAMETERS
         }
-        if "client_id" in self.asked:
-            self.asked["client_id"] = client_metadata.strip_client_id_query(self.asked["client_id"])
+        if "client_id" in self.parameters:
+            self.parameters["client_id"] = client_metadata.strip_client_id_query(self.parameters["client_id"])
         request.META["QUERY_STRING"] = encode_parameters(
-            self.asked
+            self.parameters
         )  # read by the toolkit: each parameter once, none empty
         return super().dispatch(request)
 
@@ -101,8 +101,8 @@ class AuthorizeView(AuthorizationView):
         sign-in.
         """
         client_id, is_silent = (
-            self.asked.get("client_id", ""),
-            "none" in authorization_request.parse_prompts(self.asked),
+            self.parameters.get("client_id", ""),
+            "none" in authorization_request.parse_prompts(self.parameters),
         )
         if (
             client_metadata.is_allowed_client_url(client_id)
@@ -115,17 +115,17 @@ class AuthorizeView(AuthorizationView):
             )
         try:
             _scopes, credentials = self.validate_authorization_request(self.request)
-            if "none" in authorization_request.parse_prompts(self.asked):
+            if "none" in authorization_request.parse_prompts(self.parameters):
                 raise_oauth_error(credentials, "login_required", "The user is not signed in.")
         except OAuthToolkitError as error:
-            if isinstance(error, FatalClientError) or "none" in authorization_request.parse_prompts(self.asked):
+            if isinstance(error, FatalClientError) or "none" in authorization_request.parse_prompts(self.parameters):
                 return self.error_response(error, None)
         return self.redirect_to_sign_in(is_sign_in_required=self.requires_new_sign_in)
 
     @property
     def requires_new_sign_in(self) -> bool:
         """Whether the app requires a sign-in that is newer than some time."""
-        return bool(self.asked.keys() & {"prompt", "max_age"})
+        return bool(self.parameters.keys() & {"prompt", "max_age"})
 
     def handle_request(self, request: HttpRequest) -> HttpResponse:
         try:
@@ -145,16 +145,16 @@ class AuthorizeView(AuthorizationView):
         """
         now, is_silent, is_decision = (
             timezone.now(),
-            "none" in authorization_request.parse_prompts(self.asked),
+            "none" in authorization_request.parse_prompts(self.parameters),
             request.method == "POST",
         )
         if not authorization_request.is_sign_in_recent_enough(
-            self.asked, request, query=self.query, now=now, is_decision=is_decision
+            self.parameters, request, query=self.query, now=now, is_decision=is_decision
         ):
             if is_silent:
                 raise_oauth_error(credentials, "login_required", "The sign-in is older than max_age.")
             return self.redirect_to_sign_in(is_sign_in_required=True)
-        if authorization_request.get_hinted_user_id(self.asked) not in (None, str(get_signed_in_user(request).pk)):
+        if authorization_request.get_hinted_user_id(self.parameters) not in (None, str(get_signed_in_user(request).pk)):
             raise_oauth_error(credentials, "login_required", "A different user is signed in.")
         if is_silent:
             return self.authorize_silently(request, requested_scopes, credentials)
@@ -258,7 +258,7 @@ class AuthorizeView(AuthorizationView):
         address = login_redirects.build_sign_in_url_from_api(f"{authorization_request.AUTHORIZE_PATH}?{self.query}")
         if self.request.user.is_authenticated:
             address += "&again=1"
-        hint = f"&username={quote(self.asked['login_hint'], safe='')}" if "login_hint" in self.asked else ""
+        hint = f"&username={quote(self.parameters['login_hint'], safe='')}" if "login_hint" in self.parameters else ""
         if len(address + hint) <= login_redirects.MAX_URL_LENGTH:
             address += hint
         response = redirect(address)
@@ -273,7 +273,7 @@ class AuthorizeView(AuthorizationView):
         if isinstance(error, FatalClientError):
             is_unknown_app = isinstance(oauthlib_error, errors.InvalidClientIdError | errors.MissingClientIdError)
             return render_invalid_request(self.request, UNKNOWN_APP if is_unknown_app else UNKNOWN_ADDRESS)
-        application = Application.objects.get(client_id=self.asked["client_id"])
+        application = Application.objects.get(client_id=self.parameters["client_id"])
         return self.redirect(
             authorization_request.build_response_uri(f"?{oauthlib_error.urlencoded}", oauthlib_error.redirect_uri),
             application,

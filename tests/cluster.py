@@ -82,5 +82,5 @@ DISABLE_TRUNCATE_TRIGGERS = """
 def allow_audit_truncation(cursor: Any) -> None:
     """Disable the audit log's truncate trigger in every shard; Citus does not propagate it."""
     cursor.execute("SELECT success, result FROM run_command_on_workers(%s)", [DISABLE_TRUNCATE_TRIGGERS])
-    answer = cursor.fetchall()
-    assert all(success for success, _ in answer), answer
+    worker_results = cursor.fetchall()
+    assert all(success for success, _ in worker_results), worker_results

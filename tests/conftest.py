@@ -389,8 +389,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """What tests tell of a run that went well: counts that a person can cite."""
     passed = terminalreporter.stats.get("passed", [])
     texts = [each for report in passed for each in report.user_properties]
-    if lines := [value for name, value in texts if name == "told"]:
-        terminalreporter.section("told by the tests")
+    if lines := [value for name, value in texts if name == "report"]:
+        terminalreporter.section("reported by the tests")
         for line in lines:
             terminalreporter.write_line(line)
     if kills := sum(value for name, value in texts if name == "kills survived"):

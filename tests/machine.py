@@ -79,11 +79,11 @@ class Machine:
 def create_machine() -> Iterator[Machine]:
     home = Path(tempfile.mkdtemp(dir=MACHINES_FOLDER, prefix="up-"))
     home.chmod(0o755)
-    result = Machine(home=home)
+    machine = Machine(home=home)
     try:
-        yield result
+        yield machine
     finally:
-        result.embedded.stop()
+        machine.embedded.stop()
         shutil.rmtree(home)
 
 
@@ -91,9 +91,9 @@ def create_machine() -> Iterator[Machine]:
 def create_prepared_machine() -> Iterator[Machine]:
     """A new machine whose data directory has seen its first start, for tests that are not about that: all migrations
     are applied and the rates are loaded, which takes 20 seconds, and copying what they leave half of one."""
-    with create_machine() as result:
-        copy_directory(_get_prepared_directory(), result.home / "var")
-        yield result
+    with create_machine() as machine:
+        copy_directory(_get_prepared_directory(), machine.home / "var")
+        yield machine
 
 
 def copy_directory(source: Path, target: Path) -> None:

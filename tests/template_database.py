@@ -21,11 +21,11 @@ LIST_TEMPLATES = "SELECT datname FROM pg_database WHERE datname LIKE 'template_o
 
 def compute_schema_digest() -> str:
     """Of what a fresh database depends on."""
-    result = hashlib.sha256()
+    digest = hashlib.sha256()
     sources = [*ROOT.glob("*/migrations/*.*"), *ROOT.glob("config/*.py"), ROOT / "requirements.txt", Path(__file__)]
     for path in sorted(sources):
-        result.update(path.read_bytes())
-    return result.hexdigest()[:16]
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def prepare_test_template(embedded: EmbeddedDatabase) -> str:

@@ -241,9 +241,9 @@ OUR_APPS = {"config", "companies", "ledger", "planning", "analytics", "notificat
 
 
 def run_command(name: str, *arguments: str) -> str:
-    answer = io.StringIO()
-    call_command(name, *arguments, stdout=answer)
-    return answer.getvalue().strip()
+    output = io.StringIO()
+    call_command(name, *arguments, stdout=output)
+    return output.getvalue().strip()
 
 
 def test_every_command_is_covered():

@@ -94,7 +94,7 @@ def test_body_at_its_limit_is_accepted(client, acme, path, content_type, most):
 
 def test_page_body_over_largest_limit_is_rejected_unread(client, acme):
     """Whatever is routed, and whoever asks: nothing is read."""
-    query = 0
+    count = 0
     for route, view in list_url_routes(get_resolver()):
         if hasattr(view, "cls") or "^" in route:
             continue
@@ -102,8 +102,8 @@ def test_page_body_over_largest_limit_is_rejected_unread(client, acme):
         path = path.replace("(?P1.*)$", "nowhere")
         for method in ("POST", "PUT", "GET"):
             assert send_announced_length(client, path, 64 * MIB + 1, method=method).status_code == 413, (method, path)
-        query += 1
-    assert query > 80
+        count += 1
+    assert count > 80
 
 
 VALUES = {"day": "2026-01-31", "chart": "cash-flow", "uidb64": "MQ", "token": "set-password", "object_id": "1"}

@@ -110,11 +110,11 @@ def test_event_import_names_are_trimmed_and_validated(field, api, acme):
     names = {f"s-{place}": name for place, name in enumerate([" Acme ", "Acme", "\nAcme\t", "Zen"])}
     rows = [build_event(subscriptionExternalId=each, **{field: name}) for each, name in names.items()]
     assert api.post("subscription_events/import", {"events": rows}).json()["count"] == 4
-    result = {"customerName": Counterparty, "productName": Product}[field].objects.for_company(acme.id)
-    assert sorted(result.values_list("name", flat=True)) == ["Acme", "Zen"]
+    rows_of_field = {"customerName": Counterparty, "productName": Product}[field].objects.for_company(acme.id)
+    assert sorted(rows_of_field.values_list("name", flat=True)) == ["Acme", "Zen"]
     more = build_event(subscriptionExternalId="later", **{field: " Zen "})
     assert api.post("subscription_events/import", {"events": [more]}).json()["count"] == 1
-    assert result.filter(name="Zen").count() == 1
+    assert rows_of_field.filter(name="Zen").count() == 1
 
 
 def test_missing_name_is_derived_from_the_id(api, acme):
@@ -126,8 +126,8 @@ def test_missing_name_is_derived_from_the_id(api, acme):
         for each in given
     ]
     assert api.post("subscription_events/import", {"events": rows}).json()["count"] == 4
-    for result in (Counterparty.objects.for_company(acme.id), Product.objects.for_company(acme.id)):
-        assert sorted(result.values_list("name", flat=True)) == sorted(given.values())
+    for rows_of_model in (Counterparty.objects.for_company(acme.id), Product.objects.for_company(acme.id)):
+        assert sorted(rows_of_model.values_list("name", flat=True)) == sorted(given.values())
     assert api.post("subscription_events/import", {"events": rows}).json()["count"] == 4
     assert Counterparty.objects.for_company(acme.id).count() == 4
 

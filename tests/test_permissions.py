@@ -269,16 +269,16 @@ class Credential:
 
     caller: Callable[[PermissionWorld, str], Api]  # (world, the permission that the operation needs)
     holds: Callable[[str], bool] = lambda needed: True
-    told: Outcome | None = None
+    fixed_outcome: Outcome | None = None
     app: bool = False
     person: bool = False
 
     def outcome(self, path: str, method: str) -> Outcome:
-        if self.told in (NOT_AUTHENTICATED, REFUSED) or (self.told == FORGED and method != "GET"):
-            return self.told
+        if self.fixed_outcome in (NOT_AUTHENTICATED, REFUSED) or (self.fixed_outcome == FORGED and method != "GET"):
+            return self.fixed_outcome
         if path == "/companies":
             return ALLOWED if method == "GET" or self.person else DENIED
-        if self.told == NOT_FOUND:
+        if self.fixed_outcome == NOT_FOUND:
             return NOT_FOUND
         needed = NEEDS[path][method]
         if path == "copy" and not self.person:
@@ -291,16 +291,18 @@ def build_key_with(world: PermissionWorld, needed: str) -> Api:
 
 
 CREDENTIALS: dict[str, Credential] = {
-    "no credential": Credential(lambda world, _: Api(world.acme), told=NOT_AUTHENTICATED),
-    "a garbage key": Credential(lambda world, _: world.header("Bearer svc_garbage"), told=REFUSED),
-    "a garbage token": Credential(lambda world, _: world.header("Bearer eyJhbGciOiJub25lIn0.e30."), told=REFUSED),
-    "another scheme": Credential(lambda world, _: world.header("Basic YTpi"), told=REFUSED),
+    "no credential": Credential(lambda world, _: Api(world.acme), fixed_outcome=NOT_AUTHENTICATED),
+    "a garbage key": Credential(lambda world, _: world.header("Bearer svc_garbage"), fixed_outcome=REFUSED),
+    "a garbage token": Credential(
+        lambda world, _: world.header("Bearer eyJhbGciOiJub25lIn0.e30."), fixed_outcome=REFUSED
+    ),
+    "another scheme": Credential(lambda world, _: world.header("Basic YTpi"), fixed_outcome=REFUSED),
     "garbage beside a session": Credential(
-        lambda world, _: world.header("Bearer x", beside=world.session(Role.OWNER)), told=REFUSED
+        lambda world, _: world.header("Bearer x", beside=world.session(Role.OWNER)), fixed_outcome=REFUSED
     ),
     "a key with exactly the permission": Credential(build_key_with),
     "a key with all others": Credential(lambda world, needed: world.all_but(needed), holds=lambda needed: False),
-    "another company's key": Credential(lambda world, _: world.foreign_key(), told=NOT_FOUND),
+    "another company's key": Credential(lambda world, _: world.foreign_key(), fixed_outcome=NOT_FOUND),
     "the owner's session": Credential(lambda world, _: world.session(Role.OWNER), person=True),
     "an admin's session": Credential(
         lambda world, _: world.session(Role.ADMIN), holds=lambda needed: needed in ROLES[Role.ADMIN], person=True
@@ -312,9 +314,9 @@ CREDENTIALS: dict[str, Credential] = {
         lambda world, _: world.session(Role.VIEWER), holds=lambda needed: needed in ROLES[Role.VIEWER], person=True
     ),
     "another company's owner's session": Credential(
-        lambda world, _: world.session(Role.OWNER, world.globex), told=NOT_FOUND, person=True
+        lambda world, _: world.session(Role.OWNER, world.globex), fixed_outcome=NOT_FOUND, person=True
     ),
-    "a session without the CSRF token": Credential(lambda world, _: world.forged(), told=FORGED, person=True),
+    "a session without the CSRF token": Credential(lambda world, _: world.forged(), fixed_outcome=FORGED, person=True),
     "an app that may read": Credential(
         lambda world, _: world.token(world.acme, "svc:read"), holds=lambda needed: needed in READS, app=True
     ),
@@ -322,7 +324,7 @@ CREDENTIALS: dict[str, Credential] = {
         lambda world, _: world.token(world.acme, "svc:write"), holds=lambda needed: needed in WRITES, app=True
     ),
     "another company's app": Credential(
-        lambda world, _: world.token(world.globex, "svc:read svc:write"), told=NOT_FOUND, app=True
+        lambda world, _: world.token(world.globex, "svc:read svc:write"), fixed_outcome=NOT_FOUND, app=True
     ),
 }
 
@@ -398,7 +400,7 @@ def list_mistakes(answer: Any, credential: Credential, needed: str) -> Iterator[
     challenge = answer.get("WWW-Authenticate", "")
     if answer.status_code == 401 and not challenge.startswith("Bearer "):
         yield f"no challenge: {challenge}"
-    if answer.status_code == 401 and ('error="invalid_token"' in challenge) != (credential.told == REFUSED):
+    if answer.status_code == 401 and ('error="invalid_token"' in challenge) != (credential.fixed_outcome == REFUSED):
         yield f"the challenge names the wrong error: {challenge}"
     if answer.json()["code"] != "permission_denied" or needed == ANY_MEMBER:
         return

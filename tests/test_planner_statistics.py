@@ -105,8 +105,8 @@ def test_categorizing_a_fresh_import_reads_rows_linearly(globex_api):
         cursor.execute("ANALYZE ledger_transaction")
     hosting = next(each["id"] for each in globex_api.get("categories").json() if each["systemKey"] == "hosting")
     before = count_fetched_rows()
-    query = {"selection": {"mode": "filter", "filter": {}, "confirm": True}, "categoryId": hosting}
-    assert globex_api.post("transactions/categorize", query).json()["affected"] == count
+    body = {"selection": {"mode": "filter", "filter": {}, "confirm": True}, "categoryId": hosting}
+    assert globex_api.post("transactions/categorize", body).json()["affected"] == count
     assert count_fetched_rows() - before < 20 * count
 
 
@@ -127,8 +127,8 @@ FILTERS = [
 
 def test_list_filters_do_not_reread_all_rows(globex_api, new):
     read: dict[str, int] = {}
-    for query in FILTERS:
-        named = {name: new.get(value, value) for name, value in query.items()}
+    for filters in FILTERS:
+        named = {name: new.get(value, value) for name, value in filters.items()}
         read |= explain_statements(globex_api.get, "transactions", named | {"total": "true", "limit": 10})
     assert {statement: count for statement, count in read.items() if count > MAX_ROWS_READ} == {}
 

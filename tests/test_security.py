@@ -201,7 +201,7 @@ def test_urls_in_uploaded_documents_are_never_called(api, nobody_is_called, cont
 @pytest.mark.django_db
 def test_urls_in_oauth_requests_are_never_called(flow, acme, alice, nobody_is_called):  # noqa: F811
     flow.sign_in(alice, then=METADATA_URL)
-    query = {
+    parameters = {
         "resource": METADATA_URL,
         "request_uri": METADATA_URL,
         "request": METADATA_URL,
@@ -209,7 +209,7 @@ def test_urls_in_oauth_requests_are_never_called(flow, acme, alice, nobody_is_ca
         "client_uri": METADATA_URL,
     }
     for name, value in (
-        query | {"redirect_uri": METADATA_URL, "client_id": METADATA_URL, "jwks_uri": METADATA_URL}
+        parameters | {"redirect_uri": METADATA_URL, "client_id": METADATA_URL, "jwks_uri": METADATA_URL}
     ).items():
         flow.ask(**{name: value})
     flow.redeem("x", resource=METADATA_URL, client_assertion=METADATA_URL, redirect_uri=METADATA_URL)

@@ -12,7 +12,7 @@ from analytics.calc.mrr_aggregation import MovementTotals
 from companies.api.fields import to_json_number
 from companies.models import Company
 from ledger.calc.months import format_month, list_months
-from ledger.models import RecurringMonth
+from ledger.models import RecurringRevenueMonth
 from ledger.money.calc.money import MONEY_CONTEXT
 
 TYPES = {"mrr": ("mrr", False), "cmrr": ("cmrr", False), "arr": ("mrr", True), "carr": ("cmrr", True)}
@@ -90,7 +90,7 @@ def find_stored_months(*, company: Company, basis: str, first: date, last: date)
 
 def list_stored_months(company: Company, basis: str) -> dict[date, MovementTotals]:
     """Return month -> movements of every stored month in order, stale or not."""
-    rows = RecurringMonth.objects.for_company(company.id).filter(basis=basis).order_by("month")
+    rows = RecurringRevenueMonth.objects.for_company(company.id).filter(basis=basis).order_by("month")
     return {month: build_movement_totals(values) for month, *values in rows.values_list("month", *MOVEMENT_COLUMNS)}
 
 

@@ -34,14 +34,14 @@ from analytics.queries.stored_months import ByBasis, add_to_stored_months, list_
 from companies.errors import build_unknown_id_error
 from companies.models import AuditContext, Company
 from ledger.calc.months import get_last_day_of_month
-from ledger.models import Product, RecurringBook, RecurringMonth
+from ledger.models import Product, RecurringRevenueMonth, RecurringRevenueState
 from ledger.money.calc.fx import RateLookupError, RateTable
 from ledger.money.rates import allow_late_rate_conversions, get_rate_table, get_rates_version
 from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
 from ledger.subscriptions.calc.monthly_value import compute_monthly_value
 from ledger.subscriptions.queries.committed_revenue import SORT_MEMORY_SQL
 
-MRR, CMRR = RecurringMonth.BASES
+MRR, CMRR = RecurringRevenueMonth.BASES
 T = TypeVar("T")
 
 
@@ -88,7 +88,7 @@ def list_recurring_rows(company: Company, first: date, last: date) -> list[tuple
     """Return (`mrr` or `cmrr`, row) for the months from `first` to `last`. Raises RateLookupError."""
     return [
         (basis, row)
-        for basis in RecurringMonth.BASES
+        for basis in RecurringRevenueMonth.BASES
         for row in compute_monthly_data(company=company, mrr_type=basis, first=first, last=last)
     ]
 
@@ -128,7 +128,7 @@ def compute_customer_months(*, company: Company, customer_id: UUID, first: date,
 
 
 def aggregate_movements(
-    company: Company, selections: Iterable[EventSelection], *, bases: Iterable[str] = RecurringMonth.BASES
+    company: Company, selections: Iterable[EventSelection], *, bases: Iterable[str] = RecurringRevenueMonth.BASES
 ) -> ByBasis:
     """Sum the movements of the selected events by basis, not rounded.
 
@@ -261,21 +261,21 @@ def refresh_recurring_revenue(company: Company, *, is_forced: bool = False) -> N
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    book = lock_recurring_book(company)
+    state = lock_recurring_revenue(company)
     version = get_rates_version()
-    if is_book_fresh(book, company, version) and not is_forced:
+    if is_recurring_revenue_fresh(state, company, version) and not is_forced:
         return
     computed_months = aggregate_movements(company, [EventSelection()])
     with allow_late_rate_conversions():
         replace_stored_months(company, computed_months)
-    book.base_currency, book.rates_version, book.stale = company.base_currency, version, False
-    book.save(update_fields=["base_currency", "rates_version", "stale"])
+    state.base_currency, state.rates_version, state.stale = company.base_currency, version, False
+    state.save(update_fields=["base_currency", "rates_version", "stale"])
 
 
 def update_recurring_revenue(*, company: Company, context: AuditContext, changed: SubscriptionEventChanges) -> None:
     """Update stored months after events were stored or retracted, and the company's metrics."""
-    book = lock_recurring_book(company)
-    if changed.customers is None or not is_book_fresh(book, company, get_rates_version()):
+    state = lock_recurring_revenue(company)
+    if changed.customers is None or not is_recurring_revenue_fresh(state, company, get_rates_version()):
         mark_recurring_revenue_stale(company)
     else:
         customers = list(changed.customers)
@@ -287,24 +287,24 @@ def update_recurring_revenue(*, company: Company, context: AuditContext, changed
     store_company_metrics(company=company, context=context)
 
 
-def lock_recurring_book(company: Company) -> RecurringBook:
-    """Return the company's book, locked: readers that compute it and writers of events wait for each other."""
+def lock_recurring_revenue(company: Company) -> RecurringRevenueState:
+    """Return the company's state, locked: readers that compute it and writers of events wait for each other."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO ledger_recurringbook (company_id, base_currency, rates_version, stale) "
             "VALUES (%s, %s, 0, true) ON CONFLICT (company_id) DO NOTHING",
             [company.id, company.base_currency],
         )
-    return RecurringBook.objects.select_for_update().get(company_id=company.id)
+    return RecurringRevenueState.objects.select_for_update().get(company_id=company.id)
 
 
 def mark_recurring_revenue_stale(company: Company) -> None:
     """Mark the stored months as stale, so that the next reader computes them anew."""
-    RecurringBook.objects.filter(company_id=company.id).update(stale=True)
+    RecurringRevenueState.objects.filter(company_id=company.id).update(stale=True)
 
 
-def is_book_fresh(book: RecurringBook, company: Company, version: int) -> bool:
-    return not book.stale and book.base_currency == company.base_currency and book.rates_version == version
+def is_recurring_revenue_fresh(state: RecurringRevenueState, company: Company, version: int) -> bool:
+    return not state.stale and state.base_currency == company.base_currency and state.rates_version == version
 
 
 def rebuild_recurring_revenue(company_id: UUID) -> None:
@@ -323,8 +323,8 @@ def find_recurring_revenue_differences(company_id: UUID) -> list[str]:
         MissingRate: a currency has no exchange rate.
     """
     company = Company.objects.get(id=company_id)
-    book = RecurringBook.objects.filter(company_id=company_id).first()
-    if book is None or not is_book_fresh(book, company, get_rates_version()):
+    state = RecurringRevenueState.objects.filter(company_id=company_id).first()
+    if state is None or not is_recurring_revenue_fresh(state, company, get_rates_version()):
         return []
     computed_months = aggregate_movements(company, [EventSelection()])
     return [

@@ -9,7 +9,7 @@ from analytics.calc.mrr import MOVEMENTS
 from analytics.calc.mrr_aggregation import MovementTotals, from_month_number, to_month_number
 from analytics.queries.monthly_rows import MOVEMENT_COLUMNS, list_stored_months
 from companies.models import Company
-from ledger.models import RecurringMonth
+from ledger.models import RecurringRevenueMonth
 from ledger.money.calc.money import MONEY_CONTEXT
 from ledger.subscriptions.calc.monthly_value import drop_rounding_noise
 
@@ -50,7 +50,7 @@ def replace_stored_months(company: Company, by_basis: ByBasis) -> None:
     for basis, number, totals in differing_months:
         if not totals:
             month = from_month_number(number)
-            RecurringMonth.objects.for_company(company.id).filter(basis=basis, month=month).delete()
+            RecurringRevenueMonth.objects.for_company(company.id).filter(basis=basis, month=month).delete()
 
 
 def build_month_row(company: Company, basis: str, number: int, totals: MovementTotals) -> tuple[Any, ...]:
@@ -66,7 +66,7 @@ def list_differing_months(company: Company, computed_months: ByBasis) -> list[tu
     """Return (basis, number of the month, computed movements) of each month whose stored movements differ."""
     stored_months = {
         (basis, to_month_number(month)): totals
-        for basis in RecurringMonth.BASES
+        for basis in RecurringRevenueMonth.BASES
         for month, totals in list_stored_months(company, basis).items()
     }
     computed = {

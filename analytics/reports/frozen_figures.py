@@ -12,7 +12,7 @@ from analytics.reports.monthly_report_cash import ROW_LABELS
 from analytics.reports.monthly_report_tables import CellFormatter, ReportRow, ReportTable
 from analytics.reports.profit_and_loss_table import format_category_name
 from ledger.closings.calc.figures import Figure
-from ledger.models import EXPENSE_LINES, Account, Category, PlType, RecurringMonth
+from ledger.models import EXPENSE_LINES, Account, Category, PlType, RecurringRevenueMonth
 from ledger.transactions.pages.labels import LINE_LABELS, SUBTOTAL_LABELS
 
 ZERO = Decimal(0)
@@ -92,7 +92,7 @@ def build_frozen_recurring_table(report: ReportMonth, figures: Sequence[Figure])
     rows = [
         ReportRow(
             ROW_LABELS[name],
-            [cells.format_amount(values.get((basis, name), ZERO)) for basis in RecurringMonth.BASES],
+            [cells.format_amount(values.get((basis, name), ZERO)) for basis in RecurringRevenueMonth.BASES],
             "sum" if name in ("start", "end") else "",
         )
         for name in ROW_FIELDS

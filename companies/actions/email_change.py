@@ -19,7 +19,7 @@ from companies.auth import emails as auth_emails
 from companies.auth import security_log, throttling
 from companies.errors import ConflictError, TooManyRequestsError
 from companies.locales import get_user_locale, use_locale
-from companies.models import AuditContext, EmailChange, PersonalEvent, User
+from companies.models import AuditContext, EmailChange, SecurityEvent, User
 
 LINK_TTL = timedelta(hours=24)
 HOUR_SECONDS, MAX_REQUESTS_PER_HOUR = 3600, 5  # per user
@@ -106,7 +106,7 @@ def confirm_email_change(*, user: User, token: str, request: Any, context: Audit
             members.record_user_change(user=person, before=before, context=context)
             detail = f"{old_email} changed to {row.email}"[: auth_emails.MAX_TEXT_LENGTH]
             security_log.record_security_event(
-                user=person, event=PersonalEvent.EMAIL_CHANGED, request=request, now=context.time, detail=detail
+                user=person, event=SecurityEvent.EMAIL_CHANGED, request=request, now=context.time, detail=detail
             )
             auth_emails.send_email_changed_email(user=person, old_email=old_email, context=context)
     except IntegrityError:  # the address was taken meanwhile

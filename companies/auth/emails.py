@@ -15,7 +15,7 @@ from companies import mailer
 from companies.auth import security_log
 from companies.auth.log_translations import translate_log_entry
 from companies.locales import get_current_locale, get_user_locale, use_locale
-from companies.models import ApiKey, AuditContext, PersonalEvent, User
+from companies.models import ApiKey, AuditContext, SecurityEvent, User
 
 MAX_TEXT_LENGTH = 200  # characters of a name, or of what changed
 
@@ -38,10 +38,10 @@ def send_password_changed_email(*, user: User, now: datetime, request: Any = Non
     """Notify about a new password. Without `request` it was set by staff or on the command line."""
     if request is None:
         security_log.record_security_action(
-            user=user, event=PersonalEvent.PASSWORD_CHANGED, context=AuditContext(time=now), detail="by support"
+            user=user, event=SecurityEvent.PASSWORD_CHANGED, context=AuditContext(time=now), detail="by support"
         )
     else:
-        security_log.record_security_event(user=user, event=PersonalEvent.PASSWORD_CHANGED, request=request, now=now)
+        security_log.record_security_event(user=user, event=SecurityEvent.PASSWORD_CHANGED, request=request, now=now)
     with use_locale(get_user_locale(user)):
         if request is None:
             body = _("Support changed the password of your account {when}. All other sessions were signed out.").format(
@@ -63,7 +63,7 @@ def send_api_key_created_email(*, key: ApiKey, context: AuditContext) -> None:
     if user is None:
         return
     detail = f"{truncate_name(key.name)}, ending in {key.last_four}"
-    security_log.record_security_action(user=user, event=PersonalEvent.API_KEY_CREATED, context=context, detail=detail)
+    security_log.record_security_action(user=user, event=SecurityEvent.API_KEY_CREATED, context=context, detail=detail)
     if key.company.is_sandbox:
         return
     with use_locale(get_user_locale(user)):
@@ -80,7 +80,7 @@ def send_mfa_changed_email(*, user: User, what: str, context: AuditContext) -> N
     """Hook: notify about a change of MFA devices; `what` is an English sentence such as "A passkey was added"."""
     change_text = mailer.to_one_line(what).rstrip(".")[:MAX_TEXT_LENGTH]
     security_log.record_security_action(
-        user=user, event=PersonalEvent.FACTOR_CHANGED, context=context, detail=change_text
+        user=user, event=SecurityEvent.FACTOR_CHANGED, context=context, detail=change_text
     )
     with use_locale(get_user_locale(user)):
         body = _("{what} {when}.").format(what=translate_log_entry(change_text), when=format_email_time(context.time))
@@ -130,7 +130,7 @@ def format_email_time(moment: datetime) -> str:
 def send_security_email(user: User, *, subject: str, body: str) -> None:
     """Send a security e-mail after the commit, with the usual advice."""
     message = _(
-        "{said}\n\nIf this was you, ignore this email. If not, reset your password to sign out all "
+        "{body}\n\nIf this was you, ignore this email. If not, reset your password to sign out all "
         "other sessions:\n\n{reset}\n\nReview recent activity and sessions:\n\n{security}"
-    ).format(said=body, reset=f"{settings.APP_URL}/password-reset", security=f"{settings.APP_URL}/security")
+    ).format(body=body, reset=f"{settings.APP_URL}/password-reset", security=f"{settings.APP_URL}/security")
     transaction.on_commit(lambda: mailer.send_email_later(to=[user.email], subject=subject, message=message))

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from companies.auth.calc.device_names import describe_device
-from companies.models import PersonalEntry, PersonalEvent, User, generate_id
+from companies.models import SecurityEvent, SecurityLogEntry, User, generate_id
 from companies.models.audit_context import AuditContext
 
 LOG_RETENTION = timedelta(days=90)
@@ -25,10 +25,10 @@ def get_client_address(request: Any) -> str:
 
 
 def record_security_event(
-    *, user: User, event: PersonalEvent, request: Any, now: datetime, detail: str = "", browser: str = ""
-) -> PersonalEntry:
+    *, user: User, event: SecurityEvent, request: Any, now: datetime, detail: str = "", browser: str = ""
+) -> SecurityLogEntry:
     """Record an event of a browser request."""
-    return PersonalEntry.objects.create(
+    return SecurityLogEntry.objects.create(
         user=user,
         time=now,
         event=event,
@@ -41,10 +41,10 @@ def record_security_event(
 
 
 def record_security_action(
-    *, user: User, event: PersonalEvent, context: AuditContext, detail: str = ""
-) -> PersonalEntry:
+    *, user: User, event: SecurityEvent, context: AuditContext, detail: str = ""
+) -> SecurityLogEntry:
     """Record an event of an operation without a browser request."""
-    return PersonalEntry.objects.create(
+    return SecurityLogEntry.objects.create(
         user=user, time=context.time, event=event, detail=detail, request_id=context.request_id
     )
 
@@ -69,7 +69,7 @@ def record_sign_in_failure(*, email: str, request: Any, now: datetime) -> None:
         "id": generate_id(),
         "now": now,
         "day": now - timedelta(days=1),
-        "event": PersonalEvent.SIGN_IN_FAILED.value,
+        "event": SecurityEvent.SIGN_IN_FAILED.value,
         "email": email,
         "most": MAX_FAILURES_PER_DAY,
         "device": get_device_name(request),
@@ -83,5 +83,5 @@ def record_sign_in_failure(*, email: str, request: Any, now: datetime) -> None:
 
 def prune_security_log(*, now: datetime) -> int:
     """Delete entries older than LOG_RETENTION; return how many."""
-    deleted, _ = PersonalEntry.objects.filter(time__lte=now - LOG_RETENTION).delete()
+    deleted, _ = SecurityLogEntry.objects.filter(time__lte=now - LOG_RETENTION).delete()
     return deleted

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from companies.auth import emails, security_log, session_revocation
-from companies.models import PersonalEntry, PersonalEvent, User
+from companies.models import SecurityEvent, SecurityLogEntry, User
 
 DEVICE_COOKIE_PATTERN = re.compile(r"[A-Za-z0-9_-]{32}")
 
@@ -19,12 +19,12 @@ def record_sign_in(request: HttpRequest, user: User, *, now: datetime) -> None:
     """Record a sign-in. Call it after every sign-in, whatever its method."""
     browser = identify_browser(request)
     earlier_sign_ins = (
-        PersonalEntry.objects.for_user(user).since(now - security_log.LOG_RETENTION).sign_ins_from(browser)
+        SecurityLogEntry.objects.for_user(user).since(now - security_log.LOG_RETENTION).sign_ins_from(browser)
     )
     is_new_device = not earlier_sign_ins.exists()
     security_log.record_security_event(
         user=user,
-        event=PersonalEvent.SIGNED_IN,
+        event=SecurityEvent.SIGNED_IN,
         request=request,
         now=now,
         detail="new device" if is_new_device else "",

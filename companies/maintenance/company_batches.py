@@ -16,8 +16,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from companies.errors import DomainError
 from companies.maintenance.progress_bar import ProgressCallback
-from companies.models import Company, LastRound
-from companies.models.last_rounds import MAX_ROUND_NAME_LENGTH
+from companies.models import Company, MaintenanceCheckpoint
+from companies.models.maintenance_checkpoints import MAX_ROUND_NAME_LENGTH
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ def filter_companies(company_id: str | None) -> QuerySet[Company]:
 
 def build_done_condition(work: str, name: str) -> Exists:
     """Build the condition for companies already done in the round."""
-    return Exists(LastRound.objects.filter(company=OuterRef("pk"), work=work, name=name))
+    return Exists(MaintenanceCheckpoint.objects.filter(company=OuterRef("pk"), work=work, name=name))
 
 
 def iter_company_ids(rows: QuerySet[Company]) -> Iterator[UUID]:
@@ -142,8 +142,8 @@ def run_company_task(
     if company is None:
         return None
     if task(company) and name is not None:
-        LastRound.objects.bulk_create(
-            [LastRound(company=company, work=work, name=name, time=now)],
+        MaintenanceCheckpoint.objects.bulk_create(
+            [MaintenanceCheckpoint(company=company, work=work, name=name, time=now)],
             update_conflicts=True,
             unique_fields=["company", "work"],
             update_fields=["name", "time"],

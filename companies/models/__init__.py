@@ -16,7 +16,7 @@ from companies.models.directory import DirectoryEntry
 from companies.models.events import MAX_EVENT_TYPE_LENGTH, check_event_type
 from companies.models.failed_requests import FailedRequest
 from companies.models.idempotency import IdempotencyRecord
-from companies.models.last_rounds import LastRound
+from companies.models.maintenance_checkpoints import MaintenanceCheckpoint
 from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, MembershipStatus
 from companies.models.mfa import Passkey, RecoveryCode
 from companies.models.rate_counters import RateCounter
@@ -31,7 +31,7 @@ from companies.models.tenancy import (
     generate_id,
     parse_id,
 )
-from companies.models.user_security import EmailChange, PersonalEntry, PersonalEvent, Session
+from companies.models.user_security import EmailChange, SecurityEvent, SecurityLogEntry, Session
 from companies.models.users import User
 
 __all__ = [
@@ -56,15 +56,15 @@ __all__ = [
     "FailedRequest",
     "IdIn",
     "IdempotencyRecord",
-    "LastRound",
     "LogMonth",
+    "MaintenanceCheckpoint",
     "Membership",
     "MembershipStatus",
     "Passkey",
-    "PersonalEntry",
-    "PersonalEvent",
     "RateCounter",
     "RecoveryCode",
+    "SecurityEvent",
+    "SecurityLogEntry",
     "Session",
     "Shared",
     "SystemStatus",

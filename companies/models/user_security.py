@@ -65,7 +65,7 @@ class EmailChange(Unowned):
         return f"{self.user_id} to another address"
 
 
-class PersonalEvent(models.TextChoices):
+class SecurityEvent(models.TextChoices):
     SIGNED_IN = "signedIn", _("Signed in")
     SIGN_IN_FAILED = "signInFailed", _("Sign-in failed")
     PASSWORD_CHANGED = "passwordChanged", _("Password changed")
@@ -75,7 +75,7 @@ class PersonalEvent(models.TextChoices):
     SESSIONS_ENDED = "sessionsEnded", _("Other sessions signed out")
 
 
-class PersonalEntryQuerySet(models.QuerySet["PersonalEntry"]):
+class SecurityLogEntryQuerySet(models.QuerySet["SecurityLogEntry"]):
     def for_user(self, user: User) -> Self:
         return self.filter(user_id=user.pk)
 
@@ -83,29 +83,30 @@ class PersonalEntryQuerySet(models.QuerySet["PersonalEntry"]):
         return self.filter(time__gt=time)
 
     def sign_ins_from(self, browser: str) -> Self:
-        return self.filter(event=PersonalEvent.SIGNED_IN, browser=browser)
+        return self.filter(event=SecurityEvent.SIGNED_IN, browser=browser)
 
 
-class PersonalEntry(Unowned):
+class SecurityLogEntry(Unowned):
     """An entry of a user's security log; never changed, deleted by ``prune``."""
 
     id = models.UUIDField(primary_key=True, default=generate_id, editable=False)
     user = models.ForeignKey(User, models.CASCADE, db_index=False, related_name="+")
     time = models.DateTimeField()
-    event = models.CharField(max_length=20, choices=PersonalEvent.choices)
+    event = models.CharField(max_length=20, choices=SecurityEvent.choices)
     detail = models.CharField(max_length=300, blank=True)
     device = models.CharField(max_length=60, blank=True)
     address = models.CharField(max_length=45, blank=True)
     browser = models.CharField(max_length=64, blank=True)  # digest of the device cookie
     request_id = models.CharField(max_length=64, blank=True)
 
-    objects = PersonalEntryQuerySet.as_manager()
+    objects = SecurityLogEntryQuerySet.as_manager()
 
     class Meta:
-        verbose_name_plural = "personal entries"
+        db_table = "companies_personalentry"
+        verbose_name_plural = "security log entries"
         indexes = [models.Index(fields=["user", "time", "id"], name="personal_entry_by_time")]
         constraints = [
-            models.CheckConstraint(condition=Q(event__in=PersonalEvent.values), name="personal_event_known"),
+            models.CheckConstraint(condition=Q(event__in=SecurityEvent.values), name="personal_event_known"),
         ]
 
     def __str__(self) -> str:

@@ -219,7 +219,7 @@ def undo_inbox_action(page: CompanyPage) -> ActionResult:
     """Undo the last action."""
     if dismissed_match_id := page.request.POST.get("refused"):
         dismissed_matches.allow_dismissed_match(
-            company=page.company, context=page.audit_context, refused_id=dismissed_match_id
+            company=page.company, context=page.audit_context, dismissed_match_id=dismissed_match_id
         )
         return ActionResult(_("Suggestion restored."))
     result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))

@@ -9,7 +9,7 @@ from ledger.models.accounts import (
     AccountType,
     ImportType,
 )
-from ledger.models.audit_links import TransactionTouched
+from ledger.models.audit_links import AuditEntryTransaction
 from ledger.models.categories import (
     DEFAULT_CATEGORIES,
     EXPENSE_LINES,
@@ -25,13 +25,13 @@ from ledger.models.categories import (
 )
 from ledger.models.categorizations import Categorization, LinkKind, Posting
 from ledger.models.closings import MAX_REASON_LENGTH, ChangeEntry, Closing, FigureChange, Reopening
-from ledger.models.derived_tables import DayMovement, Habit, MonthMovement, MonthResult
-from ledger.models.dismissed_matches import RefusedMatch
+from ledger.models.derived_tables import CategorizationHistory, DayMovement, MonthMovement, MonthResult
+from ledger.models.dismissed_matches import DismissedMatch
 from ledger.models.external_ids import ExternalIdTaken
 from ledger.models.files import File, FileTransaction, ParseError, ParseStatus
 from ledger.models.products import Product, ProductExternalId, ProductGroup, ProductGroupNotEmpty, ProductInUse
 from ledger.models.rates import Rate, RateLoad
-from ledger.models.recurring_revenue import RecurringBook, RecurringMonth
+from ledger.models.recurring_revenue import RecurringRevenueMonth, RecurringRevenueState
 from ledger.models.reports import MAX_COMMENTARY_LENGTH, ReportCommentary, ReportLink
 from ledger.models.rules import (
     MAX_PERCENT,
@@ -47,10 +47,10 @@ from ledger.models.rules import (
     Operator,
     RuleAccount,
     RuleSplit,
-    TransactionBefore,
+    TransactionSnapshot,
 )
 from ledger.models.saved_views import SavedView
-from ledger.models.statements import KnownBefore, PendingBefore, Statement
+from ledger.models.statements import ImportDuplicates, PendingSnapshot, Statement
 from ledger.models.subscription_imports import SubscriptionEventImport
 from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent, SubscriptionInUse
 from ledger.models.transactions import (
@@ -82,9 +82,11 @@ __all__ = [
     "AccountGroupNotEmpty",
     "AccountNotEmpty",
     "AccountType",
+    "AuditEntryTransaction",
     "BillingPeriod",
     "BulkOperation",
     "Categorization",
+    "CategorizationHistory",
     "CategorizationRule",
     "CategorizationRun",
     "Category",
@@ -98,21 +100,21 @@ __all__ = [
     "DayMovement",
     "Direction",
     "DisabledReason",
+    "DismissedMatch",
     "ExternalIdTaken",
     "FigureChange",
     "File",
     "FileTransaction",
-    "Habit",
     "ImportBatch",
+    "ImportDuplicates",
     "ImportType",
-    "KnownBefore",
     "LinkKind",
     "MonthMovement",
     "MonthResult",
     "Operator",
     "ParseError",
     "ParseStatus",
-    "PendingBefore",
+    "PendingSnapshot",
     "PlType",
     "Posting",
     "Product",
@@ -122,9 +124,8 @@ __all__ = [
     "ProductInUse",
     "Rate",
     "RateLoad",
-    "RecurringBook",
-    "RecurringMonth",
-    "RefusedMatch",
+    "RecurringRevenueMonth",
+    "RecurringRevenueState",
     "Reopening",
     "ReportCommentary",
     "ReportLink",
@@ -139,10 +140,9 @@ __all__ = [
     "SubscriptionEventImport",
     "SubscriptionInUse",
     "Transaction",
-    "TransactionBefore",
     "TransactionIsInitialBalance",
     "TransactionLinked",
-    "TransactionTouched",
+    "TransactionSnapshot",
     "is_counted_in_results",
     "translate_category_name",
 ]

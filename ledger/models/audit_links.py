@@ -5,7 +5,7 @@ from django.db import models
 from companies.models import AuditEntry, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
 
 
-class TransactionTouched(CompanyOwned):
+class AuditEntryTransaction(CompanyOwned):
     """A transaction that the operation of an audit entry changed."""
 
     entry = CompanyForeignKey(AuditEntry, when_deleted="stays")
@@ -15,6 +15,7 @@ class TransactionTouched(CompanyOwned):
     objects = CompanyOwnedQuerySet.as_manager()
 
     class Meta:
+        db_table = "ledger_transactiontouched"
         indexes = [models.Index(fields=["company", "transaction_id"], name="touched_by_transaction")]
 
     def __str__(self) -> str:

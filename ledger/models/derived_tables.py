@@ -82,7 +82,7 @@ class MonthResult(models.Model):
         return f"{self.month:%Y-%m} {self.pl_type} {self.base_amount}"
 
 
-class Habit(models.Model):
+class CategorizationHistory(models.Model):
     """Categorization history of a name: the latest twenty categorizations of whole transactions, counted.
 
     Only decisions of people and rules count. `name` is the normalized name of the other side, `place` the rank
@@ -101,6 +101,9 @@ class Habit(models.Model):
     count = models.SmallIntegerField()
 
     objects = CompanyOwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "ledger_habit"
 
     def __str__(self) -> str:
         return f"{self.name} {self.pl_type} {self.count}"

@@ -9,7 +9,7 @@ from companies.models import CompanyForeignKey, CompanyOwned, CompanyOwnedQueryS
 from ledger.models.transactions import Transaction
 
 
-class RefusedMatchQuerySet(CompanyOwnedQuerySet["RefusedMatch"]):
+class DismissedMatchQuerySet(CompanyOwnedQuerySet["DismissedMatch"]):
     def transfers(self) -> Self:
         return self.filter(day=None)
 
@@ -21,7 +21,7 @@ class RefusedMatchQuerySet(CompanyOwnedQuerySet["RefusedMatch"]):
         return set(self.values_list("transaction_id", "other_id"))
 
 
-class RefusedMatch(CompanyOwned):
+class DismissedMatch(CompanyOwned):
     """A dismissed match of a transaction.
 
     With the other leg of a transfer, or, if `day` is set, with an occurrence of a planned transaction.
@@ -31,9 +31,10 @@ class RefusedMatch(CompanyOwned):
     other_id = models.UUIDField()  # no foreign key: one of two kinds, and rows of deleted records do no harm
     day = models.DateField(null=True)
 
-    objects = RefusedMatchQuerySet.as_manager()
+    objects = DismissedMatchQuerySet.as_manager()
 
     class Meta:
+        db_table = "ledger_refusedmatch"
         constraints = [
             models.UniqueConstraint(
                 fields=["company", "transaction", "other_id", "day"], name="match_refused_once", nulls_distinct=False

@@ -5,7 +5,7 @@ from django.db import models
 from companies.models import CompanyOwnedQuerySet, Currency
 
 
-class RecurringBook(models.Model):
+class RecurringRevenueState(models.Model):
     """One row per company: the rates and base currency its months were computed with, and whether they are stale.
 
     Writers of a company's subscription events lock it.
@@ -20,11 +20,14 @@ class RecurringBook(models.Model):
 
     objects = CompanyOwnedQuerySet.as_manager()
 
+    class Meta:
+        db_table = "ledger_recurringbook"
+
     def __str__(self) -> str:
         return f"{self.company_id}{' (stale)' if self.stale else ''}"
 
 
-class RecurringMonth(models.Model):
+class RecurringRevenueMonth(models.Model):
     """Recurring revenue movements of a month in the base currency, not rounded; counts are distinct customers.
 
     `basis` is mrr (events by effective date) or cmrr (by committed date). A month without a row had no
@@ -53,6 +56,9 @@ class RecurringMonth(models.Model):
     currency_count = models.IntegerField()
 
     objects = CompanyOwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "ledger_recurringmonth"
 
     def __str__(self) -> str:
         return f"{self.basis} {self.month:%Y-%m}"

@@ -302,7 +302,7 @@ class BulkOperation(models.TextChoices):
 class CategorizationRun(CompanyOwned):
     """An operation on many transactions that can be undone.
 
-    Categorizations assigned by rules refer to their run; of manual operations `TransactionBefore` has the
+    Categorizations assigned by rules refer to their run; of manual operations `TransactionSnapshot` has the
     earlier state.
     """
 
@@ -329,7 +329,7 @@ class CategorizationRun(CompanyOwned):
         return self.act != BulkOperation.RULES
 
 
-class TransactionBefore(CompanyOwned):
+class TransactionSnapshot(CompanyOwned):
     """A transaction before a manual bulk operation: its categorizations, and its row if it was deleted."""
 
     run = CompanyForeignKey(CategorizationRun, when_deleted="cascade")
@@ -342,6 +342,7 @@ class TransactionBefore(CompanyOwned):
     objects = CompanyOwnedQuerySet.as_manager()
 
     class Meta:
+        db_table = "ledger_transactionbefore"
         indexes = [
             models.Index(fields=["company", "run", "transaction_id"], name="transaction_before_by_run"),
             models.Index(fields=["company", "transaction_id"], name="before_by_transaction"),

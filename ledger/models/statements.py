@@ -60,7 +60,7 @@ class Statement(CompanyOwned):
         return f"{self.day} {self.closing_balance} {self.currency}"
 
 
-class PendingBefore(CompanyOwned):
+class PendingSnapshot(CompanyOwned):
     """A pending transaction before an import booked or removed it: the state that undoing the import restores."""
 
     transaction_id = models.UUIDField()
@@ -72,13 +72,14 @@ class PendingBefore(CompanyOwned):
     objects = CompanyOwnedQuerySet.as_manager()
 
     class Meta:
+        db_table = "ledger_pendingbefore"
         indexes = [models.Index(fields=["company", "import_batch"], name="pending_before_by_import")]
 
     def __str__(self) -> str:
         return str(self.transaction_id)
 
 
-class KnownBefore(CompanyOwned):
+class ImportDuplicates(CompanyOwned):
     """The transactions that an import found in the ledger already: they stay when the other import is undone.
 
     Kept until the import itself is undone.
@@ -90,6 +91,7 @@ class KnownBefore(CompanyOwned):
     objects = CompanyOwnedQuerySet.as_manager()
 
     class Meta:
+        db_table = "ledger_knownbefore"
         indexes = [models.Index(fields=["company", "import_batch"], name="known_before_by_import")]
 
     def __str__(self) -> str:

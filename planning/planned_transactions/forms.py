@@ -154,7 +154,7 @@ def parse_tax_field(values: Mapping[str, Any], amount: str | None, currency: str
     if percent is None:
         amounts, amount_errors = parse_form_amounts(values, ["passThroughTaxAmount"], currency=currency)
         return amounts.get("passThroughTaxAmount"), {
-            name: _("{told} Or enter a percentage such as 19%.").format(told=error)
+            name: _("{error} Or enter a percentage such as 19%.").format(error=error)
             for name, error in amount_errors.items()
         }
     try:

@@ -26,12 +26,12 @@ def bank(books):
 def ask(api):
     """Asks a data query and gives its answer."""
 
-    def asked(query, **question):
-        answer = api.post(f"data/{query}", question)
+    def query_data(query, **parameters):
+        answer = api.post(f"data/{query}", parameters)
         assert answer.status_code == 200, answer.content
         return answer.json()
 
-    return asked
+    return query_data
 
 
 @pytest.fixture

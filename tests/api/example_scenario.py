@@ -41,7 +41,7 @@ class Scenario:
     now: datetime = START_TIME
     headers: dict[str, str] = field(default_factory=dict)  # of the API key, once there is one
     company: str = ""
-    told: dict[str, dict[str, Any]] = field(default_factory=dict)
+    recorded_calls: dict[str, dict[str, Any]] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)  # what differs by chance or setting → what is shown
     seen: dict[str, str] = field(default_factory=dict)  # id → the one that is shown
 
@@ -85,11 +85,11 @@ class Scenario:
         binary = "json" not in answer["Content-Type"]
         found = decode_content(b"".join(answer.streaming_content)) if binary else answer.json()
         operation = self.operation_at(method, path)
-        if operation not in self.told:
+        if operation not in self.recorded_calls:
             shown = found[:LISTED_ROWS] if isinstance(found, list) else found
-            asked = query and {name: True if value == "true" else value for name, value in query.items()}
-            parts = {"request": request, "answer": shown, "parameters": asked}
-            self.told[operation] = {name: part for name, part in parts.items() if part is not None}
+            parameters = query and {name: True if value == "true" else value for name, value in query.items()}
+            parts = {"request": request, "answer": shown, "parameters": parameters}
+            self.recorded_calls[operation] = {name: part for name, part in parts.items() if part is not None}
         return found
 
     def operation_at(self, method: str, path: str) -> str:
@@ -102,7 +102,7 @@ class Scenario:
     def examples(self) -> dict[str, Any]:
         """What was told, in the order of the document, with ids that are the same each time."""
         order = [o["operationId"] for item in self.document["paths"].values() for o in item.values()]
-        return {name: self.settled(self.told[name]) for name in order if name in self.told}
+        return {name: self.settled(self.recorded_calls[name]) for name in order if name in self.recorded_calls}
 
     def settled(self, part: Any) -> Any:
         if isinstance(part, dict):
@@ -442,10 +442,12 @@ def manage_webhooks(story: Scenario) -> None:
 
 
 def manage_notifications(story: Scenario) -> None:
-    told = story.get("notifications", {"unread": "true"}, session=True)
-    story.put(f"notifications/{told[0]['id']}/read", session=True)
+    notifications = story.get("notifications", {"unread": "true"}, session=True)
+    story.put(f"notifications/{notifications[0]['id']}/read", session=True)
     story.post("notifications/read_all", session=True)
-    story.post("notifications/batch_delete", {"notificationIds": [each["id"] for each in told[:2]]}, session=True)
+    story.post(
+        "notifications/batch_delete", {"notificationIds": [each["id"] for each in notifications[:2]]}, session=True
+    )
 
 
 def closings(story: Scenario, ids: dict[str, str]) -> None:

@@ -18,8 +18,8 @@ def one_app(settings):
 
 
 def send_preflight(api, origin, path="accounts", method="PUT"):
-    query = {"Origin": origin, "Access-Control-Request-Method": method}
-    return api.client.options(api.path(path), headers=query | {"Access-Control-Request-Headers": "authorization"})
+    headers = {"Origin": origin, "Access-Control-Request-Method": method}
+    return api.client.options(api.path(path), headers=headers | {"Access-Control-Request-Headers": "authorization"})
 
 
 def has_no_cors_headers(answer):

@@ -18,7 +18,7 @@ STANDBY.__cause__ = psycopg.errors.ReadOnlySqlTransaction("cannot execute INSERT
 
 
 @pytest.mark.parametrize(
-    ("failure", "told"),
+    ("failure", "status_and_code"),
     [
         pytest.param(FULL_DATABASE, (507, "storage_full"), id="the database's disk is full"),
         pytest.param(psycopg.errors.DiskFull("x"), (507, "storage_full"), id="it is full under a COPY"),
@@ -29,14 +29,14 @@ STANDBY.__cause__ = psycopg.errors.ReadOnlySqlTransaction("cannot execute INSERT
         pytest.param(OSError("x"), (500, "internal_error"), id="anything else"),
     ],
 )
-def test_outages_return_retry_after(api, monkeypatch, failure, told):
+def test_outages_return_retry_after(api, monkeypatch, failure, status_and_code):
     def fails(*args, **kwargs):
         raise failure
 
     monkeypatch.setattr("ledger.accounts.actions.accounts.create_account", fails)
     answer = api.post("accounts", {"type": "bank", "name": "Main"})
-    assert (answer.status_code, answer.json()["code"]) == told
-    assert ("Retry-After" in answer.headers) == (told[0] != 500)
+    assert (answer.status_code, answer.json()["code"]) == status_and_code
+    assert ("Retry-After" in answer.headers) == (status_and_code[0] != 500)
     assert "x" not in answer.json()["detail"].split()
 
 

@@ -27,9 +27,9 @@ def test_time_parameters_are_found_in_the_document():
 
 
 @pytest.mark.parametrize(("path", "name"), MOMENTS)
-@pytest.mark.parametrize("said", NAMED + IMPOSSIBLE + OUTSIDE)
-def test_named_or_missing_time_zone_is_rejected(api, path, name, said):
-    answer = api.get(path, {name: said})
+@pytest.mark.parametrize("moment", NAMED + IMPOSSIBLE + OUTSIDE)
+def test_named_or_missing_time_zone_is_rejected(api, path, name, moment):
+    answer = api.get(path, {name: moment})
     assert answer.status_code == 400, answer.content
     assert [each["code"] for each in answer.json()["errors"]] == ["invalid_filter"]
     assert name in str(answer.json()["errors"])
@@ -37,10 +37,10 @@ def test_named_or_missing_time_zone_is_rejected(api, path, name, said):
 
 @pytest.mark.parametrize(("path", "name"), MOMENTS)
 def test_same_moment_in_another_time_zone_gives_same_answer(api, ids, path, name):
-    def asked(said: str) -> Any:
-        answer = api.get(path, {name: said})
+    def get_content(moment: str) -> Any:
+        answer = api.get(path, {name: moment})
         assert answer.status_code == 200, answer.content
         return b"".join(answer) if answer.streaming else answer.content
 
-    there, elsewhere = asked("2026-01-31T12:00:00Z"), asked("2026-01-30T12:01:00-23:59")
+    there, elsewhere = get_content("2026-01-31T12:00:00Z"), get_content("2026-01-30T12:01:00-23:59")
     assert there == elsewhere or path.endswith("xlsx")  # which says when it was made

@@ -239,22 +239,23 @@ def test_mcp_answers_match_sdk_types(assistant):
 
 
 @pytest.mark.parametrize(
-    ("asked", "agreed"), [("2025-06-18", "2025-06-18"), ("2025-11-25", "2025-11-25"), ("2024-01-01", "2025-11-25")]
+    ("requested_version", "version"),
+    [("2025-06-18", "2025-06-18"), ("2025-11-25", "2025-11-25"), ("2024-01-01", "2025-11-25")],
 )
-def test_mcp_answers_older_initialize_handshake(assistant, asked, agreed):
-    params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
+def test_mcp_answers_older_initialize_handshake(assistant, requested_version, version):
+    params = {"protocolVersion": requested_version, "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
     response = assistant.send(build_handshake_message("initialize", params))
     result = response.json()["result"]
-    assert result["protocolVersion"] == agreed
+    assert result["protocolVersion"] == version
     assert "Mcp-Session-Id" not in response.headers
     mcp_types.InitializeResult.model_validate(result)
-    notified = assistant.send({"jsonrpc": "2.0", "method": "notifications/initialized"}, MCP_Protocol_Version=agreed)
+    notified = assistant.send({"jsonrpc": "2.0", "method": "notifications/initialized"}, MCP_Protocol_Version=version)
     assert (notified.status_code, notified.content) == (202, b"")
-    assert assistant.send(build_handshake_message("ping"), MCP_Protocol_Version=agreed).json()["result"] == {}
-    tools = assistant.send(build_handshake_message("tools/list"), MCP_Protocol_Version=agreed).json()["result"]
+    assert assistant.send(build_handshake_message("ping"), MCP_Protocol_Version=version).json()["result"] == {}
+    tools = assistant.send(build_handshake_message("tools/list"), MCP_Protocol_Version=version).json()["result"]
     assert set(tools) == {"tools"}
     called = assistant.send(
-        build_handshake_message("tools/call", {"name": "list_companies"}), MCP_Protocol_Version=agreed
+        build_handshake_message("tools/call", {"name": "list_companies"}), MCP_Protocol_Version=version
     ).json()
     assert json.loads(called["result"]["content"][0]["text"])["items"][0]["name"] == "Acme"
 

@@ -93,9 +93,11 @@ def test_reading_tool_returns_answer_of_its_endpoint(name, books, api, assistant
         assert {row["accountId"]: row for row in found["items"]} == expected
         assert found["totals"]["value"] == sum(row["value"] for row in expected.values())
     else:
-        told = tools[name]["outputSchema"]
+        schema = tools[name]["outputSchema"]
         rows = isinstance(expected, list)
-        assert (found["items"] if rows else found) == shorten(expected, told["properties"]["items"] if rows else told)
+        assert (found["items"] if rows else found) == shorten(
+            expected, schema["properties"]["items"] if rows else schema
+        )
     Draft202012Validator(tools[name]["outputSchema"]).validate(found)
     Draft202012Validator(tools[name]["inputSchema"]).validate(arguments)
 
@@ -146,12 +148,12 @@ def test_balances_tool_is_limited_and_returns_totals(books, api, assistant):
     for number in range(30):
         account = books.made("accounts", {"name": f"Account {number}", "type": "bank", "currency": "EUR"})
         books.book(account, -3, f"{number + 1}.25")
-    asked = {"startDate": format_day(-60), "endDate": format_day(0)}
-    rows = api.post("data/accountBalanceByAccount", asked).json().values()
-    found = assistant.call("get_balances", **asked)
+    arguments = {"startDate": format_day(-60), "endDate": format_day(0)}
+    rows = api.post("data/accountBalanceByAccount", arguments).json().values()
+    found = assistant.call("get_balances", **arguments)
     assert [row["value"] for row in found["items"]] == sorted((row["value"] for row in rows), reverse=True)[:20]
     assert (found["totalCount"], found["totals"]["value"]) == (32, sum(row["value"] for row in rows))
-    assert len(assistant.call("get_balances", **asked, limit=500)["items"]) == 32
+    assert len(assistant.call("get_balances", **arguments, limit=500)["items"]) == 32
 
 
 def test_list_tool_is_paginated(books, assistant):
@@ -165,8 +167,8 @@ def test_list_tool_is_paginated(books, assistant):
 
 
 def test_list_tool_applies_repeated_filter_values(books, assistant):
-    asked = {"accountId": [books.savings, books.bank]}
-    assert len(assistant.call("search_transactions", **asked)["items"]) == 5
+    arguments = {"accountId": [books.savings, books.bank]}
+    assert len(assistant.call("search_transactions", **arguments)["items"]) == 5
     assert len(assistant.call("search_transactions", accountId=[books.savings])["items"]) == 1
 
 
@@ -200,21 +202,21 @@ def test_tool_amounts_keep_all_digits(books, assistant):
     ],
 )
 def test_invalid_tool_arguments_return_tool_error(books, assistant, name, arguments, status, code):
-    told = assistant.refusal(name, **arguments)
-    assert (told["status"], told["code"]) == (status, code)
+    error = assistant.refusal(name, **arguments)
+    assert (error["status"], error["code"]) == (status, code)
 
 
 def test_tool_error_names_argument_and_request_id(books, assistant):
-    told = assistant.refusal("get_balances", startDate="yesterday", endDate=format_day(0))
-    assert told["errors"][0]["pointer"] == "#/startDate"
-    assert told["requestId"]
+    error = assistant.refusal("get_balances", startDate="yesterday", endDate=format_day(0))
+    assert error["errors"][0]["pointer"] == "#/startDate"
+    assert error["requestId"]
 
 
 def test_tool_error_is_same_for_other_and_unknown_company(books, globex, globex_api, assistant):
     unknown = assistant.refusal("list_categories", companyId="0190a5b4-7d5c-7000-8000-000000000000")
     foreign = assistant.refusal("list_categories", companyId=str(globex.id))
-    for told in (unknown, foreign):
-        told.pop("requestId"), told.pop("instance")
+    for error in (unknown, foreign):
+        error.pop("requestId"), error.pop("instance")
     assert foreign == unknown
     assert str(globex.id) not in json.dumps(assistant.call("list_companies"))
 

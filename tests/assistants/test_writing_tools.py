@@ -73,8 +73,8 @@ def test_first_call_of_categorize_previews_changes(books, assistant, acme, make_
     arguments = books.writing()["categorize"]
     first = assistant.call("categorize", **arguments)
     rent, fee = ({"categoryName": "Office", "amountValue": amount} for amount in ("-950.00", "-12.50"))
-    answer = {row["transactionId"]: (row["fromTo"], row["before"], row["after"]) for row in first["changes"]}
-    assert answer == {
+    changes = {row["transactionId"]: (row["fromTo"], row["before"], row["after"]) for row in first["changes"]}
+    assert changes == {
         books.rent: ("Landlord", [rent | {"categoryName": "Rent"}], [rent]),
         books.fee: ("Bank fee", [], [fee]),
     }

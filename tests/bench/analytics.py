@@ -247,7 +247,7 @@ def against_duckdb(company_id: str) -> None:
         store = duckdb.connect(str(Path(folder) / "bench.duckdb"))
         export_to_duckdb(connection, store, company_id, Path(folder))
     start, end = date(2024, 1, 1), date(2024, 12, 31)
-    query = list_months(date(2023, 1, 1), date(2025, 12, 1))
+    months = list_months(date(2023, 1, 1), date(2025, 12, 1))
 
     def our_series() -> cash_flow.FlowSeries:
         return cash_flow.compute_cash_flow(company=company, start=start, end=end, interval="day", rates=rates)
@@ -256,13 +256,13 @@ def against_duckdb(company_id: str) -> None:
         return store.execute(DUCKDB_SERIES, [start, end]).fetchall()
 
     def our_bars() -> list[dict[str, Decimal]]:
-        return profit_and_loss.list_bar_amounts(company=company, months=query)
+        return profit_and_loss.list_bar_amounts(company=company, months=months)
 
     def their_bars() -> list[tuple[date, str, Decimal]]:
-        return store.execute(DUCKDB_BARS, [query[0], query[-1]]).fetchall()
+        return store.execute(DUCKDB_BARS, [months[0], months[-1]]).fetchall()
 
     check_series(our_series(), their_series())
-    check_bars(our_bars(), their_bars(), query)
+    check_bars(our_bars(), their_bars(), months)
     times = measure_alternating(our_series, their_series, our_bars, their_bars, rounds=21)
     ours, theirs, bars_ours, bars_theirs = (1000 * each for each in times)
     unit = f"× the time of DuckDB {duckdb.__version__}"

@@ -38,7 +38,7 @@ def main() -> None:
         stop.set()
         for caller in callers:
             caller.join()
-    answer = ", ".join(f"{count} × {status}" for status, count in sorted(answers.items()))
+    status_counts = ", ".join(f"{count} × {status}" for status, count in sorted(answers.items()))
     print_figure(
         f"99th percentile of another company's page beside {PARALLEL_PAGES} slow ones of one session",
         compute_p99(busy) / compute_p99(idle),
@@ -46,7 +46,7 @@ def main() -> None:
         goal=GOAL,
         way=AT_MOST,
         behind=f"{1000 * compute_p99(idle):.0f} ms idle, {1000 * compute_p99(busy):.0f} ms beside; "
-        f"the slow ones: {answer}",
+        f"the slow ones: {status_counts}",
     )
     print_figure("health check beside them, 99th percentile", 1000 * compute_p99(health), "ms")
 

@@ -48,9 +48,9 @@ def main() -> None:
         body = {"startDate": str(today), "endDate": str(today + timedelta(days=365 * YEARS))}
         paths = [f"{bench.path}/data/forecast{name}TimeSeries" for name in ("Balance", "CashFlow")]
         for interval in ("day", "month"):
-            query = body | {"interval": interval}
+            parameters = body | {"interval": interval}
             balances, flows = measure_alternating(
-                *(partial(bench.call, "POST", path, query) for path in paths), rounds=ROUNDS
+                *(partial(bench.call, "POST", path, parameters) for path in paths), rounds=ROUNDS
             )
             print_figure(
                 f"forecast of {YEARS} years of balances by {interval}, {RULES:,} rules",

@@ -27,12 +27,12 @@ from ledger.money.rates import get_rate_table
 from planning.models import Scenario
 from planning.scenarios.queries import load_scenario
 company, today, rates = Company.objects.get(), timezone.now().date(), get_rate_table()
-asked = dict(company=company, end=add_months(today, 36), today=today, interval="month", rates=rates)
+parameters = dict(company=company, end=add_months(today, 36), today=today, interval="month", rates=rates)
 def forecast_five():
     rows = list(Scenario.objects.for_company(company.id))
     assert len(rows) == 5
-    return forecast_scenarios([load_scenario(row, today=today) for row in rows], **asked)
-acts = (lambda: compute_balance_forecast(start=today, cutover=today, **asked), forecast_five)
+    return forecast_scenarios([load_scenario(row, today=today) for row in rows], **parameters)
+acts = (lambda: compute_balance_forecast(start=today, cutover=today, **parameters), forecast_five)
 taken = ([], [])
 for _ in range(9):
     for times, act in zip(taken, acts):

@@ -189,13 +189,13 @@ def run_git(directory: str, *words: str) -> str:
 
 
 def score_body(directory: str, body: str) -> Score:
-    known, result = KnownUses(), Score()
+    known, score = KnownUses(), Score()
     for number, payments in enumerate(read_months(directory, body)):
         for payment in payments if number else ():  # the first month has nothing before it
-            result.add(known.proposed(payment), payment.heading)
+            score.add(known.proposed(payment), payment.heading)
         for payment in payments:
             known.learn(payment)
-    return result
+    return score
 
 
 def main(directory: str) -> None:

@@ -93,12 +93,12 @@ class WrongAnswer(Exception):
     """An answer that is a refusal, or another company's."""
 
 
-def check_answer(books: Books, answer: tuple[int, bytes], *told: str) -> bytes:
+def check_answer(books: Books, answer: tuple[int, bytes], *expected_texts: str) -> bytes:
     """What came, where it is fine and tells each of these. Raises Wrong."""
     status, data = answer
     if not 200 <= status < 300:
         raise WrongAnswer(f"{status} {data[:120]!r}")
-    if missing := [each for each in told if each.encode() not in data]:
+    if missing := [each for each in expected_texts if each.encode() not in data]:
         raise WrongAnswer(f"200 without {'its own' if books.id in missing or books.name in missing else missing}")
     return data
 

@@ -116,8 +116,8 @@ def served(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator
     prepared = prepare_demo_directory(folder if worker_id == "master" else folder.parent)
     with create_machine() as machine:
         copy_directory(prepared / "var", machine.home / "var")
-        with serve_demo_site(machine, json.loads((prepared / "company.json").read_text())) as result:
-            yield result
+        with serve_demo_site(machine, json.loads((prepared / "company.json").read_text())) as site:
+            yield site
 
 
 @pytest.fixture(scope="session")

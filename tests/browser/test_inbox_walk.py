@@ -119,8 +119,8 @@ def test_empty_company_imports_statements_and_empties_inbox(page, complaints, si
     page.get_by_role("button", name="Upload and review").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Review statements")
     row = page.get_by_role("row").filter(has_text=MAIN)
-    for answer in ("€1,000.00", "€228.00", "€0.00"):
-        expect(row).to_contain_text(answer)
+    for amount in ("€1,000.00", "€228.00", "€0.00"):
+        expect(row).to_contain_text(amount)
     fits()
     page.get_by_role("button", name="Import 6 transactions").click()
     expect(page.get_by_role("status")).to_have_text("6 transactions imported from 2 files.")

@@ -96,5 +96,5 @@ def test_admin_lists_forms_and_rows_are_accessible(page):
 
 def list_link_addresses(page, choice):
     """Where links lead, each once; a way out of the admin is none of its pages."""
-    result = page.locator(choice).evaluate_all("(links) => links.map((link) => link.pathname)")
-    return [path for path in dict.fromkeys(result) if path.startswith("/admin/")]
+    paths = page.locator(choice).evaluate_all("(links) => links.map((link) => link.pathname)")
+    return [path for path in dict.fromkeys(paths) if path.startswith("/admin/")]

@@ -284,8 +284,8 @@ def test_move_row_moves_one_place_and_stops_at_both_ends(acme, audit_context, na
         assert change.move_row(there, moved.id, action="accountGroup.updated", move_down=down).id == moved.id
         again = AccountGroup.objects.for_company(acme.id).order_by("order")
         assert [(row.order, row.name) for row in again] == list(enumerate(order))
-        answer = AuditEntry.objects.for_company(acme.id).filter(action="accountGroup.updated")
-        assert {row.entity_id for row in answer} <= {str(moved.id)}  # the others make room
+        entries = AuditEntry.objects.for_company(acme.id).filter(action="accountGroup.updated")
+        assert {row.entity_id for row in entries} <= {str(moved.id)}  # the others make room
 
 
 def test_move_row_rejects_row_of_another_company(acme, globex, audit_context):

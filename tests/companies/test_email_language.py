@@ -6,7 +6,7 @@ import pytest
 from django.core import mail
 from django.test import Client
 
-from companies.models import PersonalEntry, PersonalEvent
+from companies.models import SecurityEvent, SecurityLogEntry
 from tests import factories
 from tests.conftest import PASSWORD
 
@@ -61,7 +61,7 @@ def test_new_device_mail_uses_profile_language_and_log_stays_english(jens, djang
     (letter,) = mail.outbox
     assert letter.subject == "Neue Anmeldung an Ihrem Benutzerkonto"
     assert letter.body.startswith("Chrome auf Windows (IP-Adresse 127.0.0.1) hat sich am ")
-    entry = PersonalEntry.objects.for_user(jens).get(event=PersonalEvent.SIGNED_IN)
+    entry = SecurityLogEntry.objects.for_user(jens).get(event=SecurityEvent.SIGNED_IN)
     assert (entry.device, entry.detail) == ("Chrome on Windows", "new device")
     page = visitor.get("/app/security").content.decode()
     assert "Chrome auf Windows" in page

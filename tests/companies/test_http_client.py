@@ -40,10 +40,10 @@ SPECIAL_PURPOSE_RANGES = [
 
 @pytest.mark.parametrize("network", SPECIAL_PURPOSE_RANGES)
 def test_http_client_rejects_special_purpose_networks(network):
-    result = ipaddress.ip_network(network)
-    reached = {0, 1, result.num_addresses // 2, result.num_addresses - 2, result.num_addresses - 1}
-    for place in (each % result.num_addresses for each in reached):
-        assert not http_client.is_public_address(str(result[place])), result[place]
+    addresses = ipaddress.ip_network(network)
+    reached = {0, 1, addresses.num_addresses // 2, addresses.num_addresses - 2, addresses.num_addresses - 1}
+    for place in (each % addresses.num_addresses for each in reached):
+        assert not http_client.is_public_address(str(addresses[place])), addresses[place]
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def names(monkeypatch):
 
     def getaddrinfo(host, port, *args, **kwargs):
         answers = text[host]
-        result = answers.pop(0) if len(answers) > 1 else answers[0]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in result]
+        addresses = answers.pop(0) if len(answers) > 1 else answers[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in addresses]
 
     def create_connection(address, timeout=None):
         went.append(address)

@@ -4,7 +4,7 @@ import pytest
 
 from companies import http_client
 from companies.actions import site_logo
-from companies.models import Company, Membership, PersonalEntry
+from companies.models import Company, Membership, SecurityLogEntry
 from notifications.emails import EMAIL_SUBJECTS
 from notifications.models import Notification, NotificationType
 from notifications.notify import send_notification
@@ -56,7 +56,7 @@ def test_key_created_in_a_sandbox_is_logged_and_not_mailed(sandbox, alice, commi
     with committed(execute=True):
         answer = sandbox.post("api_keys", {"name": "k", "permissions": ["company:read"]})
     assert answer.status_code == 201
-    assert PersonalEntry.objects.filter(user=alice, event="apiKeyCreated").count() == 1
+    assert SecurityLogEntry.objects.filter(user=alice, event="apiKeyCreated").count() == 1
     assert mailoutbox == []
 
 

@@ -17,7 +17,15 @@ from companies.actions.company_data import list_company_models
 from companies.models import AuditEntry, Company, DirectoryEntry, Membership
 from companies.permissions import Role
 from ledger.files import quota
-from ledger.models import Closing, File, KnownBefore, PendingBefore, RefusedMatch, SavedView, TransactionBefore
+from ledger.models import (
+    Closing,
+    DismissedMatch,
+    File,
+    ImportDuplicates,
+    PendingSnapshot,
+    SavedView,
+    TransactionSnapshot,
+)
 from notifications.models import Notification
 from tests import factories
 from tests.api.example_files import PNG
@@ -28,9 +36,9 @@ from tests.test_isolation import create_tenant_rows, digest_all_rows
 
 pytestmark = pytest.mark.django_db
 BELONGS_TO_ORIGINAL = {  # left out of a copy, by decision
-    "companies.ApiKey", "companies.AuditEntry", "companies.FailedRequest", "companies.LastRound", "companies.LogMonth",
-    "companies.Membership", "ledger.ChangeEntry", "ledger.FigureChange", "ledger.ReportLink",
-    "ledger.TransactionTouched",
+    "companies.ApiKey", "companies.AuditEntry", "companies.FailedRequest", "companies.LogMonth",
+    "companies.MaintenanceCheckpoint", "companies.Membership", "ledger.AuditEntryTransaction", "ledger.ChangeEntry",
+    "ledger.FigureChange", "ledger.ReportLink",
     "notifications.Notification", "oauth.ConsentGrant", "webhooks.WebhookDelivery", "webhooks.WebhookEndpoint",
 }  # fmt: skip
 MADE_FOR_COPY = {"ledger.Closing", "ledger.Reopening"}  # with digests that name the copy
@@ -149,13 +157,13 @@ def fill_rare_tables(api, rows):
     assert api.put("reports/2024-01/commentary", {"text": "x"}).status_code == 200
     company_id, batch = api.company.id, {"import_batch_id": rows["imports"]}
     transaction_id = rows["transactions"]
-    TransactionBefore.objects.create(
+    TransactionSnapshot.objects.create(
         company_id=company_id, run_id=rows["categorization_runs"], transaction_id=transaction_id, auto_assigned=False,
         parts=[],
     )  # fmt: skip
-    RefusedMatch.objects.create(company_id=company_id, transaction_id=transaction_id, other_id=rows["partner"])
-    PendingBefore.objects.create(company_id=company_id, transaction_id=transaction_id, facts={}, **batch)
-    KnownBefore.objects.create(company_id=company_id, transaction_ids=[transaction_id], **batch)
+    DismissedMatch.objects.create(company_id=company_id, transaction_id=transaction_id, other_id=rows["partner"])
+    PendingSnapshot.objects.create(company_id=company_id, transaction_id=transaction_id, facts={}, **batch)
+    ImportDuplicates.objects.create(company_id=company_id, transaction_ids=[transaction_id], **batch)
     SavedView(company_id=company_id, person_id=rows["users"], name="Mine", query="open=true").mark_created(
         factories.make_audit_context()
     ).save(force_insert=True)
@@ -354,12 +362,12 @@ def delete_log(company, *, deleted):
 def test_daily_command_warns_a_week_before_and_deletes_at_the_end(copy, acme, alice):
     sandbox = copy().company
     end = sandbox.system_sandbox_expire_time
-    told = Notification.objects.filter(type="sandbox.expiring")
+    notifications = Notification.objects.filter(type="sandbox.expiring")
     for time, count in ((end - timedelta(days=8), 0), (end - timedelta(days=7), 1), (end - timedelta(days=6), 1)):
         with time_machine.travel(time, tick=False):
             call_command("refresh_metrics", stdout=io.StringIO())
-        assert told.count() == count
-    (notification,) = told
+        assert notifications.count() == count
+    (notification,) = notifications
     assert (notification.company_id, notification.recipient_id) == (sandbox.id, alice.id)
     assert notification.payload["title"].startswith("What if will be deleted on ")
     assert Company.objects.get(id=sandbox.id).system_deletion_warning == 7

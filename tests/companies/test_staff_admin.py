@@ -70,7 +70,7 @@ def test_staff_action_error_is_shown_and_changes_nothing(act, address, form, chi
     url = f"/admin/companies/{address.format(person=alice.pk, company=acme.pk)}/change/"
     monkeypatch.setattr(act, raise_same_moment)
     page = sign_in_staff(chief).post(url, {"email": alice.email, "is_active": "on", **form, **rows}, follow=True)
-    assert [str(answer) for answer in page.context["messages"]] == [ConcurrentChangeRace().detail]
+    assert [str(message) for message in page.context["messages"]] == [ConcurrentChangeRace().detail]
     assert not LogEntry.objects.exists()
     alice.refresh_from_db()
     acme.refresh_from_db()
@@ -101,10 +101,10 @@ def test_staff_changes_to_users_require_step_up_after_ten_minutes(tail, chief, a
     session["auth_time"] -= 11 * 60
     session.save()
     assert browser.get(build_user_admin_path(alice, tail)).status_code == 200  # to look asks for nothing
-    query = browser.post(build_user_admin_path(alice, tail), form)
-    assert query["Location"].startswith("/app/sign-in?")
-    assert "again=1" in query["Location"]
-    assert build_user_admin_path(alice, tail).replace("/", "%2F") in query["Location"]
+    answer = browser.post(build_user_admin_path(alice, tail), form)
+    assert answer["Location"].startswith("/app/sign-in?")
+    assert "again=1" in answer["Location"]
+    assert build_user_admin_path(alice, tail).replace("/", "%2F") in answer["Location"]
     alice.refresh_from_db()
     assert (alice.email, alice.password) == ("alice@acme.example", before)
 

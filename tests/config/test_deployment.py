@@ -152,9 +152,9 @@ def test_socket_activated_restart_refuses_no_client_and_health_check_works(machi
 def get_status_in_time(port: int) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=180)
     connection.request("GET", "/readyz")
-    result = connection.getresponse().status
+    status = connection.getresponse().status
     connection.close()
-    return result
+    return status
 
 
 # ---------------------------------------------------------------------------------------------- nginx

@@ -35,8 +35,8 @@ def list_open_paths(place: Path) -> list[str]:
 
 @pytest.fixture
 def machine():
-    with create_machine() as result:
-        yield result
+    with create_machine() as new_machine:
+        yield new_machine
 
 
 def check_private(machine: Machine) -> bool:

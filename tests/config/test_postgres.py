@@ -18,8 +18,8 @@ def test_libpq_environment_is_built_from_database_url():
 
 @pytest.fixture(scope="module")
 def machine():
-    with create_machine() as result:
-        yield result
+    with create_machine() as new_machine:
+        yield new_machine
 
 
 @pytest.mark.server

@@ -187,11 +187,11 @@ def test_valid_settings_are_accepted(read, variables):
 
 
 @pytest.mark.parametrize(
-    ("variables", "asked"),
+    ("variables", "is_required"),
     [({}, True), ({"DEBUG": "1"}, False), ({"DEBUG": "1", "STAFF_MFA": "1"}, True), ({"STAFF_MFA": "0"}, False)],
 )
-def test_staff_mfa_is_required_outside_debug(read, variables, asked):
-    assert read(**variables)["STAFF_MFA"] is asked
+def test_staff_mfa_is_required_outside_debug(read, variables, is_required):
+    assert read(**variables)["STAFF_MFA"] is is_required
 
 
 def test_csrf_cookie_domain_follows_session_cookie_domain(read):

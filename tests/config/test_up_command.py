@@ -33,15 +33,15 @@ pytestmark = pytest.mark.server
 @pytest.fixture
 def machine() -> Iterator[Machine]:
     """Its first start is yet to come."""
-    with create_machine() as result:
-        yield result
+    with create_machine() as new_machine:
+        yield new_machine
 
 
 @pytest.fixture
 def started() -> Iterator[Machine]:
     """It was started before."""
-    with create_prepared_machine() as result:
-        yield result
+    with create_prepared_machine() as prepared_machine:
+        yield prepared_machine
 
 
 def is_restarted(machine: Machine, gone: int) -> bool:

@@ -270,7 +270,7 @@ def test_rejected_body_uses_at_most_twice_its_limit_of_memory(wire, record_prope
             assert status == 413, (path, answer[:200])
         grown = min(tries)
         record_property(
-            "told", f"{path} {kind.partition(';')[0]}: {len(body):,} bytes sent, {grown // KIB:,} KiB taken"
+            "report", f"{path} {kind.partition(';')[0]}: {len(body):,} bytes sent, {grown // KIB:,} KiB taken"
         )
         assert grown <= 2 * most + MIB, (path, tries)
 

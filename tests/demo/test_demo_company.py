@@ -38,9 +38,9 @@ MISMATCH_FIELD = "balanceMismatchSince"
 
 
 def create_demo(**options):
-    answer = io.StringIO()
-    call_command("demo", json=True, stdout=answer, **options)
-    return json.loads(answer.getvalue())
+    output = io.StringIO()
+    call_command("demo", json=True, stdout=output, **options)
+    return json.loads(output.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -294,8 +294,8 @@ def test_demo_has_files_counterparties_and_notifications(company):
     assert kinds["customer"] > 20
     assert kinds["vendor"] > 8
     assert kinds["authority"] >= 2
-    answer = set(Notification.objects.for_company(company.id).values_list("type", flat=True))
-    assert {"import.finished", "apiKey.created", "member.joined", "balance.mismatch"} <= answer
+    notification_types = set(Notification.objects.for_company(company.id).values_list("type", flat=True))
+    assert {"import.finished", "apiKey.created", "member.joined", "balance.mismatch"} <= notification_types
 
 
 def test_demo_has_invoices_in_all_states_and_an_electronic_one(company, make_api):

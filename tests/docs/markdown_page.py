@@ -34,7 +34,7 @@ class Block:
 
 
 def parse_blocks(page: Path) -> list[Block]:
-    return [Block(result[1] or "", result[2].strip(), result[3]) for result in FENCE.finditer(page.read_text())]
+    return [Block(match[1] or "", match[2].strip(), match[3]) for match in FENCE.finditer(page.read_text())]
 
 
 @dataclass

@@ -9,5 +9,5 @@ from tests.faults.service import Service, start_service
 
 @pytest.fixture(scope="package")
 def service() -> Iterator[Service]:
-    with start_service() as result:
-        yield result
+    with start_service() as started_service:
+        yield started_service

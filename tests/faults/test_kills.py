@@ -35,7 +35,7 @@ def test_killed_process_leaves_each_change_complete_or_absent(
     for _ in range(ROUNDS):
         cut += next(filter(None, (kill_during(service, busy, victim) for _ in range(MAX_TRIES))))
     service.proves_its_figures()
-    record_property("told", f"{victim:8} killed during {activity:15} {ROUNDS:4} times, {cut:4} requests cut off")
+    record_property("report", f"{victim:8} killed during {activity:15} {ROUNDS:4} times, {cut:4} requests cut off")
     record_property("kills survived", ROUNDS)
 
 

@@ -83,7 +83,7 @@ def test_nightly_round_survives_kills_and_is_finished_by_remaining_process(
         assert list_done(service, name) == many
         assert "Metrics of 0 companies" in wait_for_end(start_refresh(service, name))
     record_property(
-        "told", f"{ROUNDS * (PROCESSES - 1)} of {ROUNDS * PROCESSES} nightly runs killed, each company once"
+        "report", f"{ROUNDS * (PROCESSES - 1)} of {ROUNDS * PROCESSES} nightly runs killed, each company once"
     )
     record_property("kills survived", ROUNDS * (PROCESSES - 1))
 

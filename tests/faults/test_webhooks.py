@@ -26,8 +26,8 @@ RECOVERY_SECONDS = 120  # seconds: one that was killed lets go of what it held a
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with start_service(OUTBOUND_ALLOW_PRIVATE="1") as result:
-        yield result
+    with start_service(OUTBOUND_ALLOW_PRIVATE="1") as started_service:
+        yield started_service
 
 
 @pytest.fixture
@@ -139,15 +139,15 @@ def kill_workers(service: Service, receiver: Receiver) -> int:
 
 def follow_feed(service: Service) -> list[str]:
     """The same ids as a program has them that follows the feed by its links from the beginning."""
-    caller, result = service.caller(), []
+    caller, event_ids = service.caller(), []
     path = service.path("events?type=accountGroup.created&limit=100")
     while True:
         answer = caller.ask("GET", path)
         assert answer.fine, answer
         if not answer.body:
-            return result
-        result += [each["id"] for each in answer.body]
-        path = service.path(f"events?type=accountGroup.created&limit=100&after={result[-1]}")
+            return event_ids
+        event_ids += [each["id"] for each in answer.body]
+        path = service.path(f"events?type=accountGroup.created&limit=100&after={event_ids[-1]}")
 
 
 def list_received_ids(receiver: Receiver, path: str) -> list[str]:
@@ -185,8 +185,8 @@ def test_webhook_worker_kills_lose_no_event_and_keep_order(
         assert list_received_ids(receiver, path) == expected, "each at least once, first in the order of the feed"
     again = len(receiver.taken) - ENDPOINTS * len(expected)
     failures = len(failing.failed)
-    answer = (
+    summary = (
         f"webhooks: {kills} deliverers killed under {WRITERS} writers, {len(expected)} events to {ENDPOINTS} endpoints"
     )
-    record_property("told", f"{answer}: none lost, {again} twice, {failures} calls failed at random")
+    record_property("report", f"{summary}: none lost, {again} twice, {failures} calls failed at random")
     record_property("kills survived", kills)

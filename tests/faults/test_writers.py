@@ -45,9 +45,10 @@ def test_concurrent_writers_get_only_success_or_explained_conflicts(written, rec
     by_status: dict[int, int] = {}
     for (_, status), count in written.counts.items():
         by_status[status] = by_status.get(status, 0) + count
-    answer = ", ".join(f"{count} × {status}" for status, count in sorted(by_status.items()))
+    status_counts = ", ".join(f"{count} × {status}" for status, count in sorted(by_status.items()))
     record_property(
-        "told", f"{WRITER_COUNT} writers for {SECONDS} s: {len(written.acknowledged)} changes acknowledged; {answer}"
+        "report",
+        f"{WRITER_COUNT} writers for {SECONDS} s: {len(written.acknowledged)} changes acknowledged; {status_counts}",
     )
     assert len(written.acknowledged) > 100
     assert by_status.keys() <= {200, 201, 400, 404, 409, 412}

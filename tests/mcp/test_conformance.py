@@ -90,5 +90,5 @@ def test_conformance_scenarios_pass_and_fail_as_listed(address, tmp_path, record
     assert held == PASSED_SCENARIOS
     assert set(scenarios) - held == set(FAILED_SCENARIOS)
     record_property(
-        "told", f"MCP conformance: {len(held)} of {len(scenarios)} scenarios hold, the others have no subject"
+        "report", f"MCP conformance: {len(held)} of {len(scenarios)} scenarios hold, the others have no subject"
     )

@@ -58,7 +58,7 @@ def test_a1_a2_unknown_client_or_redirect_uri_shows_error_page(label, changes, a
 
 
 @pytest.mark.parametrize(
-    ("registered", "asked", "allowed"),
+    ("registered_uri", "requested_uri", "is_allowed"),
     [
         ("http://127.0.0.1/cb", "http://127.0.0.1:53211/cb", True),
         ("http://127.0.0.1:8000/cb", "http://127.0.0.1:9/cb", True),
@@ -78,8 +78,8 @@ def test_a1_a2_unknown_client_or_redirect_uri_shows_error_page(label, changes, a
         ("com.example.app:/cb", "com.example.app:/cb2", False),
     ],
 )
-def test_a2_only_loopback_redirect_uri_allows_any_port(registered, asked, allowed):
-    assert redirects.is_redirect_allowed(asked, [registered]) is allowed
+def test_a2_only_loopback_redirect_uri_allows_any_port(registered_uri, requested_uri, is_allowed):
+    assert redirects.is_redirect_allowed(requested_uri, [registered_uri]) is is_allowed
 
 
 REFUSALS = [

@@ -24,19 +24,19 @@ def no_failure_is_remembered():
 @pytest.fixture
 def web(monkeypatch):
     """What lies where; and what was asked for."""
-    lies, query = {}, []
+    contents, fetched_urls = {}, []
 
     def fetch(url, **_):
-        query.append(url)
-        if url not in lies:
+        fetched_urls.append(url)
+        if url not in contents:
             raise http_client.OutboundError("no such host")
-        if isinstance(lies[url], bytes):
-            return http_client.OutboundResponse(status=200, headers={}, body=lies[url])
-        return http_client.OutboundResponse(status=200, headers={}, body=json.dumps(lies[url]).encode())
+        if isinstance(contents[url], bytes):
+            return http_client.OutboundResponse(status=200, headers={}, body=contents[url])
+        return http_client.OutboundResponse(status=200, headers={}, body=json.dumps(contents[url]).encode())
 
     monkeypatch.setattr(http_client, "fetch_url", fetch)
-    lies[METADATA_URL] = {"client_id": METADATA_URL, "client_name": "Forecaster", "redirect_uris": [CALLBACK]}
-    return lies, query
+    contents[METADATA_URL] = {"client_id": METADATA_URL, "client_name": "Forecaster", "redirect_uris": [CALLBACK]}
+    return contents, fetched_urls
 
 
 @pytest.fixture

@@ -111,9 +111,9 @@ def test_reactivated_user_has_no_connected_apps(staff, bobs, bob, alice, acme):
     assert get_latest_consent().revoked_reason == "userDeactivated"
     set_active(staff, bob, on=True)
     assert is_access_closed(flow, tokens)
-    answer = Notification.objects.for_company(acme.id).filter(type="app.revoked")
+    notifications = Notification.objects.for_company(acme.id).filter(type="app.revoked")
     managers = set(Membership.objects.for_company(acme.id).managers().values_list("user_id", flat=True))
-    assert {each.recipient_id for each in answer} == managers  # staff are no members of the company
+    assert {each.recipient_id for each in notifications} == managers  # staff are no members of the company
 
 
 def test_other_user_change_ends_no_app(staff, bobs, bob):

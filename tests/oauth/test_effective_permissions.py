@@ -14,18 +14,18 @@ SOME = frozenset({Permission.FILES_READ, Permission.FILES_WRITE, Permission.ACCO
 subsets = st.frozensets(st.sampled_from(sorted(ALL_PERMISSIONS)))
 
 
-@given(asked=st.lists(st.sampled_from([*scopes.ALL_SCOPES, "nonsense"])), snapshot=subsets, current=subsets)
-def test_r9_r10_effective_permissions_never_exceed_scope_consent_or_user(asked, snapshot, current):
-    held = compute_effective_permissions(scopes=asked, snapshot=snapshot, current=current)
+@given(requested_scopes=st.lists(st.sampled_from([*scopes.ALL_SCOPES, "nonsense"])), snapshot=subsets, current=subsets)
+def test_r9_r10_effective_permissions_never_exceed_scope_consent_or_user(requested_scopes, snapshot, current):
+    held = compute_effective_permissions(scopes=requested_scopes, snapshot=snapshot, current=current)
     assert held <= snapshot & current
     assert not held & ADMIN_PERMISSIONS
-    assert not held or {"svc:read", "svc:write"} & set(asked)
-    assert all(p.is_read for p in held) or "svc:write" in asked
-    assert all(p.is_write for p in held) or "svc:read" in asked
+    assert not held or {"svc:read", "svc:write"} & set(requested_scopes)
+    assert all(p.is_read for p in held) or "svc:write" in requested_scopes
+    assert all(p.is_write for p in held) or "svc:read" in requested_scopes
 
 
 @pytest.mark.parametrize(
-    ("asked", "granted"),
+    ("requested_scopes", "granted"),
     [
         ([], set()),
         (["openid", "profile", "email", "offline_access", "nonsense"], set()),
@@ -34,8 +34,11 @@ def test_r9_r10_effective_permissions_never_exceed_scope_consent_or_user(asked, 
         (["svc:read", "openid", "svc:write"], READS | WRITES),
     ],
 )
-def test_scope_grants_every_permission_of_its_kind(asked, granted):
-    assert compute_effective_permissions(scopes=asked, snapshot=ALL_PERMISSIONS, current=ALL_PERMISSIONS) == granted
+def test_scope_grants_every_permission_of_its_kind(requested_scopes, granted):
+    assert (
+        compute_effective_permissions(scopes=requested_scopes, snapshot=ALL_PERMISSIONS, current=ALL_PERMISSIONS)
+        == granted
+    )
 
 
 @pytest.mark.parametrize(

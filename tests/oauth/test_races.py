@@ -89,7 +89,9 @@ def ends(bob, acme, browser_of, alice, staff):
 def test_user_who_just_left_cannot_consent(what, ends, flow, bob, acme, monkeypatch):
     flow.sign_in(bob)
     give = consents.create_consent
-    monkeypatch.setattr(consents, "create_consent", lambda **asked: (run_in_other_thread(ends[what]), give(**asked))[1])
+    monkeypatch.setattr(
+        consents, "create_consent", lambda **arguments: (run_in_other_thread(ends[what]), give(**arguments))[1]
+    )
     answer = flow.decide(acme)
     assert (answer.status_code, ConsentGrant.objects.count()) == (400, 0)
     assert "You are no longer a member of this company." in answer.content.decode()

@@ -37,33 +37,33 @@ def sign_in(flow, address, user):
 
 
 def test_user_signs_in_at_web_app_and_consents_at_api(flow, alice, acme):
-    query = f"{API}{flow.url()}"
-    door = visit_url(flow, query)["Location"]
+    authorization_url = f"{API}{flow.url()}"
+    door = visit_url(flow, authorization_url)["Location"]
     assert door.startswith(f"{APP}/app/sign-in?next=http%3A%2F%2Fapi.example.com%2Fauth%2Foauth2%2Fauthorize%3F")
-    assert sign_in(flow, door, alice) == query
-    page = visit_url(flow, query)
+    assert sign_in(flow, door, alice) == authorization_url
+    page = visit_url(flow, authorization_url)
     form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": get_csrf_token(page)}
-    answer = visit_url(flow, query, form)
+    answer = visit_url(flow, authorization_url, form)
     assert parse_redirect(answer)["code"]
     assert parse_redirect(answer)["iss"] == f"{API}/auth"
 
 
 def test_user_can_be_switched_at_web_app(flow, alice, bob):
-    query = f"{API}{flow.url()}"
-    sign_in(flow, visit_url(flow, query)["Location"], alice)
-    text = visit_url(flow, query).content.decode()
+    authorization_url = f"{API}{flow.url()}"
+    sign_in(flow, visit_url(flow, authorization_url)["Location"], alice)
+    text = visit_url(flow, authorization_url).content.decode()
     switch = unescape(text.split("Not you?")[0].rpartition('href="')[2].partition('"')[0])
     assert switch.startswith(f"{APP}/app/sign-in?again=1&next=http%3A%2F%2Fapi.example.com%2F")
-    assert sign_in(flow, switch, bob) == query
-    assert "bob@acme.example" in visit_url(flow, query).content.decode()
+    assert sign_in(flow, switch, bob) == authorization_url
+    assert "bob@acme.example" in visit_url(flow, authorization_url).content.decode()
 
 
 def test_reauthentication_happens_at_web_app(flow, alice):
-    query = f"{API}{flow.url(prompt='login', login_hint=alice.email)}"
-    door = visit_url(flow, query)["Location"]
+    authorization_url = f"{API}{flow.url(prompt='login', login_hint=alice.email)}"
+    door = visit_url(flow, authorization_url)["Location"]
     assert door.startswith(f"{APP}/app/sign-in?next=")
-    assert sign_in(flow, door, alice) == query
-    assert visit_url(flow, query).status_code == 200
+    assert sign_in(flow, door, alice) == authorization_url
+    assert visit_url(flow, authorization_url).status_code == 200
     assert visit_url(flow, f"{API}{flow.url(max_age='0')}")["Location"].startswith(f"{APP}/app/sign-in?next=")
 
 

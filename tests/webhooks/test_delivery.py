@@ -161,10 +161,10 @@ def test_failed_delivery_is_retried_then_disables_endpoint_and_notifies(
     assert deliverer.later(days=30) == 0
     entry = api.get("audit_log").json()[0]
     assert (entry["action"], entry["actor"], entry["after"]) == ("webhookEndpoint.disabled", None, {"enabled": False})
-    answer = Notification.objects.for_company(acme.id).filter(type="webhookEndpoint.disabled")
-    assert {row.recipient.email for row in answer} >= {"alice@acme.example"}
-    assert bob.pk not in {row.recipient_id for row in answer}
-    payload = answer[0].payload
+    notifications = Notification.objects.for_company(acme.id).filter(type="webhookEndpoint.disabled")
+    assert {row.recipient.email for row in notifications} >= {"alice@acme.example"}
+    assert bob.pk not in {row.recipient_id for row in notifications}
+    payload = notifications[0].payload
     assert (payload["entityId"], payload["url"]) == (hook["id"], hook["url"])
     assert payload["link"].endswith(f"/companies/{acme.id}/settings/webhooks")
 

@@ -48,12 +48,13 @@ def test_saturated_resolver_is_not_an_endpoint_failure(api, hook, deliverer, mon
 
 
 @pytest.mark.parametrize(
-    ("asked", "seconds"), [("120", 120), ("7200", 3600), ("1", 5), ("soon", 5), ("-1", 5), ("date", 300), (None, 5)]
+    ("retry_after", "seconds"),
+    [("120", 120), ("7200", 3600), ("1", 5), ("soon", 5), ("-1", 5), ("date", 300), (None, 5)],
 )
-def test_retry_after_header_is_respected_up_to_one_hour(api, hook, receiver, deliverer, asked, seconds):
-    if asked == "date":
-        asked = format_datetime(datetime.now(tz=UTC) + timedelta(seconds=300), usegmt=True)
-    header = "" if asked is None else f"Retry-After: {asked}\r\n"
+def test_retry_after_header_is_respected_up_to_one_hour(api, hook, receiver, deliverer, retry_after, seconds):
+    if retry_after == "date":
+        retry_after = format_datetime(datetime.now(tz=UTC) + timedelta(seconds=300), usegmt=True)
+    header = "" if retry_after is None else f"Retry-After: {retry_after}\r\n"
     raw = f"HTTP/1.1 429 Too Many Requests\r\n{header}Content-Length: 0\r\n\r\n".encode()
     receiver.answers = lambda message: lambda connection: connection.sendall(raw)
     create_groups(api, "x")

@@ -29,8 +29,8 @@ def get_text(answer):
 
 
 def find_secret(answer):
-    result = re.search(r"whsec_[A-Za-z0-9+/=]{44}", get_text(answer))
-    return result and result[0]
+    match = re.search(r"whsec_[A-Za-z0-9+/=]{44}", get_text(answer))
+    return match and match[0]
 
 
 def test_owner_can_add_endpoint_and_sees_its_secret_once(owner, acme, page):

@@ -96,11 +96,11 @@ def wait_until(condition):
 
 def test_endpoints_of_one_company_leave_room_for_others():
     loud, quiet = UUID(int=1), UUID(int=2)
-    result = [(loud, uuid4()) for _ in range(40)] + [(quiet, uuid4())]
-    first = worker.choose_endpoints(result, busy={}, owners={})
+    endpoints = [(loud, uuid4()) for _ in range(40)] + [(quiet, uuid4())]
+    first = worker.choose_endpoints(endpoints, busy={}, owners={})
     assert Counter(company for company, _ in first) == {loud: 4, quiet: 1}
     busy = dict.fromkeys(first)
-    assert worker.choose_endpoints(result, busy=busy, owners={}) == []
+    assert worker.choose_endpoints(endpoints, busy=busy, owners={}) == []
     others = [(uuid4(), uuid4()) for _ in range(30)]
     assert len(worker.choose_endpoints(others, busy=busy, owners={})) == worker.MAX_CONCURRENT_ENDPOINTS - len(busy)
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from companies.auth import security_log, session_revocation, sessions
 from companies.auth.log_translations import translate_log_entry
-from companies.models import PersonalEntry, PersonalEvent
+from companies.models import SecurityEvent, SecurityLogEntry
 from companies.pages.context import get_signed_in_user, list_page_rows, redirect_to_sign_in, require_sign_in
 
 SECURITY_PATH = "/app/security"
@@ -24,7 +24,7 @@ OTHER_SESSIONS = "others"
 def show_security(request: HttpRequest) -> HttpResponse:
     """Show the user's sessions, the current one first, and the latest log entries."""
     user, now = get_signed_in_user(request), timezone.now()
-    rows = PersonalEntry.objects.for_user(user).since(now - security_log.LOG_RETENTION)
+    rows = SecurityLogEntry.objects.for_user(user).since(now - security_log.LOG_RETENTION)
     entries, cursor = list_page_rows(request, rows, order=("-time", "-id"), limit=ENTRIES_PER_PAGE)
     session_key = request.session.session_key
     sorted_sessions = sorted(
@@ -61,7 +61,7 @@ def revoke_sessions_page(request: HttpRequest) -> HttpResponse:
         detail = f"{ended_session.device} ({ended_session.address})" if ended_session else ""
     if detail:
         security_log.record_security_event(
-            user=user, event=PersonalEvent.SESSIONS_ENDED, request=request, now=now, detail=detail
+            user=user, event=SecurityEvent.SESSIONS_ENDED, request=request, now=now, detail=detail
         )
         messages.success(request, _("Signed out: {what}.").format(what=translate_log_entry(detail)))
     else:

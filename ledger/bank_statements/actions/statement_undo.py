@@ -8,7 +8,7 @@ from companies.change import CompanyChange
 from ledger.bank_statements.actions.opening_balances import update_opening_balance
 from ledger.bank_statements.actions.pending_transactions import TOUCHED_SQL, restore_pending_state
 from ledger.bank_statements.actions.reconciliation import reconcile_account
-from ledger.models import Account, ImportBatch, KnownBefore, Statement, Transaction
+from ledger.models import Account, ImportBatch, ImportDuplicates, Statement, Transaction
 
 # Expressions that depend on session settings, such as JSON output and date parsing, are in a WITH: a cluster
 # rejects them beside the columns of the table that an UPDATE changes.
@@ -80,7 +80,7 @@ def delete_import_statements(*, change: CompanyChange, batch: ImportBatch) -> No
     """After the rows were deleted: delete the import's statements with what they set on accounts, and its record of
     other imports' rows.
     """
-    KnownBefore.objects.for_company(change.company.id).filter(import_batch=batch).delete()
+    ImportDuplicates.objects.for_company(change.company.id).filter(import_batch=batch).delete()
     statements = Statement.objects.for_company(change.company.id).filter(import_batch=batch)
     number_by_account = dict(statements.order_by("id").values_list("account_id", "number_given"))
     statements.delete()

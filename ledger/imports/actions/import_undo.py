@@ -9,7 +9,7 @@ from companies.change import change_company
 from companies.errors import ConflictError
 from companies.models import AuditContext, Company
 from ledger import hooks
-from ledger.models import ImportBatch, PendingBefore, Transaction
+from ledger.models import ImportBatch, PendingSnapshot, Transaction
 from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.actions.transactions import delete_transaction_rows, list_account_ids
 from notifications.notify import notify_import_undone
@@ -41,8 +41,8 @@ def undo_import(*, company: Company, context: AuditContext, import_id: UUID | st
         if batch.undone_time is not None:
             raise ImportAlreadyUndone
         company_transactions = Transaction.objects.for_company(company.id)
-        pending_before = PendingBefore.objects.for_company(company.id).filter(import_batch=batch)
-        pending_ids = list(pending_before.values_list("transaction_id", flat=True))
+        snapshots = PendingSnapshot.objects.for_company(company.id).filter(import_batch=batch)
+        pending_ids = list(snapshots.values_list("transaction_id", flat=True))
         hooks.import_undo_started.run(change=change, batch=batch)
         rows = company_transactions.filter(import_batch=batch)
         changed_count = rows.edited_since_import().count()

@@ -30,7 +30,7 @@ from ledger.imports.import_body import TransactionImportItem, TransactionImportR
 from ledger.imports.progress import SizedRows, track_row_progress
 from ledger.imports.queries.categorization_lookup import CategorizationLookup
 from ledger.imports.queries.stored_transactions import iterate_matchable_rows, iterate_stored_rows, list_import_formats
-from ledger.models import Account, ImportBatch, KnownBefore, Source, Transaction
+from ledger.models import Account, ImportBatch, ImportDuplicates, Source, Transaction
 from ledger.rules.actions.auto_assign import assign_categories
 from notifications.notify import notify_import_finished
 
@@ -124,7 +124,7 @@ def store_batch(
         **counts,
     )
     if outcome.known:
-        KnownBefore.objects.create(company=company, import_batch=batch, transaction_ids=outcome.known)
+        ImportDuplicates.objects.create(company=company, import_batch=batch, transaction_ids=outcome.known)
     categorizations: list[FullCategorization] = []
     lines = to_copy_lines(
         track_row_progress(rows), batch=batch, context=context, lookup=lookup, categorizations=categorizations

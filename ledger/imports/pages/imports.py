@@ -14,7 +14,7 @@ from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
 from ledger.imports.actions import import_undo
 from ledger.imports.pages.uploaded_files import list_waiting_files
-from ledger.models import Account, ImportBatch, PendingBefore, Source, Transaction
+from ledger.models import Account, ImportBatch, PendingSnapshot, Source, Transaction
 
 PAGE_SIZE = 12  # imports on a page: on a telephone each takes some 300 pixels
 
@@ -67,10 +67,10 @@ def count_booked_by_import(page: CompanyPage, rows: list[ImportBatch]) -> dict[U
     own_transactions = Transaction.objects.for_company(page.company.id).filter(
         id=OuterRef("transaction_id"), import_batch_id=OuterRef("import_batch_id")
     )
-    pending_before = PendingBefore.objects.for_company(page.company.id).filter(
+    snapshots = PendingSnapshot.objects.for_company(page.company.id).filter(
         Exists(own_transactions), import_batch_id__in=statements
     )
-    counts = pending_before.values("import_batch_id").annotate(booked=Count("id"))
+    counts = snapshots.values("import_batch_id").annotate(booked=Count("id"))
     return dict(counts.values_list("import_batch_id", "booked"))
 
 

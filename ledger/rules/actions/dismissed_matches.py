@@ -5,19 +5,19 @@ from uuid import UUID
 
 from companies.change import change_company
 from companies.models import AuditContext, Company
-from ledger.models import RefusedMatch, Transaction
+from ledger.models import DismissedMatch, Transaction
 
 
 def dismiss_match(
     *, company: Company, context: AuditContext, transaction_id: UUID | str, other_id: UUID, day: date | None = None
-) -> RefusedMatch:
+) -> DismissedMatch:
     """Dismiss a match with another leg, or with what was expected on ``day``. Dismissing it again changes nothing.
 
     Raises NotFoundError.
     """
     with change_company(company, context=context) as change:
         row = change.lock(Transaction, transaction_id, check_versions=False)
-        dismissed_match, is_new = RefusedMatch.objects.for_company(company.id).get_or_create(
+        dismissed_match, is_new = DismissedMatch.objects.for_company(company.id).get_or_create(
             transaction=row, other_id=other_id, day=day, defaults={"company": company}
         )
         if is_new:
@@ -26,10 +26,10 @@ def dismiss_match(
     return dismissed_match
 
 
-def allow_dismissed_match(*, company: Company, context: AuditContext, refused_id: UUID | str) -> None:
+def allow_dismissed_match(*, company: Company, context: AuditContext, dismissed_match_id: UUID | str) -> None:
     """Allow a dismissed match to be proposed again. Raises NotFoundError."""
     with change_company(company, context=context) as change:
-        dismissed_match = change.lock(RefusedMatch, refused_id)
+        dismissed_match = change.lock(DismissedMatch, dismissed_match_id)
         dismissed_match.delete()
         before = {
             "other": str(dismissed_match.other_id),

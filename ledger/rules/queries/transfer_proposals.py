@@ -6,7 +6,7 @@ from decimal import Decimal
 from django.db.models import F
 
 from companies.models import Company
-from ledger.models import RefusedMatch, Transaction
+from ledger.models import DismissedMatch, Transaction
 from ledger.money.calc.fx import RateLookupError, convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
@@ -44,7 +44,7 @@ def list_transfer_proposals(*, company: Company, start: date, end: date) -> list
         except RateLookupError:
             return None
 
-    dismissed_pairs = RefusedMatch.objects.for_company(company.id).transfers().pairs()
+    dismissed_pairs = DismissedMatch.objects.for_company(company.id).transfers().pairs()
     return find_transfer_pairs(
         legs, convert_amount=convert_amount, identity=load_company_identity(company), dismissed=dismissed_pairs
     )[:MAX_PAIRS]

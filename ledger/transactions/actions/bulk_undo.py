@@ -13,7 +13,7 @@ from django.db import connection
 from companies.change import CompanyChange, change_company
 from companies.models import AuditContext, Company
 from ledger import hooks
-from ledger.models import BulkOperation, CategorizationRun, TransactionBefore
+from ledger.models import BulkOperation, CategorizationRun, TransactionSnapshot
 from ledger.recognition.actions.period_updates import recompute_periods
 from ledger.recognition.actions.postings import PL_TYPES, delete_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
@@ -105,7 +105,7 @@ def delete_unchanged_snapshots(change: CompanyChange, run: CategorizationRun) ->
     with connection.cursor() as cursor:
         cursor.execute(_DELETE_UNCHANGED, params)
         cursor.execute(_CLEAR_EXISTING, params)
-    return TransactionBefore.objects.for_company(change.company.id).filter(run=run).count()
+    return TransactionSnapshot.objects.for_company(change.company.id).filter(run=run).count()
 
 
 # ---------------------------------------------------------------------------------------------- undo
@@ -252,7 +252,7 @@ def restore_rows(change: CompanyChange, run: CategorizationRun, ids: list[UUID])
         delete_postings(company=change.company, transaction_ids=ids)
         for statement in (_DELETE_ASSIGNED, _RESTORE_CATEGORIZATIONS, _RESTORE_FILE_LINKS):
             cursor.execute(statement, params)
-    snapshots = TransactionBefore.objects.for_company(change.company.id).filter(run=run, transaction_id__in=ids)
+    snapshots = TransactionSnapshot.objects.for_company(change.company.id).filter(run=run, transaction_id__in=ids)
     for auto_assigned in (True, False):
         transaction_ids = list(snapshots.filter(auto_assigned=auto_assigned).values_list("transaction_id", flat=True))
         recompute_totals(change, transaction_ids, automatic=auto_assigned)

@@ -20,7 +20,14 @@ from companies.pages.amount_formats import format_count, format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.calc.transaction_fields import TRANSACTION_TEXTS
-from ledger.models import BulkOperation, Categorization, ImportBatch, PendingBefore, Transaction, TransactionTouched
+from ledger.models import (
+    AuditEntryTransaction,
+    BulkOperation,
+    Categorization,
+    ImportBatch,
+    PendingSnapshot,
+    Transaction,
+)
 from ledger.transactions.pages.labels import LedgerNames, join_texts
 
 MAX_ENTRIES = 50
@@ -110,7 +117,7 @@ def list_transaction_history(
     entries = AuditEntry.objects.for_company(company_id).filter(entity_type="transaction", entity_id=str(row.id))
     own_entries = list(entries.order_by("-time", "-id")[:MAX_ENTRIES])
     links_query = (
-        TransactionTouched.objects.for_company(company_id).filter(transaction_id=row.id).select_related("entry")
+        AuditEntryTransaction.objects.for_company(company_id).filter(transaction_id=row.id).select_related("entry")
     )
     of_many = list(links_query.order_by("-entry__time", "-entry_id")[:MAX_ENTRIES])
     transfer_texts = describe_transfer_links(row, [*own_entries, *(record.entry for record in of_many)], ledger_names)
@@ -167,7 +174,7 @@ def list_import_entries(row: Transaction) -> Iterator[HistoryEntry]:
     """Yield the import that created the transaction, and the one that booked it if it was pending before."""
     if row.import_batch_id is None:
         return
-    pending_snapshot = PendingBefore.objects.filter(
+    pending_snapshot = PendingSnapshot.objects.filter(
         company_id=row.company_id, import_batch_id=row.import_batch_id, transaction_id=row.id
     ).first()
     first_batch_id = parse_id(str(pending_snapshot.facts.get("import_batch_id"))) if pending_snapshot else None
@@ -224,7 +231,7 @@ def describe_audit_entry(
     return f"{ENTRY_TEXTS.get(action) or to_plain_words(action.replace('.', ' '))}."
 
 
-def describe_linked_entry(link: TransactionTouched, ledger_names: LedgerNames) -> str:
+def describe_linked_entry(link: AuditEntryTransaction, ledger_names: LedgerNames) -> str:
     """Describe an audit entry about many transactions or another record; no query."""
     action, before, after = link.entry.action, link.entry.before or {}, link.entry.after or {}
     count = sum(after.get(name) or 0 for name in COUNT_FIELDS) if action.startswith("transactions.") else 1
@@ -240,7 +247,7 @@ def describe_bulk_change(
     before: Mapping[str, Any],
     after: Mapping[str, Any],
     *,
-    link: TransactionTouched,
+    link: AuditEntryTransaction,
     ledger_names: LedgerNames,
 ) -> str:
     """Describe what a bulk operation did to the transaction."""
@@ -262,7 +269,7 @@ def describe_related_change(
     before: Mapping[str, Any],
     after: Mapping[str, Any],
     *,
-    link: TransactionTouched,
+    link: AuditEntryTransaction,
     ledger_names: LedgerNames,
 ) -> str:
     """Describe what a change of a related record did to the transaction."""

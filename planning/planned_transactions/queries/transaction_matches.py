@@ -13,7 +13,7 @@ from companies.change import CompanyChange
 from companies.closed_periods import is_day_closed
 from companies.models import Company
 from ledger.calc.recognition import DateRule
-from ledger.models import Categorization, RefusedMatch, Transaction
+from ledger.models import Categorization, DismissedMatch, Transaction
 from ledger.money.rates import get_rate_table
 from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.queries.transfer_candidates import build_day_range, compute_days_apart
@@ -129,7 +129,7 @@ def list_settled_parts(match: SettlementMatch) -> Sequence[tuple[OpenOccurrence,
 
 def load_dismissed_matches(company: Company) -> set[tuple[UUID, UUID, dt.date]]:
     """Return the pairs that were dismissed: (transaction, planned transaction, original date). One statement."""
-    rows = RefusedMatch.objects.for_company(company.id).occurrences()
+    rows = DismissedMatch.objects.for_company(company.id).occurrences()
     return {
         (booked, planned, day) for booked, planned, day in rows.values_list("transaction_id", "other_id", "day") if day
     }

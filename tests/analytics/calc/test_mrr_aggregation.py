@@ -154,7 +154,7 @@ def summarize_movements(*customers, base="EUR", until=JANUARY + 3):
 
 
 @pytest.mark.parametrize(
-    ("months", "told"),
+    ("months", "movements"),
     [
         (["10 EUR", "10 EUR", "10 EUR"], [{"new": (10, 1)}, {}, {}, {}]),
         (["10 EUR", "15 EUR", "4 EUR"], [{"new": (10, 1)}, {"upgrade": (5, 1)}, {"downgrade": (-11, 1)}, {}]),
@@ -181,10 +181,10 @@ def summarize_movements(*customers, base="EUR", until=JANUARY + 3):
     ],
     ids=str,
 )  # fmt: skip
-def test_movements_list_each_month_of_a_customer(months, told):
+def test_movements_list_each_month_of_a_customer(months, movements):
     months += [months[-1]] * (4 - len(months))
-    assert summarize_movements(months) == dict(enumerate(told, start=1))
-    twice = [{name: (2 * amount, 2 * count) for name, (amount, count) in month.items()} for month in told]
+    assert summarize_movements(months) == dict(enumerate(movements, start=1))
+    twice = [{name: (2 * amount, 2 * count) for name, (amount, count) in month.items()} for month in movements]
     assert summarize_movements(months, months) == dict(enumerate(twice, start=1))
 
 

@@ -185,48 +185,48 @@ def test_forecast_sums_booked_expected_and_overdue_amounts_in_currencies(db, mak
         there = [each for each in (*booked, *coming) if each[0] <= day]
         return round_half_up(opening + convert_total(there, min(day, TODAY), base) - held, base)
 
-    query = {"startDate": str(cutover - timedelta(days=5)), "endDate": str(end), "cutoverDate": str(cutover)}
-    body = api.post(f"data/{QUERY}", query).json()
-    assert {day: to_decimal(value) for day, value in map_points(body["actual"]).items()} == {
+    parameters = {"startDate": str(cutover - timedelta(days=5)), "endDate": str(end), "cutoverDate": str(cutover)}
+    forecast = api.post(f"data/{QUERY}", parameters).json()
+    assert {day: to_decimal(value) for day, value in map_points(forecast["actual"]).items()} == {
         str(day): drawn.cash(day, get_rate_table()) for day in (cutover - timedelta(days=n) for n in range(6))
     }
     days = [cutover + timedelta(days=n) for n in range(1, (end - cutover).days + 1)]
-    answer = {date.fromisoformat(day): to_decimal(value) for day, value in map_points(body["projected"]).items()}
-    assert answer == {day: projected(day) for day in days}
-    assert body["overdue"] == {
+    balances = {date.fromisoformat(day): to_decimal(value) for day, value in map_points(forecast["projected"]).items()}
+    assert balances == {day: projected(day) for day in days}
+    assert forecast["overdue"] == {
         "count": len(late),
         "value": float(round_half_up(convert_total(late, TODAY, base), base)),
     }
-    check_bridge(body, opening=opening, ends=answer.get(end, opening), at_one_rate=cutover == TODAY)
-    check_lowest(body, answer)
-    check_buckets(api, query, answer, end=end)
+    check_bridge(forecast, opening=opening, ends=balances.get(end, opening), at_one_rate=cutover == TODAY)
+    check_lowest(forecast, balances)
+    check_buckets(api, parameters, balances, end=end)
     if set(drawn.types) <= {"bank", "cash"}:
-        check_flows(api, query, body)
+        check_flows(api, parameters, forecast)
 
 
-def check_bridge(found, *, opening, ends, at_one_rate):
-    assert opening + sum(sign * to_decimal(found[name]) for name, sign in PARTS.items()) == ends
-    assert not at_one_rate or found["revaluation"] == 0
+def check_bridge(forecast, *, opening, ends, at_one_rate):
+    assert opening + sum(sign * to_decimal(forecast[name]) for name, sign in PARTS.items()) == ends
+    assert not at_one_rate or forecast["revaluation"] == 0
 
 
-def check_lowest(found, told):
-    lowest = min(told, key=lambda day: (told[day], day), default=None)
-    assert found["lowest"] == (lowest and {"date": str(lowest), "value": float(told[lowest])})
-    assert found["belowZero"] == next((str(day) for day in sorted(told) if told[day] < 0), None)
+def check_lowest(forecast, balances):
+    lowest = min(balances, key=lambda day: (balances[day], day), default=None)
+    assert forecast["lowest"] == (lowest and {"date": str(lowest), "value": float(balances[lowest])})
+    assert forecast["belowZero"] == next((str(day) for day in sorted(balances) if balances[day] < 0), None)
 
 
-def check_buckets(api, asked, told, *, end):
-    monthly = api.post(f"data/{QUERY}", asked | {"interval": "month"}).json()["projected"]
+def check_buckets(api, parameters, balances, *, end):
+    monthly = api.post(f"data/{QUERY}", parameters | {"interval": "month"}).json()["projected"]
     assert {day: to_decimal(value) for day, value in map_points(monthly).items()} == {
-        f"{day:%Y-%m-01}": value for day, value in told.items() if day == min(get_last_day_of_month(day), end)
+        f"{day:%Y-%m-01}": value for day, value in balances.items() if day == min(get_last_day_of_month(day), end)
     }
 
 
-def check_flows(api, asked, found):
-    flows = api.post("data/forecastCashFlowTimeSeries", asked | {"interval": "month"}).json()
+def check_flows(api, parameters, forecast):
+    flows = api.post("data/forecastCashFlowTimeSeries", parameters | {"interval": "month"}).json()
     for name in ("plannedInflow", "plannedOutflow"):
         total = sum(to_decimal(point["value"]) for point in flows[name])
-        assert abs(total - to_decimal(found[name])) <= Decimal("0.01") * len(flows[name])
+        assert abs(total - to_decimal(forecast[name])) <= Decimal("0.01") * len(flows[name])
 
 
 @pytest.mark.parametrize(

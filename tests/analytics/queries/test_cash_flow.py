@@ -182,8 +182,8 @@ def test_cash_flow_net_and_transfers_equal_balance_change(db, make_api, flows, m
         transferred -= cents
     window = build_window(start, start + timedelta(days=30))
     body = api.post("data/cashFlowTimeSeries", window).json()
-    answer = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in body.items()}
-    assert answer["inflow"] - answer["outflow"] == Decimal(net) / 100
+    totals = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in body.items()}
+    assert totals["inflow"] - totals["outflow"] == Decimal(net) / 100
     balance = api.post("data/accountBalanceByAccount", window).json()[bank]
     assert Decimal(str(balance["valueChange"])) == Decimal(net + transferred) / 100
 
@@ -245,9 +245,11 @@ def test_cash_flow_forecast_default_start_is_eleven_months_before_cutover(ask):
     assert len(result["inflow"]) == 8
 
 
-@pytest.mark.parametrize("asked", [{"endDate": "0001-02-01"}, {"endDate": "0001-02-01", "cutoverDate": "0001-01-31"}])
-def test_cash_flow_forecast_default_start_is_not_before_calendar_start(api, asked):
-    response = api.post("data/forecastCashFlowTimeSeries", asked | {"interval": "month"})
+@pytest.mark.parametrize(
+    "parameters", [{"endDate": "0001-02-01"}, {"endDate": "0001-02-01", "cutoverDate": "0001-01-31"}]
+)
+def test_cash_flow_forecast_default_start_is_not_before_calendar_start(api, parameters):
+    response = api.post("data/forecastCashFlowTimeSeries", parameters | {"interval": "month"})
     assert [point["date"] for point in response.json()["inflow"]] == ["0001-01-01", "0001-02-01"]
 
 

@@ -13,7 +13,7 @@ from django.db import connection
 from analytics.queries import company_metrics
 from companies import hooks
 from companies.maintenance import company_batches
-from companies.models import Company, IdempotencyRecord, LastRound
+from companies.models import Company, IdempotencyRecord, MaintenanceCheckpoint
 from ledger.models import DayMovement
 from ledger.money.calc.fx import RateLookupError
 from ledger.recognition.actions import account_movements
@@ -82,13 +82,13 @@ def test_nightly_round_skips_finished_companies_and_new_round_starts_over(many, 
     for name, done in (("monday", COMPANY_COUNT), ("monday", 0), ("tuesday", COMPANY_COUNT), ("tuesday", 0)):
         assert f"Metrics of {done} companies" in run_command("refresh_metrics", round=name)
     assert sorted(handled) == sorted(many * 2)
-    assert LastRound.objects.count() == COMPANY_COUNT
+    assert MaintenanceCheckpoint.objects.count() == COMPANY_COUNT
 
 
 def test_nightly_run_without_round_processes_all_and_stores_no_mark(many, handled):
     for _ in range(2):
         assert f"Metrics of {COMPANY_COUNT} companies" in run_command("refresh_metrics")
-    assert not LastRound.objects.exists()
+    assert not MaintenanceCheckpoint.objects.exists()
 
 
 def test_nightly_round_retries_company_of_interrupted_run(many, handled, monkeypatch):
@@ -237,11 +237,11 @@ def test_metrics_refresh_names_failed_company_and_processes_the_others(many, han
         store(company=company, context=context)
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", fails_for_one)
-    answer = io.StringIO()
+    output = io.StringIO()
     with pytest.raises(CommandError, match="1 companies failed"):
-        call_command("refresh_metrics", "--round", "monday", stdout=answer, stderr=answer)
-    assert str(many[3]) in answer.getvalue()
-    assert f"Metrics of {COMPANY_COUNT - 1} companies" in answer.getvalue()
+        call_command("refresh_metrics", "--round", "monday", stdout=output, stderr=output)
+    assert str(many[3]) in output.getvalue()
+    assert f"Metrics of {COMPANY_COUNT - 1} companies" in output.getvalue()
     assert any(str(many[3]) in record.getMessage() for record in caplog.records)
     monkeypatch.undo()
     assert "Metrics of 1 companies" in run_command("refresh_metrics", round="monday")
@@ -258,10 +258,10 @@ def test_rebuild_derived_continues_after_a_company_fails(many, monkeypatch):
         rebuild(company_id)
 
     monkeypatch.setattr(hooks.rebuild_derived_tables, "functions", [fails_for_one])
-    answer = io.StringIO()
+    output = io.StringIO()
     with pytest.raises(CommandError, match="1 companies failed"):
-        call_command("rebuild_derived", stdout=answer, stderr=answer)
-    assert f"{many[0]} ZeroDivisionError" in answer.getvalue()
+        call_command("rebuild_derived", stdout=output, stderr=output)
+    assert f"{many[0]} ZeroDivisionError" in output.getvalue()
     assert len(rebuilt) == COMPANY_COUNT - 1
 
 

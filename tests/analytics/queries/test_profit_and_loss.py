@@ -78,7 +78,7 @@ def test_profit_and_loss_to_date_prorates_plan_and_excludes_later_months(api, as
 
 
 @pytest.mark.parametrize(
-    ("today", "asked", "now", "before"),
+    ("today", "parameters", "now", "before"),
     [
         ("2024-11-22", {"comparison": "previousPeriod"}, 1, 16 + 22),
         ("2024-11-22", {"comparison": "previousPeriod", "interval": "quarter"}, 1 + 2 + 16 + 31, 128 + 512 + 22),
@@ -87,7 +87,7 @@ def test_profit_and_loss_to_date_prorates_plan_and_excludes_later_months(api, as
     ],
     ids=["month", "quarter", "year", "on a month's last day all of it"],
 )
-def test_profit_and_loss_to_date_compares_up_to_same_day(ask, books, bank, on, today, asked, now, before):
+def test_profit_and_loss_to_date_compares_up_to_same_day(ask, books, bank, on, today, parameters, now, before):
     for day, amount in (
         ("2024-11-03", "1.00"), ("2024-10-23", "2.00"), ("2024-10-22", "16.00"), ("2024-08-22", "128.00"),
         ("2024-08-23", "256.00"), ("2024-07-31", "512.00"), ("2023-11-22", "1024.00"), ("2023-11-23", "2048.00"),
@@ -96,8 +96,8 @@ def test_profit_and_loss_to_date_compares_up_to_same_day(ask, books, bank, on, t
     months = {"type": "servicePeriod", "startDate": "2024-08-01", "endDate": "2024-10-31"}
     book_revenue(books, bank, "92.00", "2024-08-01", rule=months)
     on(date.fromisoformat(today))
-    first = {"quarter": "2024-10", "year": "2024-01"}.get(asked.get("interval"), "2024-11")
-    rows = ask("profitAndLoss", startMonth=first, endMonth="2024-12", toDate=True, **asked)
+    first = {"quarter": "2024-10", "year": "2024-01"}.get(parameters.get("interval"), "2024-11")
+    rows = ask("profitAndLoss", startMonth=first, endMonth="2024-12", toDate=True, **parameters)
     assert list_row_values(rows, "month", "actual", "comparisonActual")[-1:] == [(first, now, before)]
 
 

@@ -17,7 +17,7 @@ from analytics.queries import recurring_revenue
 from analytics.queries.monthly_rows import monthly_row_to_dict
 from companies.models import Company
 from ledger.calc.months import add_months, get_first_day_of_month, list_months
-from ledger.models import Rate, RateLoad, RecurringBook, RecurringMonth
+from ledger.models import Rate, RateLoad, RecurringRevenueMonth, RecurringRevenueState
 from ledger.money.calc.money import get_minor_units
 from ledger.money.rates import get_rate_table
 from ledger.subscriptions.actions.subscription_events import create_subscription_event, retract_subscription_event
@@ -389,14 +389,14 @@ def test_refresh_metrics_command_updates_mrr_and_customer_count(api, acme, capsy
     call_command("refresh_metrics")
     read = api.get().json()
     assert (read["computedCommittedMrrEur"], read["computedActiveCustomerCount"]) == ("20.00", 2)
-    assert not RecurringBook.objects.get(company_id=acme.id).stale
+    assert not RecurringRevenueState.objects.get(company_id=acme.id).stale
 
 
 def test_recurring_revenue_check_finds_and_rebuild_fixes_wrong_month(api, acme):
     import_events(api, build_event("a", "10.00", "2024-01-10"))
     query_monthly_rows(api)
     assert recurring_revenue.find_recurring_revenue_differences(acme.id) == []
-    RecurringMonth.objects.for_company(acme.id).filter(basis="cmrr").update(new=11)
+    RecurringRevenueMonth.objects.for_company(acme.id).filter(basis="cmrr").update(new=11)
     recurring_revenue_differences = recurring_revenue.find_recurring_revenue_differences(acme.id)
     assert recurring_revenue_differences == ["ledger_recurringmonth: cmrr 2024-01"]
     recurring_revenue.rebuild_recurring_revenue(acme.id)
@@ -453,7 +453,7 @@ def test_incremental_recurring_revenue_equals_full_recomputation(db, audit_conte
                 company=company, context=audit_context, event_id=remaining.pop(len(remaining) // 2)[0].id
             )
     if read_early:
-        assert not RecurringBook.objects.get(company_id=company.id).stale
+        assert not RecurringRevenueState.objects.get(company_id=company.id).stale
         assert recurring_revenue.find_recurring_revenue_differences(company.id) == []
     for basis, by in (("mrr", "effective_date"), ("cmrr", "committed_date")):
         expected = compute_rows_by_hand(remaining, by, months=months, base=base)

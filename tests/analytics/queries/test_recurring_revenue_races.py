@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from analytics.queries import recurring_revenue
-from ledger.models import RecurringBook, SubscriptionEvent
+from ledger.models import RecurringRevenueState, SubscriptionEvent
 from tests import factories
 
 WRITER_COUNT = 6
@@ -49,12 +49,12 @@ def test_concurrent_event_writes_and_retractions_leave_exact_months(api, acme):
     sent = run_concurrently([event(each, month) for month, each in enumerate(subscriptions, start=1)])
     assert {answer.status_code for answer in sent} == {201}
     api.post("data/monthlyData", QUERY)
-    assert not RecurringBook.objects.get(company_id=acme.id).stale
+    assert not RecurringRevenueState.objects.get(company_id=acme.id).stale
     more = [event(each, 12 - month) for month, each in enumerate(subscriptions)]
     gone = [lambda row=row: api.delete(f"subscription_events/{row.json()['id']}") for row in sent[:3]]
     reads = [lambda: api.post("data/monthlyData", QUERY)] * 2
     assert {answer.status_code for answer in run_concurrently(more + gone + reads)} == {200, 201}
-    assert not RecurringBook.objects.get(company_id=acme.id).stale
+    assert not RecurringRevenueState.objects.get(company_id=acme.id).stale
     assert recurring_revenue.find_recurring_revenue_differences(acme.id) == []
     assert SubscriptionEvent.objects.count() == 2 * WRITER_COUNT
 

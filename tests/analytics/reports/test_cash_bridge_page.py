@@ -101,10 +101,10 @@ def test_overview_opening_and_closing_cash_match_cash_bridge(db, make_api, drawn
     bridge = make_api(company).post("data/cashBridge", days).json()
     opening, closing = (Decimal(str(bridge[name])) for name in ("opening", "closing"))
     _, *rows = csv.reader(visitor.get(f"{path}/overview/accounts.csv", days).content.decode().splitlines())
-    answer = {name: (Decimal(value), Decimal(change)) for name, value, change in rows}
+    accounts = {name: (Decimal(value), Decimal(change)) for name, value, change in rows}
     for number, kind in enumerate(drawn.types):
-        assert answer[f"{kind} {number}"][0] == drawn.on(number, end, rates)
-    cash = [answer[f"{kind} {number}"] for number, kind in enumerate(drawn.types) if drawn.is_cash(number)]
+        assert accounts[f"{kind} {number}"][0] == drawn.on(number, end, rates)
+    cash = [accounts[f"{kind} {number}"] for number, kind in enumerate(drawn.types) if drawn.is_cash(number)]
     assert sum(value for value, _ in cash) == closing
     assert sum(change for _, change in cash) == closing - opening - Decimal(str(bridge["openingBalances"]))
     assert f"Opening cash {format_money(opening, drawn.base)} " in get_page_text(

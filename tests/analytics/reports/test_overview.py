@@ -379,11 +379,11 @@ def test_cash_line_days_link_to_booked_or_expected_movements(api, alice, acme, b
 
 
 def test_overview_names_account_with_balance_mismatch(alice, acme, bank):
-    answer = {
+    bank_connection = {
         "balanceMismatchSince": "2026-01-31T00:00:00Z", "balanceMismatchReportedBalances": [120.5],
         "balanceMismatchCalculatedBalance": 100,
     }  # fmt: skip
-    Account.objects.filter(id=bank).update(bank_connection=answer)
+    Account.objects.filter(id=bank).update(bank_connection=bank_connection)
     html = get_overview(alice, acme)
     place = f"/app/companies/{acme.id}/accounts/{bank}#reconciliation"
     assert f'<a href="{place}">Main is out of balance</a>' in html

@@ -20,8 +20,8 @@ CELL = re.compile(r"([A-Z]+)(\d+)")
 TERM = re.compile(r"([+-])([A-Z]+\d+)")
 
 
-def download_workbook(api, **asked):
-    answer = api.get("exports/profitAndLoss.xlsx", asked)
+def download_workbook(api, **parameters):
+    answer = api.get("exports/profitAndLoss.xlsx", parameters)
     assert answer.status_code == 200, answer.content
     assert answer["Content-Disposition"] == 'attachment; filename="profitAndLoss.xlsx"'
     return b"".join(answer.streaming_content)
@@ -155,7 +155,7 @@ def test_workbook_defaults_to_months_up_to_today(api, books, bank):
 
 
 @pytest.mark.parametrize(
-    ("asked", "code"),
+    ("parameters", "code"),
     [
         ({"startDate": "2024-02-30"}, "invalid_date"),
         ({"endDate": "x"}, "invalid_value"),
@@ -167,8 +167,8 @@ def test_workbook_defaults_to_months_up_to_today(api, books, bank):
         ({"colour": "red"}, "unknown_parameter"),
     ],
 )
-def test_invalid_export_parameters_return_an_error_code(api, asked, code):
-    answer = api.get("exports/profitAndLoss.xlsx", asked)
+def test_invalid_export_parameters_return_an_error_code(api, parameters, code):
+    answer = api.get("exports/profitAndLoss.xlsx", parameters)
     assert (answer.status_code, [each["code"] for each in answer.json()["errors"]]) == (400, [code])
 
 

@@ -23,7 +23,7 @@ UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def told(api):
+def customer_ids(api):
     """Customers who came, grew, shrank, left and came back."""
     import_events(
         api,
@@ -65,7 +65,7 @@ MOVEMENT_TYPES = ("new", "reactivate", "upgrade", "downgrade", "cancel", "curren
 
 
 @pytest.mark.parametrize("measure", ["mrr", "cmrr", "arr", "carr"])
-def test_recurring_revenue_page_movements_match_api(viewer, api, acme, told, measure):
+def test_recurring_revenue_page_movements_match_api(viewer, api, acme, customer_ids, measure):
     query = {"startMonth": "2023-11", "endMonth": "2024-12", "mrrType": measure}
     rows = api.post("data/monthlyData", query).json()
     table_rows = parse_table_rows(viewer.get(build_page_path(acme), query), "mrr-movements")
@@ -76,7 +76,7 @@ def test_recurring_revenue_page_movements_match_api(viewer, api, acme, told, mea
     assert [row[0] for row in table_rows][:3] == ["Nov 2023", "Dec 2023", "Jan 2024"]
 
 
-def test_recurring_revenue_page_filters_by_product(viewer, api, acme, told):
+def test_recurring_revenue_page_filters_by_product(viewer, api, acme, customer_ids):
     product = api.get("products").json()[0]["id"]
     query = {"startMonth": "2024-01", "endMonth": "2024-12", "mrrType": "mrr"}
     rows = api.post("data/monthlyData", query | {"productIds": [product]}).json()
@@ -85,7 +85,7 @@ def test_recurring_revenue_page_filters_by_product(viewer, api, acme, told):
     assert table_rows[-1][-2] == "150.00"
 
 
-def test_recurring_revenue_bridge_counts_each_customer_once(viewer, api, acme, told):
+def test_recurring_revenue_bridge_counts_each_customer_once(viewer, api, acme, customer_ids):
     query = {"startMonth": "2024-01", "endMonth": "2024-12", "mrrType": "mrr"}
     rows = api.post("data/monthlyData", query).json()
     results = {row[0]: row[1:] for row in parse_table_rows(viewer.get(build_page_path(acme), query), "mrr-bridge")}
@@ -95,7 +95,7 @@ def test_recurring_revenue_bridge_counts_each_customer_once(viewer, api, acme, t
     assert results["Churn"][1] == "1"
 
 
-def test_recurring_revenue_summary_explains_difference_to_monthly_rows(viewer, acme, told):
+def test_recurring_revenue_summary_explains_difference_to_monthly_rows(viewer, acme, customer_ids):
     seen = get_page_text(viewer.get(build_page_path(acme), {"endMonth": "2024-12"}))
     assert (
         "All products. Rates cover 12 months, with each customer counted once. "
@@ -103,7 +103,7 @@ def test_recurring_revenue_summary_explains_difference_to_monthly_rows(viewer, a
     ) in seen
 
 
-def test_recurring_revenue_summary_matches_api(viewer, api, acme, told):
+def test_recurring_revenue_summary_matches_api(viewer, api, acme, customer_ids):
     body = api.post("data/recurringRevenueSummary", {"month": "2024-12"}).json()
     seen = get_page_text(viewer.get(build_page_path(acme), {"endMonth": "2024-12"}))
     for name in ("mrr", "arr", "arpa"):
@@ -123,7 +123,9 @@ def test_recurring_revenue_summary_matches_api(viewer, api, acme, told):
     ("comparison", "month", "named"),
     [("previousYear", "2023-12", "Dec 2023"), ("previousPeriod", "2024-09", "Sep 2024")],
 )
-def test_recurring_revenue_summary_compares_with_another_month(viewer, api, acme, told, comparison, month, named):
+def test_recurring_revenue_summary_compares_with_another_month(
+    viewer, api, acme, customer_ids, comparison, month, named
+):
     query = {"startMonth": "2024-10", "endMonth": "2024-12", "comparison": comparison}
     body = api.post("data/recurringRevenueSummary", {"month": month}).json()
     seen = get_page_text(viewer.get(build_page_path(acme), query))
@@ -132,7 +134,7 @@ def test_recurring_revenue_summary_compares_with_another_month(viewer, api, acme
 
 
 @pytest.mark.parametrize("measure", ["revenue", "customers"])
-def test_cohort_table_matches_api(viewer, api, acme, told, measure):
+def test_cohort_table_matches_api(viewer, api, acme, customer_ids, measure):
     query = {"startMonth": "2023-12", "endMonth": "2024-12", "measure": measure}
     table_rows = parse_table_rows(viewer.get(build_page_path(acme), query | {"unit": "cents"}), "cohorts")
     for row, cohort in zip(table_rows, api.post("data/cohorts", query).json(), strict=True):
@@ -145,7 +147,7 @@ def test_cohort_table_matches_api(viewer, api, acme, told, measure):
         assert [cell for cell in row[1:] if cell] == [start, *marks]
 
 
-def test_cohorts_can_be_downloaded(viewer, api, acme, told):
+def test_cohorts_can_be_downloaded(viewer, api, acme, customer_ids):
     query = {"startMonth": "2023-12", "endMonth": "2024-12"}
     answer = viewer.get(build_page_path(acme, "/cohorts.csv"), query)
     head, *rows = csv.reader(io.StringIO(answer.content.decode()))
@@ -155,7 +157,7 @@ def test_cohorts_can_be_downloaded(viewer, api, acme, told):
         assert len(row) == len(head)
 
 
-def test_customers_can_be_downloaded(viewer, acme, told):
+def test_customers_can_be_downloaded(viewer, acme, customer_ids):
     assert (
         f'href="{build_page_path(acme, "/customers.csv")}"'
         in viewer.get(build_page_path(acme, "/customers")).content.decode()
@@ -167,7 +169,7 @@ def test_customers_can_be_downloaded(viewer, acme, told):
     assert next(row for row in rows if row[0] == "Initech")[1:] == ["2023-03", "1", "150.00"]
 
 
-def test_figures_lead_to_the_events_of_their_months(viewer, api, acme, told):
+def test_figures_lead_to_the_events_of_their_months(viewer, api, acme, customer_ids):
     html = viewer.get(build_page_path(acme), {"startMonth": "2024-01", "endMonth": "2024-12"}).content.decode()
     links = {unescape(link) for link in re.findall(r'href="([^"]*/events\?[^"]+)"', html)}
     months = {f"2024-{month:02}" for month in range(1, 13)}
@@ -180,7 +182,7 @@ def test_figures_lead_to_the_events_of_their_months(viewer, api, acme, told):
     assert may.content.decode().count('<td class="date">') == len([day for day in days if day[:7] == "2024-05"]) == 1
 
 
-def test_recurring_revenue_period_links_keep_other_parameters(viewer, acme, told):
+def test_recurring_revenue_period_links_keep_other_parameters(viewer, acme, customer_ids):
     html = viewer.get(build_page_path(acme), {"mrrType": "arr", "measure": "customers"}).content.decode()
     start = format_month(add_months(RUNNING, -5))
     assert f"?startMonth={start}&amp;endMonth={format_month(RUNNING)}&amp;mrrType=arr&amp;measure=customers" in html
@@ -189,7 +191,7 @@ def test_recurring_revenue_period_links_keep_other_parameters(viewer, acme, told
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("parameters", "message"),
     [
         ({"startMonth": "2024-13"}, "“startMonth” is not a valid month"),
         ({"endMonth": "soon"}, "“endMonth” is not a valid month"),
@@ -204,20 +206,21 @@ def test_recurring_revenue_period_links_keep_other_parameters(viewer, acme, told
         ({"productId": UNKNOWN_ID}, "The value of “productId” is not valid"),
     ],
 )
-def test_recurring_revenue_page_shows_message_for_invalid_parameters(viewer, acme, told, asked, said):
-    answer = viewer.get(build_page_path(acme), asked)
+def test_recurring_revenue_page_shows_message_for_invalid_parameters(viewer, acme, customer_ids, parameters, message):
+    answer = viewer.get(build_page_path(acme), parameters)
     assert answer.status_code == 200
-    assert said in get_page_text(answer)
+    assert message in get_page_text(answer)
 
 
 @pytest.mark.parametrize(
-    "asked", [{"startMonth": "0001-01", "endMonth": "0001-02", "comparison": "previousYear"}, {"endMonth": "9999-12"}]
+    "parameters",
+    [{"startMonth": "0001-01", "endMonth": "0001-02", "comparison": "previousYear"}, {"endMonth": "9999-12"}],
 )
-def test_recurring_revenue_page_accepts_first_and_last_calendar_months(viewer, acme, told, asked):
-    assert viewer.get(build_page_path(acme), asked).status_code == 200
+def test_recurring_revenue_page_accepts_first_and_last_calendar_months(viewer, acme, customer_ids, parameters):
+    assert viewer.get(build_page_path(acme), parameters).status_code == 200
 
 
-def test_recurring_revenue_chart_has_csv(viewer, api, acme, told):
+def test_recurring_revenue_chart_has_csv(viewer, api, acme, customer_ids):
     answer = viewer.get(build_page_path(acme, "/mrr-movements.csv"), {"startMonth": "2024-01", "endMonth": "2024-01"})
     assert answer.content.decode().splitlines()[1].startswith("2024-01,")
     assert viewer.get(build_page_path(acme, "/other.csv")).status_code == 404
@@ -239,7 +242,7 @@ def list_customer_names(answer):
     return re.findall(r'/customers/[0-9a-f-]{36}">([^<]+)<', answer.content.decode())
 
 
-def test_customer_list_sorts_by_revenue_and_searches_by_name(viewer, api, acme, told):
+def test_customer_list_sorts_by_revenue_and_searches_by_name(viewer, api, acme, customer_ids):
     answer = viewer.get(build_page_path(acme, "/customers"))
     assert list_customer_names(answer) == ["Globex", "Initech", "Umbrella", "Hooli"]
     seen = get_page_text(answer)
@@ -258,7 +261,7 @@ def test_customer_list_sorts_by_revenue_and_searches_by_name(viewer, api, acme, 
     assert "No customers found" in get_page_text(viewer.get(build_page_path(acme, "/customers"), {"q": "%"}))
 
 
-def test_customer_list_is_paginated_with_constant_queries(viewer, acme, told, django_assert_max_num_queries):
+def test_customer_list_is_paginated_with_constant_queries(viewer, acme, customer_ids, django_assert_max_num_queries):
     for n in range(PAGE_SIZE + 1):
         factories.make_customer(acme, f"Customer {n:02}")
     with django_assert_max_num_queries(25):
@@ -269,28 +272,28 @@ def test_customer_list_is_paginated_with_constant_queries(viewer, acme, told, dj
     assert viewer.get(build_page_path(acme, "/customers"), {"page": "0"}).status_code == 404
 
 
-def test_customer_page_months_match_api(viewer, api, globex_api, acme, told):
+def test_customer_page_months_match_api(viewer, api, globex_api, acme, customer_ids):
     """What the page of one customer says is what a company answers that has no other."""
     import_events(globex_api, build_event("c", "300.00", "2023-12-31"), build_event("c", "250.00", "2024-12-31"),
          build_event("c/2", "33.33", "2024-02-01", interval="week"))  # fmt: skip
     query = {"startMonth": "2023-11", "endMonth": "2024-12"}
     rows = globex_api.post("data/monthlyData", query | {"mrrType": "mrr"}).json()
-    answer = viewer.get(build_page_path(acme, f"/customers/{told['Globex']}"), query)
+    answer = viewer.get(build_page_path(acme, f"/customers/{customer_ids['Globex']}"), query)
     assert [row[1] for row in parse_table_rows(answer, "mrr")] == [format_number(row["end"]) for row in rows]
     assert "€394.43 per month, customer since December 2023" in get_page_text(answer)
 
 
-def test_customer_page_shows_subscriptions_and_retracted_events(viewer, api, acme, told):
-    event = api.get("subscription_events", {"customerId": told["Umbrella"]}).json()[0]
+def test_customer_page_shows_subscriptions_and_retracted_events(viewer, api, acme, customer_ids):
+    event = api.get("subscription_events", {"customerId": customer_ids["Umbrella"]}).json()[0]
     api.delete(f"subscription_events/{event['id']}")
-    seen = get_page_text(viewer.get(build_page_path(acme, f"/customers/{told['Umbrella']}")))
+    seen = get_page_text(viewer.get(build_page_path(acme, f"/customers/{customer_ids['Umbrella']}")))
     assert "No product d ended €0.00" in seen
     assert "1 Nov 2024 1 Nov 2024 €70.00 per month retracted" in seen
     assert "Retract " not in seen.replace("Retracted", ""), "nobody who may not write"
     assert viewer.get(build_page_path(acme, f"/customers/{UNKNOWN_ID}")).status_code == 404
 
 
-def test_event_list_shows_latest_event_first(viewer, api, acme, told):
+def test_event_list_shows_latest_event_first(viewer, api, acme, customer_ids):
     page_text = get_page_text(viewer.get(build_page_path(acme, "/events")))
     texts = ["1 Nov 2024 Umbrella No product €70.00 per month", "1 Jun 2024 Umbrella No product €0.00 per month"]
     places = [page_text.index(text) for text in texts]
@@ -301,10 +304,10 @@ def test_event_list_shows_latest_event_first(viewer, api, acme, told):
     assert "Umbrella No product retracted €70.00" in get_page_text(viewer.get(build_page_path(acme, "/events")))
 
 
-def test_customer_names_require_counterparty_permission(browser_of, acme, told):
+def test_customer_names_require_counterparty_permission(browser_of, acme, customer_ids):
     held = ["subscriptions:read", "company:read"]
     blind = browser_of(factories.make_member(acme, "x@acme.example", role=Role.VIEWER, permissions=held), acme).client
-    for path in ("/customers", f"/customers/{told['Hooli']}", "/customers?q=Hooli&sort=name", "/events"):
+    for path in ("/customers", f"/customers/{customer_ids['Hooli']}", "/customers?q=Hooli&sort=name", "/events"):
         seen = blind.get(build_page_path(acme, path)).content.decode()
         assert "Hooli" not in seen.replace("q=Hooli", "")
         assert "(no access)" in seen
@@ -413,8 +416,8 @@ def test_products_and_groups_can_be_created_renamed_and_deleted(owner, viewer, a
     assert (api.get("products").json(), api.get("product_groups").json()) == ([], [])
 
 
-def test_recurring_revenue_pages_need_few_queries(viewer, acme, told, django_assert_max_num_queries):
-    for path in ("", "/customers", f"/customers/{told['Globex']}", "/products", "/events"):
+def test_recurring_revenue_pages_need_few_queries(viewer, acme, customer_ids, django_assert_max_num_queries):
+    for path in ("", "/customers", f"/customers/{customer_ids['Globex']}", "/products", "/events"):
         viewer.get(build_page_path(acme, path))
         with django_assert_max_num_queries(25):
             viewer.get(build_page_path(acme, path), {"months": "24"})

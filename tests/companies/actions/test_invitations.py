@@ -160,7 +160,7 @@ def test_new_user_accepts_invitation_and_gets_account(owner, invited, acme):
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("form_values", "message"),
     [
         ({"new_password1": "short", "new_password2": "short"}, "at least 12 characters"),
         ({"new_password2": "another horse battery"}, "match"),
@@ -169,10 +169,10 @@ def test_new_user_accepts_invitation_and_gets_account(owner, invited, acme):
         ({"name": "x" * 201}, "at most 200 characters"),
     ],
 )
-def test_invitation_with_invalid_account_data_creates_no_account(owner, invited, typed, told):
-    answer = invited(owner, "dora@acme.example").accept(**typed)
+def test_invitation_with_invalid_account_data_creates_no_account(owner, invited, form_values, message):
+    answer = invited(owner, "dora@acme.example").accept(**form_values)
     assert answer.status_code == 400
-    assert told in get_text(answer)
+    assert message in get_text(answer)
     assert User.objects.find_by_email("dora@acme.example") is None
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 

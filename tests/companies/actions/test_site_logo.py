@@ -36,10 +36,10 @@ class WebSite:
     """What lies at each path; anything else is 404."""
 
     def __init__(self):
-        self.pages, self.asked = {}, []
+        self.pages, self.requested_paths = {}, []
 
     def answer(self, path):
-        self.asked.append(path)
+        self.requested_paths.append(path)
         result = self.pages.get(path, (404, {}, b""))
         return result if isinstance(result, tuple) else (200, {"Content-Type": "text/html"}, result)
 
@@ -120,7 +120,7 @@ def test_site_without_a_usable_icon_keeps_the_letter_mark(site, acme, owner, now
     site.pages = {"/": b'<link rel="icon" href="/icon.png">', "/icon.png": HOSTILE[name], "/other.png": build_image()}
     assert not refresh_logo(acme, now)
     assert (acme.logo_path, list_logo_files()) == (None, [])
-    assert "/other.png" not in site.asked
+    assert "/other.png" not in site.requested_paths
     assert owner.get("/app/").status_code == 200
 
 
@@ -137,7 +137,7 @@ def test_site_icon_is_not_fetched_from_private_address(site, settings, acme, now
     settings.OUTBOUND_ALLOW_PRIVATE = False
     site.pages = {"/favicon.ico": build_image()}
     assert not refresh_logo(acme, now)
-    assert site.asked == []
+    assert site.requested_paths == []
 
 
 def test_site_icon_is_neither_fetched_nor_shown_if_disabled(site, settings, acme, now):
@@ -145,9 +145,9 @@ def test_site_icon_is_neither_fetched_nor_shown_if_disabled(site, settings, acme
     assert refresh_logo(acme, now)
     settings.LOGOS_FROM_DOMAINS = False
     assert acme.logo_path is None
-    query = len(site.asked)
+    request_count = len(site.requested_paths)
     assert not refresh_logo(acme, now + timedelta(days=60))
-    assert len(site.asked) == query
+    assert len(site.requested_paths) == request_count
 
 
 def test_site_logo_is_refreshed_after_thirty_days(site, acme, now):
@@ -199,8 +199,8 @@ def test_failed_site_logo_is_reported_and_other_companies_are_processed(acme, gl
             raise ZeroDivisionError
 
     monkeypatch.setattr(site_logos, "refresh_site_logo", fail)
-    answer = io.StringIO()
+    errors = io.StringIO()
     with pytest.raises(CommandError, match="1 companies failed"):
-        call_command("refresh_metrics", stdout=io.StringIO(), stderr=answer)
-    assert str(acme.id) in answer.getvalue()
+        call_command("refresh_metrics", stdout=io.StringIO(), stderr=errors)
+    assert str(acme.id) in errors.getvalue()
     assert Company.objects.filter(computed_metrics_time=None).count() == 0

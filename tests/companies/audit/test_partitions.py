@@ -147,11 +147,11 @@ def test_event_feed_page_reads_only_partitions_of_its_months(acme, now):
     first, second, *_ = [write_entry(acme, now - timedelta(days=days)) for days in (800, 800, 400)]
     partitions.create_partitions_ahead(now=now)
     number = AuditEntry.objects.get(id=first.id).number
-    with CaptureQueriesContext(connection) as query:
+    with CaptureQueriesContext(connection) as queries:
         page = AuditEntry.objects.list_page_after(number, company_id=acme.id, limit=1)
     assert [each.id for each in page] == [second.id]
-    assert len(query) == 2
-    plan = "".join(line for (line,) in fetch_rows(f"EXPLAIN {query[1]['sql']}"))
+    assert len(queries) == 2
+    plan = "".join(line for (line,) in fetch_rows(f"EXPLAIN {queries[1]['sql']}"))
     assert f"companies_auditentry_{now - timedelta(days=800):%Y_%m}" in plan
     assert f"companies_auditentry_{now - timedelta(days=400):%Y_%m}" not in plan
 

@@ -78,16 +78,18 @@ def test_password_reset_mails_are_limited_to_five_per_hour_and_address(monkeypat
     factories.UserFactory(email="anna@acme.example")
     factories.UserFactory(email="otto@acme.example")
 
-    def asked(email, place):
+    def request_reset(email, place):
         return Client(REMOTE_ADDR=f"192.0.2.{place}").post("/app/password-reset", {"email": email})
 
-    answers = {asked(email, n).content for n in range(6) for email in ("anna@acme.example", "ANNA@acme.example")}
+    answers = {
+        request_reset(email, n).content for n in range(6) for email in ("anna@acme.example", "ANNA@acme.example")
+    }
     assert len(answers) == 1
     assert [each.to for each in mailoutbox] == [["anna@acme.example"]] * 5
-    asked("otto@acme.example", 1)
+    request_reset("otto@acme.example", 1)
     assert mailoutbox[-1].to == ["otto@acme.example"]
     clock.now += timedelta(hours=1)
-    asked("anna@acme.example", 1)
+    request_reset("anna@acme.example", 1)
     assert len(mailoutbox) == 7
 
 

@@ -27,10 +27,10 @@ def test_directory_lists_founder_and_api_key(owner, alice, acme):
 
 def test_directory_lists_members_during_membership(api, acme, carol, invited, client):
     before = list_companies(carol.id)
-    query = invited(api, carol.email)
+    invitation = invited(api, carol.email)
     assert list_companies(carol.id) == before
     client.force_login(carol, backend="django.contrib.auth.backends.ModelBackend")
-    query.accept(client)
+    invitation.accept(client)
     assert list_companies(carol.id) == before | {acme.id}
     assert {each["name"] for each in client.get("/companies").json()} == {"Acme", "Globex"}
     assert client.delete(f"/companies/{acme.id}/members/me").status_code == 200

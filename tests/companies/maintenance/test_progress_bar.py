@@ -45,24 +45,24 @@ def list_percentages(text):
 
 @pytest.mark.django_db
 def test_demo_command_shows_progress_bar_on_terminal(terminal):
-    answer = io.StringIO()
-    call_command("demo", stdout=answer, stderr=terminal.end, **DEMO)
+    output = io.StringIO()
+    call_command("demo", stdout=output, stderr=terminal.end, **DEMO)
     seen = terminal.seen()
     assert list_percentages(seen) == sorted(list_percentages(seen))
     assert len(set(list_percentages(seen))) >= 5
     assert "Importing transactions" in seen
     assert seen.endswith(progress_bar.CLEAR_LINE)  # nothing of it stays
     assert "\n" not in seen
-    assert "█" not in answer.getvalue()
-    assert "apiKey" in answer.getvalue()
+    assert "█" not in output.getvalue()
+    assert "apiKey" in output.getvalue()
 
 
 @pytest.mark.django_db
 def test_json_output_has_no_progress_bar(terminal):
-    answer = io.StringIO()
-    call_command("demo", json=True, stdout=answer, stderr=terminal.end, **DEMO)
+    output = io.StringIO()
+    call_command("demo", json=True, stdout=output, stderr=terminal.end, **DEMO)
     assert terminal.seen() == ""
-    assert set(json.loads(answer.getvalue())) == {"companyId", "email", "password", "apiKey"}
+    assert set(json.loads(output.getvalue())) == {"companyId", "email", "password", "apiKey"}
 
 
 @pytest.mark.django_db

@@ -87,13 +87,15 @@ def test_amount_forms_accept_localized_amounts_and_reject_ambiguous_ones(browser
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("language", "written", "told"),
+    ("language", "written", "message"),
     [
         ("de", "{} €", "Dieser Betrag ist in EUR, nicht in „$“. Geben Sie ihn in EUR ein."),
         ("en", "€{}", "This amount is in EUR, not “$”. Enter it in EUR."),
     ],
 )
-def test_amount_forms_accept_own_currency_sign_and_reject_others(browser_of, alice, acme, api, language, written, told):
+def test_amount_forms_accept_own_currency_sign_and_reject_others(
+    browser_of, alice, acme, api, language, written, message
+):
     books, client, base = Books(api), browser_of(alice, acme).client, f"/app/companies/{acme.id}"
     bank, office = books.account(), books.category("officeAndAdmin")
     row = books.book(bank, "-100.00")["id"]
@@ -119,7 +121,7 @@ def test_amount_forms_accept_own_currency_sign_and_reject_others(browser_of, ali
         assert done.status_code == 303, (place, done.content.decode()[:2000])
         refused = client.post(f"{base}/{place}", body | {field: "$ 12"}, headers={"accept-language": language})
         assert refused.status_code == 400, place
-        assert told in html.unescape(refused.content.decode()), place
+        assert message in html.unescape(refused.content.decode()), place
     results = {each["amountValue"] for each in api.get("transactions").json()}
     assert results == {"12.50"}
     minus = client.post(f"{base}/planned/new", planned | {"amountValue": "€ -5"})

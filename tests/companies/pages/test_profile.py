@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.actions import email_change
-from companies.models import AuditContext, AuditEntry, EmailChange, PersonalEntry, User
+from companies.models import AuditContext, AuditEntry, EmailChange, SecurityLogEntry, User
 from notifications import notify
 from notifications.emails import EMAIL_SUBJECTS
 from notifications.models import NotificationType
@@ -123,7 +123,7 @@ def test_email_address_changes_after_confirmation_by_link(post, desk, alice, mai
     assert (alice.email, alice.canonical_email) == (NEW_ADDRESS, NEW_ADDRESS)
     (answer,) = mailoutbox
     assert (answer.to, NEW_ADDRESS in answer.body) == ([old], True)
-    entry = PersonalEntry.objects.for_user(alice).latest("time", "id")
+    entry = SecurityLogEntry.objects.for_user(alice).latest("time", "id")
     assert (entry.event, entry.detail) == ("emailChanged", f"{old} changed to {NEW_ADDRESS}")
     assert f"{old} changed to {NEW_ADDRESS}" in desk.get("/app/security").content.decode()
     assert "This link has expired or does not belong to" in desk.post(link, follow=True).content.decode(), (

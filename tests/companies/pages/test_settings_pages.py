@@ -258,46 +258,46 @@ def test_activity_page_shows_lists_and_booleans_as_text(owner, api, acme):
 
 
 @pytest.fixture
-def told(owner, acme, alice):
+def notification(owner, acme, alice):
     """Alice was told about a key."""
     sent = {"name": "Nightly", "preset": "read", "expiry": "90"}
     assert owner.post(build_page_path(acme, "settings/api-keys/new"), sent).status_code == 200
     return Notification.objects.for_company(acme.id).for_recipient(alice.pk).get()
 
 
-def test_notification_bell_counts_unread(owner, acme, told):
+def test_notification_bell_counts_unread(owner, acme, notification):
     assert '<span class="count">1' in owner.get(build_page_path(acme)).content.decode()
     owner.post(build_page_path(acme, "notifications"))
     assert '<span class="count">' not in owner.get(build_page_path(acme)).content.decode()
 
 
-def test_opening_notification_marks_as_read_and_redirects_to_subject(owner, acme, told):
-    answer = owner.post(build_page_path(acme, f"notifications/{told.id}/read"))
+def test_opening_notification_marks_as_read_and_redirects_to_subject(owner, acme, notification):
+    answer = owner.post(build_page_path(acme, f"notifications/{notification.id}/read"))
     assert answer["Location"].endswith("/settings/api-keys")
-    told.refresh_from_db()
-    assert told.read_time is not None
+    notification.refresh_from_db()
+    assert notification.read_time is not None
 
 
-def test_notification_link_to_another_site_is_not_followed(owner, acme, told):
-    told.payload["link"] = "https://evil.example/app/"
-    told.save(update_fields=["payload"])
-    assert owner.post(build_page_path(acme, f"notifications/{told.id}/read"))["Location"] == build_page_path(
+def test_notification_link_to_another_site_is_not_followed(owner, acme, notification):
+    notification.payload["link"] = "https://evil.example/app/"
+    notification.save(update_fields=["payload"])
+    assert owner.post(build_page_path(acme, f"notifications/{notification.id}/read"))["Location"] == build_page_path(
         acme, "notifications"
     )
 
 
-def test_notifications_of_another_user_cannot_be_read_or_deleted(browser_of, acme, told):
+def test_notifications_of_another_user_cannot_be_read_or_deleted(browser_of, acme, notification):
     other = browser_of(factories.make_member(acme, "other@acme.example", role=Role.OWNER), acme).client
-    assert told.payload["title"] not in other.get(build_page_path(acme, "notifications")).content.decode()
-    assert other.post(build_page_path(acme, f"notifications/{told.id}/read")).status_code == 404
-    other.post(build_page_path(acme, f"notifications/{told.id}/delete"))
-    told.refresh_from_db()
-    assert told.read_time is None
+    assert notification.payload["title"] not in other.get(build_page_path(acme, "notifications")).content.decode()
+    assert other.post(build_page_path(acme, f"notifications/{notification.id}/read")).status_code == 404
+    other.post(build_page_path(acme, f"notifications/{notification.id}/delete"))
+    notification.refresh_from_db()
+    assert notification.read_time is None
 
 
-def test_notification_can_be_deleted(owner, acme, told):
-    assert told.payload["title"] in owner.get(build_page_path(acme, "notifications")).content.decode()
-    owner.post(build_page_path(acme, f"notifications/{told.id}/delete"))
+def test_notification_can_be_deleted(owner, acme, notification):
+    assert notification.payload["title"] in owner.get(build_page_path(acme, "notifications")).content.decode()
+    owner.post(build_page_path(acme, f"notifications/{notification.id}/delete"))
     assert not Notification.objects.for_company(acme.id).exists()
     assert "No notifications" in owner.get(build_page_path(acme, "notifications")).content.decode()
 

@@ -37,7 +37,7 @@ def request_link(visitor, email="new@example.com"):
     mail.outbox.clear()
     answer = visitor.post(SIGN_UP_PATH, {"email": email})
     assert (answer.status_code, SENT in answer.content.decode()) == (200, True)
-    links = [result for letter in mail.outbox for result in re.findall(r"http\S+/sign-up/\S+", letter.body)]
+    links = [link for letter in mail.outbox for link in re.findall(r"http\S+/sign-up/\S+", letter.body)]
     return links[0].replace(django_settings.APP_URL, "/app") if links else ""
 
 

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from companies.auth import emails, password_validators, security_log, session_revocation, sessions
-from companies.models import AuditContext, PersonalEntry, PersonalEvent, Session, User
+from companies.models import AuditContext, SecurityEvent, SecurityLogEntry, Session, User
 from tests import factories
 from tests.companies.pages.test_user_pages import PASSWORD, move_clock_ahead, sign_in, submit_form
 
@@ -51,7 +51,7 @@ def list_session_handles(client):
 
 
 def list_events(user):
-    return list(PersonalEntry.objects.for_user(user).order_by("time", "id").values_list("event", flat=True))
+    return list(SecurityLogEntry.objects.for_user(user).order_by("time", "id").values_list("event", flat=True))
 
 
 # ---------------------------------------------------------------------------------------------- sessions
@@ -90,7 +90,7 @@ def test_ended_session_is_rejected_at_next_request(desk, phone, alice, acme):
     assert list_session_handles(desk) == []
     again = desk.post(END, {"session": handle}, follow=True).content.decode()
     assert "This session is already signed out." in again
-    assert list_events(alice)[-1] == PersonalEvent.SESSIONS_ENDED
+    assert list_events(alice)[-1] == SecurityEvent.SESSIONS_ENDED
 
 
 @pytest.mark.parametrize("wrong", ["", "x", "0" * 32, "é" * 32, "\x00"])
@@ -135,9 +135,9 @@ def test_expired_session_is_not_listed(desk, phone, alice, monkeypatch):
 def test_session_last_seen_is_updated_at_most_every_ten_minutes(desk, alice, monkeypatch):
     (before,) = Session.objects.for_user(alice)
     move_clock_ahead(monkeypatch, minutes=5)
-    with CaptureQueriesContext(connection) as query:
+    with CaptureQueriesContext(connection) as queries:
         desk.get("/app/password")
-    assert not [each for each in query if each["sql"].startswith("UPDATE")]
+    assert not [each for each in queries if each["sql"].startswith("UPDATE")]
     move_clock_ahead(monkeypatch, minutes=11)
     desk.get("/app/password", REMOTE_ADDR="192.0.2.99")
     (after,) = Session.objects.for_user(alice)
@@ -185,8 +185,8 @@ def test_security_page_redirects_visitor_to_sign_in(client):
 
 def test_failed_sign_in_is_recorded_in_log_of_that_user(desk, alice, bob):
     sign_in(open_browser("curl/8.5.0", "203.0.113.5"), alice.email.upper(), password="wrong")
-    assert (list_events(alice), list_events(bob)) == ([PersonalEvent.SIGNED_IN, PersonalEvent.SIGN_IN_FAILED], [])
-    entry = PersonalEntry.objects.for_user(alice).get(event=PersonalEvent.SIGN_IN_FAILED)
+    assert (list_events(alice), list_events(bob)) == ([SecurityEvent.SIGNED_IN, SecurityEvent.SIGN_IN_FAILED], [])
+    entry = SecurityLogEntry.objects.for_user(alice).get(event=SecurityEvent.SIGN_IN_FAILED)
     assert (entry.device, entry.address, bool(entry.request_id)) == ("curl", "203.0.113.5", True)
     page = get_security_page(desk)
     assert "Sign-in failed" in page
@@ -196,16 +196,16 @@ def test_failed_sign_in_is_recorded_in_log_of_that_user(desk, alice, bob):
 def try_failed_sign_in(email):
     """(status, page, statements) of a try to sign in that fails."""
     visitor = open_browser(place="203.0.113.6")
-    with CaptureQueriesContext(connection) as query:
+    with CaptureQueriesContext(connection) as queries:
         answer = visitor.post("/app/sign-in", {"username": email, "password": "wrong"})
     text = re.sub(r'value="[^"]*"', "", answer.content.decode())
-    return answer.status_code, text, [re.sub(r"'[^']*'|\d+", "?", each["sql"]) for each in query]
+    return answer.status_code, text, [re.sub(r"'[^']*'|\d+", "?", each["sql"]) for each in queries]
 
 
 def test_failed_sign_in_of_unknown_address_runs_same_queries(alice):
     known, unknown = try_failed_sign_in(alice.email), try_failed_sign_in("nobody@acme.example")
     assert known == unknown
-    assert PersonalEntry.objects.count() == 1
+    assert SecurityLogEntry.objects.count() == 1
 
 
 def test_failed_sign_in_of_deactivated_user_runs_same_queries(alice, bob):
@@ -216,7 +216,7 @@ def test_failed_sign_in_of_deactivated_user_runs_same_queries(alice, bob):
 def test_wrong_old_password_is_recorded_as_failed_sign_in(desk, alice):
     form = {"old_password": "wrong", "new_password1": OTHER, "new_password2": OTHER}
     assert submit_form(desk, "/app/password", form).status_code == 400
-    assert list_events(alice) == [PersonalEvent.SIGNED_IN, PersonalEvent.SIGN_IN_FAILED]
+    assert list_events(alice) == [SecurityEvent.SIGNED_IN, SecurityEvent.SIGN_IN_FAILED]
 
 
 def test_security_log_limits_failures_by_lockout_and_per_day(alice, monkeypatch):
@@ -233,7 +233,7 @@ def test_security_log_is_paginated_with_latest_first(desk, alice):
     for n in range(25):
         when = timezone.now() + timedelta(seconds=n + 1)
         security_log.record_security_action(
-            user=alice, event=PersonalEvent.FACTOR_CHANGED, context=AuditContext(time=when), detail=f"entry {n:02}"
+            user=alice, event=SecurityEvent.FACTOR_CHANGED, context=AuditContext(time=when), detail=f"entry {n:02}"
         )
     first = re.findall(r"entry (\d\d)", get_security_page(desk))
     assert first == [f"{n:02}" for n in range(24, 4, -1)]
@@ -248,38 +248,38 @@ def test_security_log_entries_are_pruned_after_ninety_days(alice, audit_context)
     for days in (91, 89):
         when = datetime.now(tz=UTC) - timedelta(days=days)
         security_log.record_security_action(
-            user=alice, event=PersonalEvent.PASSWORD_CHANGED, context=AuditContext(time=when), detail=f"{days}"
+            user=alice, event=SecurityEvent.PASSWORD_CHANGED, context=AuditContext(time=when), detail=f"{days}"
         )
     call_command("prune")
-    assert [entry.detail for entry in PersonalEntry.objects.for_user(alice)] == ["89"]
+    assert [entry.detail for entry in SecurityLogEntry.objects.for_user(alice)] == ["89"]
 
 
 # ---------------------------------------------------------------------------------------------- mails
 
 
 @pytest.fixture
-def told(mailoutbox, django_capture_on_commit_callbacks):
+def capture_mails(mailoutbox, django_capture_on_commit_callbacks):
     """Does something, and returns what was mailed of it."""
 
-    def told(act, *args, **kwargs):
+    def capture_mails(act, *args, **kwargs):
         mailoutbox.clear()
         with django_capture_on_commit_callbacks(execute=True):
             act(*args, **kwargs)
         return list(mailoutbox)
 
-    return told
+    return capture_mails
 
 
-def test_new_device_sign_in_is_mailed_once_per_device(told, alice):
+def test_new_device_sign_in_is_mailed_once_per_device(capture_mails, alice):
     desk = open_browser()
-    (mail,) = told(sign_in, desk, alice)
+    (mail,) = capture_mails(sign_in, desk, alice)
     assert mail.to == [alice.email]
     assert mail.subject == "New sign-in to your account"
     assert "Firefox on Windows (IP address 192.0.2.1) signed in to your account on " in mail.body
     assert "/app/security" in mail.body
     desk.post("/app/sign-out")
-    assert told(sign_in, desk, alice) == []
-    (other,) = told(sign_in, open_browser(), alice)
+    assert capture_mails(sign_in, desk, alice) == []
+    (other,) = capture_mails(sign_in, open_browser(), alice)
     assert other.subject == mail.subject
 
 
@@ -290,106 +290,108 @@ def test_device_cookie_is_http_only_and_same_site(alice):
     assert cookie["httponly"]
     assert cookie["samesite"] == "Lax"
     assert cookie["max-age"] == 90 * 24 * 3600
-    assert PersonalEntry.objects.for_user(alice).get().browser not in ("", cookie.value)
+    assert SecurityLogEntry.objects.for_user(alice).get().browser not in ("", cookie.value)
     assert "svc-device" not in Client().get("/app/sign-in").cookies
 
 
 @pytest.mark.parametrize("forged", ["", "x", "é" * 32, "x" * 4000])
-def test_forged_device_cookie_counts_as_new_device(forged, told, alice):
+def test_forged_device_cookie_counts_as_new_device(forged, capture_mails, alice):
     for _ in range(2):
         desk = open_browser()
         desk.cookies["svc-device"] = forged
-        assert len(told(sign_in, desk, alice)) == 1
+        assert len(capture_mails(sign_in, desk, alice)) == 1
         assert desk.cookies["svc-device"].value != forged
 
 
-def test_shared_device_is_new_for_each_user(told, alice, bob):
+def test_shared_device_is_new_for_each_user(capture_mails, alice, bob):
     desk = open_browser()
-    assert len(told(sign_in, desk, alice)) == 1
+    assert len(capture_mails(sign_in, desk, alice)) == 1
     desk.post("/app/sign-out")
-    (mail,) = told(sign_in, desk, bob)
+    (mail,) = capture_mails(sign_in, desk, bob)
     assert mail.to == [bob.email]
 
 
-def test_device_is_new_again_after_ninety_days(told, alice):
+def test_device_is_new_again_after_ninety_days(capture_mails, alice):
     desk = open_browser()
-    told(sign_in, desk, alice)
-    PersonalEntry.objects.update(time=datetime.now(tz=UTC) - timedelta(days=91))
-    assert len(told(sign_in, desk, alice)) == 1
+    capture_mails(sign_in, desk, alice)
+    SecurityLogEntry.objects.update(time=datetime.now(tz=UTC) - timedelta(days=91))
+    assert len(capture_mails(sign_in, desk, alice)) == 1
 
 
-def test_unknown_user_agent_is_not_quoted_in_mail(told, alice):
-    (mail,) = told(sign_in, open_browser("Call +1 555 or visit https://evil.example now"), alice)
+def test_unknown_user_agent_is_not_quoted_in_mail(capture_mails, alice):
+    (mail,) = capture_mails(sign_in, open_browser("Call +1 555 or visit https://evil.example now"), alice)
     assert "Unknown device (IP address" in mail.body
     assert "evil" not in mail.body
 
 
-def test_password_change_is_mailed_and_ends_other_sessions(told, desk, phone, alice):
+def test_password_change_is_mailed_and_ends_other_sessions(capture_mails, desk, phone, alice):
     form = {"old_password": PASSWORD, "new_password1": OTHER, "new_password2": OTHER}
-    (mail,) = told(submit_form, desk, "/app/password", form)
+    (mail,) = capture_mails(submit_form, desk, "/app/password", form)
     assert (mail.subject, mail.to) == ("Password changed", [alice.email])
     assert "from Firefox on Windows (IP address 192.0.2.1)" in mail.body
     assert Session.objects.for_user(alice).count() == 1
     assert (phone.get("/app/").status_code, desk.get("/app/").status_code) == (302, 200)
-    assert list_events(alice)[-1] == PersonalEvent.PASSWORD_CHANGED
+    assert list_events(alice)[-1] == SecurityEvent.PASSWORD_CHANGED
 
 
-def test_password_reset_is_mailed_and_ends_all_sessions(told, desk, alice):
-    (reset_mail,) = told(submit_form, Client(), "/app/password-reset", {"email": alice.email})
+def test_password_reset_is_mailed_and_ends_all_sessions(capture_mails, desk, alice):
+    (reset_mail,) = capture_mails(submit_form, Client(), "/app/password-reset", {"email": alice.email})
     link = re.search(r"/app(/password-reset/\S+)", reset_mail.body)[0]
     visitor = open_browser(SAFARI, "192.0.2.8")
     moved = visitor.get(link)["Location"]
-    (mail,) = told(submit_form, visitor, moved, {"new_password1": OTHER, "new_password2": OTHER})
+    (mail,) = capture_mails(submit_form, visitor, moved, {"new_password1": OTHER, "new_password2": OTHER})
     assert mail.subject == "Password changed"
     assert "from Safari on iPhone (IP address 192.0.2.8)" in mail.body
     assert desk.get("/app/").status_code == 302
     assert not Session.objects.for_user(alice).exists()
 
 
-def test_password_reset_link_works_in_signed_in_browser(told, desk, alice):
-    (reset_mail,) = told(submit_form, Client(), "/app/password-reset", {"email": alice.email})
+def test_password_reset_link_works_in_signed_in_browser(capture_mails, desk, alice):
+    (reset_mail,) = capture_mails(submit_form, Client(), "/app/password-reset", {"email": alice.email})
     moved = desk.get(re.search(r"/app(/password-reset/\S+)", reset_mail.body)[0])["Location"]
     assert submit_form(desk, moved, {"new_password1": OTHER, "new_password2": OTHER}).status_code == 303
     assert desk.get("/app/").status_code == 302
     assert sign_in(desk, alice, password=OTHER).status_code == 303
 
 
-def test_password_change_by_staff_is_mailed_and_ends_sessions(told, desk, alice):
+def test_password_change_by_staff_is_mailed_and_ends_sessions(capture_mails, desk, alice):
     chief = factories.UserFactory(email="chief@example.com", is_staff=True, is_superuser=True)
     staff = Client()
     staff.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
     form = {"password1": OTHER, "password2": OTHER, "usable_password": "true", "set-password": "1"}
     address = f"/admin/companies/user/{alice.pk}/password/"
-    assert told(staff.post, address, form | {"password2": "x"}) == []
-    (mail,) = told(staff.post, address, form)
+    assert capture_mails(staff.post, address, form | {"password2": "x"}) == []
+    (mail,) = capture_mails(staff.post, address, form)
     assert mail.to == [alice.email]
     assert "Support changed the password" in mail.body
     assert desk.get("/app/").status_code == 302
     assert staff.get("/admin/").status_code == 200
 
 
-def test_password_set_on_command_line_is_mailed(told, alice):
+def test_password_set_on_command_line_is_mailed(capture_mails, alice):
     line = ["create_company", "--name", "New", "--currency", "EUR", "--owner", alice.email, "--password", OTHER]
-    (mail,) = told(call_command, *line)
+    (mail,) = capture_mails(call_command, *line)
     assert mail.subject == "Password changed"
 
 
-def test_api_key_creation_is_mailed_without_links_from_its_name(told, browser_of, alice, acme, api):
+def test_api_key_creation_is_mailed_without_links_from_its_name(capture_mails, browser_of, alice, acme, api):
     body = {"name": "see https://evil.example", "permissions": ["accounts:read"]}
-    (mail,) = told(browser_of(alice, acme).post, "api_keys", body)
+    (mail,) = capture_mails(browser_of(alice, acme).post, "api_keys", body)
     assert (mail.subject, mail.to) == ("API key created", [alice.email])
     assert "was created for “Acme” from your account" in mail.body
     assert "https://evil" not in mail.body
-    assert list_events(alice) == [PersonalEvent.API_KEY_CREATED]
-    assert told(api.post, "api_keys", body | {"name": "by a key"}) == []
+    assert list_events(alice) == [SecurityEvent.API_KEY_CREATED]
+    assert capture_mails(api.post, "api_keys", body | {"name": "by a key"}) == []
 
 
-def test_mfa_change_is_mailed_and_logged(told, alice, audit_context):
-    (mail,) = told(emails.send_mfa_changed_email, user=alice, what="A passkey was added", context=audit_context)
+def test_mfa_change_is_mailed_and_logged(capture_mails, alice, audit_context):
+    (mail,) = capture_mails(
+        emails.send_mfa_changed_email, user=alice, what="A passkey was added", context=audit_context
+    )
     assert (mail.subject, mail.to) == ("Two-factor authentication changed", [alice.email])
     assert mail.body.startswith("A passkey was added on ")
-    entry = PersonalEntry.objects.for_user(alice).get()
-    assert (entry.event, entry.detail) == (PersonalEvent.FACTOR_CHANGED, "A passkey was added")
+    entry = SecurityLogEntry.objects.for_user(alice).get()
+    assert (entry.event, entry.detail) == (SecurityEvent.FACTOR_CHANGED, "A passkey was added")
 
 
 # ---------------------------------------------------------------------------------------------- staff
@@ -463,8 +465,8 @@ def test_password_of_commonly_guessed_words_is_rejected(password, taken, alice, 
 
 def test_documented_forbidden_password_words_match_validator():
     page = " ".join((ROOT / "docs" / "signing-in.md").read_text().split())
-    answer = re.search(r"fewer than eight characters besides these words: ([a-z, ]+), the words of", page)[1]
-    assert tuple(answer.split(", ")) == password_validators.PRODUCT_WORDS
+    words = re.search(r"fewer than eight characters besides these words: ([a-z, ]+), the words of", page)[1]
+    assert tuple(words.split(", ")) == password_validators.PRODUCT_WORDS
 
 
 def test_session_is_recently_authenticated_after_sign_in(desk, rf):

@@ -100,12 +100,12 @@ def test_account_group_has_every_field_and_can_be_changed(api, bank, group):
 
 def test_archived_account_groups_are_listed_only_on_request(api, group):
     old = api.post("account_groups", {"name": "Old", "archived": True}).json()
-    answer = {
+    names_by_filter = {
         wanted: {g["name"] for g in api.get("account_groups", {"archived": wanted} if wanted else {}).json()}
         for wanted in ("", "true", "false", "all")
     }
     mine, theirs = {group["name"]}, {old["name"]}
-    assert answer == {"": mine, "true": theirs, "false": mine, "all": mine | theirs}
+    assert names_by_filter == {"": mine, "true": theirs, "false": mine, "all": mine | theirs}
     refused = api.get("account_groups", {"archived": "maybe"})
     assert [e["code"] for e in refused.json()["errors"]] == ["invalid_filter"]
     assert api.get(f"account_groups/{old['id']}").json() == old

@@ -144,7 +144,7 @@ def test_account_can_be_created_with_form(owner, api, acme):
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "message"),
     [
         ("name", "", "This field is required."),
         ("name", "x" * 201, "no more than 200"),
@@ -155,13 +155,13 @@ def test_account_can_be_created_with_form(owner, api, acme):
         ("includeInCashBalance", "on", "Choose one of the options."),
     ],
 )
-def test_invalid_account_form_shows_field_errors(owner, acme, field, value, told):
+def test_invalid_account_form_shows_field_errors(owner, acme, field, value, message):
     answer = owner.post(build_page_path(acme, "/new"), build_account_form() | {field: value})
     assert answer.status_code == 400
     html = unescape(answer.content.decode())
     assert f'id="{field}-error"' in html
     assert f'aria-describedby="{field}-error"' in html
-    assert told in html
+    assert message in html
     assert not Account.objects.for_company(acme.id).exists()
 
 

@@ -102,8 +102,8 @@ def test_bulk_selection_excludes_initial_balance(opened, api, books, bank):
     hosting = books.category("hosting")
     for selection in (select_by_ids(opened["id"], other), {"mode": "filter", "filter": {"startDate": "2026-01-01"}},
                       {"mode": "all", "confirm": True}):  # fmt: skip
-        query = {"selection": selection, "categoryId": hosting}
-        assert api.post("transactions/categorize", query).json() == {"success": True, "affected": 1}
+        body = {"selection": selection, "categoryId": hosting}
+        assert api.post("transactions/categorize", body).json() == {"success": True, "affected": 1}
         gone = api.post("transactions/uncategorize", {"selection": selection}).json()
         assert (gone["affected"], gone["countersCreated"], gone["countersSkipped"]) == (1, 0, 0)
     assert books.read(opened["id"]) == opened

@@ -33,8 +33,8 @@ def editor(browser_of, alice, acme):
     return browser_of(alice, acme).client
 
 
-def list_counts(told):
-    return [told[name] for name in ("count", "duplicates", "booked", "lapsed")]
+def list_counts(summary):
+    return [summary[name] for name in ("count", "duplicates", "booked", "lapsed")]
 
 
 def test_pending_rows_reported_after_final_statement_are_not_stored(take, acme, main):

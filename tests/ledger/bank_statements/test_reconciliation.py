@@ -135,28 +135,30 @@ def test_statement_import_sets_bank_connection_of_account(api, take, main):
 
 def test_difference_notifies_owners_and_admins_once_until_resolved(api, take, main, alice, bob):
     take(build_simple_camt("-40.00"))
-    answer = take(build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55")))
-    assert answer["statements"][0]["difference"] == "-4.45"
-    assert answer["statements"][0]["ledgerDifference"] == "-4.45"
+    notifications = take(
+        build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55"))
+    )
+    assert notifications["statements"][0]["difference"] == "-4.45"
+    assert notifications["statements"][0]["ledgerDifference"] == "-4.45"
     bank_connection = get_bank_connection(api, main)
     assert (
         bank_connection["balanceMismatchReportedBalances"],
         bank_connection["balanceMismatchCalculatedBalance"],
     ) == ([55.55], 60)
     since = bank_connection["balanceMismatchSince"]
-    answer = Notification.objects.filter(type="balance.mismatch")
-    assert set(answer.values_list("recipient_id", flat=True)) >= {alice.id}
-    assert not answer.filter(recipient_id=bob.id).exists()
-    before = answer.count()
+    notifications = Notification.objects.filter(type="balance.mismatch")
+    assert set(notifications.values_list("recipient_id", flat=True)) >= {alice.id}
+    assert not notifications.filter(recipient_id=bob.id).exists()
+    before = notifications.count()
     take(build_camt(build_statement(start="2026-03-01", end="2026-03-31", opening="55.55", closing="50")))
-    assert answer.count() == before
+    assert notifications.count() == before
     assert get_bank_connection(api, main)["balanceMismatchSince"] == since
     take(build_camt(build_statement(start="2026-04-01", end="2026-04-30", opening="60", closing="60")))
     assert get_bank_connection(api, main)["balanceMismatchSince"] is None
     take(build_camt(build_statement(start="2026-05-01", end="2026-05-31", opening="60", closing="61")))
     assert get_bank_connection(api, main)["balanceMismatchSince"] is not None
-    assert answer.count() == 2 * before  # another one, though nobody has read the first
-    payload = answer.filter(recipient_id=alice.id).latest("created_time", "id").payload
+    assert notifications.count() == 2 * before  # another one, though nobody has read the first
+    payload = notifications.filter(recipient_id=alice.id).latest("created_time", "id").payload
     assert (payload["date"], payload["reported"], payload["calculated"]) == ("2026-05-31", "61.00", "60.00")
 
 

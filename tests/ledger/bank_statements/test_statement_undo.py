@@ -4,7 +4,7 @@ from itertools import combinations, permutations
 
 import pytest
 
-from ledger.models import KnownBefore
+from ledger.models import ImportDuplicates
 from tests.ledger import bank_file_builders
 from tests.ledger.bank_file_builders import build_camt, build_entry, build_simple_camt, build_statement
 from tests.ledger.statement_upload import list_stored_rows, upload_statement
@@ -173,6 +173,6 @@ def test_undo_removes_row_whose_external_id_returned_with_other_data(api, acme, 
 def test_undo_deletes_the_imports_duplicate_records(api, acme, bank):
     import_items(api, bank, OWN_LINES)
     second = import_items(api, bank, OTHER_LINES)
-    assert KnownBefore.objects.for_company(acme.id).count() == 1
+    assert ImportDuplicates.objects.for_company(acme.id).count() == 1
     api.delete(f"imports/{second}")
-    assert KnownBefore.objects.for_company(acme.id).count() == 0
+    assert ImportDuplicates.objects.for_company(acme.id).count() == 0

@@ -177,7 +177,7 @@ def test_multi_account_file_is_stored_completely_or_not_at_all(api, take, acme, 
 
 
 @pytest.mark.parametrize(
-    ("content", "status", "told"),
+    ("content", "status", "code"),
     [
         pytest.param(b"hello there", 415, "statement_format_unknown", id="prose"),
         pytest.param(b"", 415, "statement_format_unknown", id="nothing"),
@@ -212,9 +212,9 @@ def test_multi_account_file_is_stored_completely_or_not_at_all(api, take, acme, 
         pytest.param(b"Date,Amount\n2026-01-01,1.00\n", 400, "account_unknown", id="CSV for nobody"),
     ],
 )  # fmt: skip
-def test_rejected_statement_has_a_code_and_stores_nothing(api, acme, main, content, status, told):
+def test_rejected_statement_has_a_code_and_stores_nothing(api, acme, main, content, status, code):
     answer = upload_statement(api, content)
-    assert get_status_and_code(answer) == (status, told), answer.json()
+    assert get_status_and_code(answer) == (status, code), answer.json()
     assert list_stored_rows(acme) == []
 
 

@@ -37,12 +37,12 @@ TWICE = {
 
 @pytest.mark.parametrize("content", TWICE.values(), ids=TWICE)
 def test_statement_contained_twice_in_file_is_stored_once(acme, take, main, content):
-    told = take(content, accountId=main)
-    assert [(each["count"], each["duplicates"]) for each in told["statements"]] == [
-        (told["count"], 0),
-        (0, told["count"]),
+    summary = take(content, accountId=main)
+    assert [(each["count"], each["duplicates"]) for each in summary["statements"]] == [
+        (summary["count"], 0),
+        (0, summary["count"]),
     ]
-    assert len(list_stored_rows(acme)) == told["count"] == told["duplicates"]
+    assert len(list_stored_rows(acme)) == summary["count"] == summary["duplicates"]
     assert take(content, accountId=main)["count"] == 0
 
 
@@ -52,8 +52,8 @@ def test_two_formats_of_same_day_in_archive_are_stored_once(acme, take, main, fi
         "a.sta": MT940,
         "b.xml": build_camt(build_statement(build_entry("-10.50", text="Rent", name="", ref="C-1"))),
     }
-    told = take(archive(**(both if first == "MT940" else dict(reversed(both.items())))))
-    assert (told["count"], told["duplicates"], told["format"], len(list_stored_rows(acme))) == (1, 1, "zip", 1)
+    summary = take(archive(**(both if first == "MT940" else dict(reversed(both.items())))))
+    assert (summary["count"], summary["duplicates"], summary["format"], len(list_stored_rows(acme))) == (1, 1, "zip", 1)
     for content in both.values():
         assert take(content)["count"] == 0
 
@@ -86,8 +86,8 @@ def test_copy_of_zero_sum_statement_is_not_a_further_page(acme, take, main):
 def test_pending_entry_in_archive_is_booked_by_later_file(acme, take, main):
     pending = build_camt(build_statement(build_entry("-10.50", status="PDNG"), kind="052"), kind="052")
     booked = build_camt(build_statement(build_entry("-10.50", "2026-01-17"), opening="100", closing="89.50"))
-    told = take(archive(**{"a.xml": pending, "b.xml": booked}))
-    assert (told["count"], told["duplicates"], told["booked"]) == (1, 1, 1)
+    summary = take(archive(**{"a.xml": pending, "b.xml": booked}))
+    assert (summary["count"], summary["duplicates"], summary["booked"]) == (1, 1, 1)
     assert list_stored_rows(acme) == [("2026-01-17", "-10.50", "Initech GmbH", "Invoice 1042")]
     assert take(booked)["count"] == 0
 
@@ -96,24 +96,24 @@ def test_pending_entry_lapses_if_missing_in_later_archive_file(acme, take, main)
     pending = build_camt(build_statement(build_entry("-10.50", status="PDNG"), kind="052"), kind="052")
     final = build_camt(build_statement(build_entry("-7.00", text="Other", name="Other"), opening="100", closing="93"))
     for files in ({"a.xml": pending, "b.xml": final}, {"b.xml": final, "a.xml": pending}):
-        told = take(archive(**files), dryRun="true")
-        assert (told["count"], told["lapsed"]) == (1, 1)
+        summary = take(archive(**files), dryRun="true")
+        assert (summary["count"], summary["lapsed"]) == (1, 1)
     take(archive(**{"a.xml": pending, "b.xml": final}))
     assert [row[1] for row in list_stored_rows(acme)] == ["-7.00"]
 
 
 def test_archive_import_is_undone_as_one_import(api, acme, take, main):
-    told = take(TWICE["a ZIP of CSV"], accountId=main)
+    summary = take(TWICE["a ZIP of CSV"], accountId=main)
     assert ImportBatch.objects.for_company(acme.id).count() == 1
-    assert api.delete(f"imports/{told['importId']}").json()["deletedCount"] == 2
+    assert api.delete(f"imports/{summary['importId']}").json()["deletedCount"] == 2
     assert list_stored_rows(acme) == []
 
 
 def test_import_scales_to_many_copies_of_a_statement(take, main):
     values = [f"-{n}.00" for n in range(1, 51)]
     one = build_statement(*(build_entry(value, ref=f"R{value}") for value in values))
-    told = take(build_camt(*[one] * 60))
-    assert (told["count"], told["duplicates"]) == (50, 59 * 50)
+    summary = take(build_camt(*[one] * 60))
+    assert (summary["count"], summary["duplicates"]) == (50, 59 * 50)
 
 
 def test_too_many_overlapping_statements_are_rejected(api, acme, main, monkeypatch):
@@ -131,14 +131,14 @@ def test_too_many_overlapping_statements_are_rejected(api, acme, main, monkeypat
 def test_archive_may_contain_every_file_format(acme, take, main):
     book = saved(["Date", "Text", "Amount"], ["2026-01-19", "Book", -4])
     files = {"a.csv": CSV, "b.qif": QIF, "c.xml": build_simple_camt("-1.00", day="2026-01-20"), "d.xlsx": book}
-    told = take(archive(**files), accountId=main)
-    assert (told["count"], told["format"], told["leftOutFiles"]) == (5, "zip", [])
+    summary = take(archive(**files), accountId=main)
+    assert (summary["count"], summary["format"], summary["leftOutFiles"]) == (5, "zip", [])
 
 
 def test_archive_import_into_account_takes_own_and_unnumbered_statements(api, acme, take, books, main):
     other = build_simple_camt("-1.00", iban="DE02500105170137075030")
-    told = take(archive(**{"a.csv": CSV, "b.xml": other}), accountId=main)
-    assert (told["count"], told["otherAccountNumbers"]) == (2, ["DE02500105170137075030"])
+    summary = take(archive(**{"a.csv": CSV, "b.xml": other}), accountId=main)
+    assert (summary["count"], summary["otherAccountNumbers"]) == (2, ["DE02500105170137075030"])
     both = archive(**{"a.xml": build_simple_camt("-1.00"), "b.xml": other})
     assert get_status_and_code(upload_statement(api, both, accountId=books.account())) == (400, "account_differs")
 
@@ -155,9 +155,9 @@ def test_non_statement_files_in_archive_are_left_out_and_named(acme, take, main)
         "folder/": b"",
         "../../etc/passwd.csv": CSV,
     }
-    told = take(archive(**beside), accountId=main)
-    assert (told["count"], len(list_stored_rows(acme))) == (2, 2)
-    assert told["leftOutFiles"] == ["README.txt", "logo.png", "help.html", "letter.docx", "empty.csv"]
+    summary = take(archive(**beside), accountId=main)
+    assert (summary["count"], len(list_stored_rows(acme))) == (2, 2)
+    assert summary["leftOutFiles"] == ["README.txt", "logo.png", "help.html", "letter.docx", "empty.csv"]
     assert take(CSV, accountId=main)["leftOutFiles"] == []
 
 

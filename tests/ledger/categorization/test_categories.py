@@ -113,8 +113,8 @@ def test_category_usage_counts_transactions_with_one_query(api, books, bank, tra
     api.get("categories")
     with django_assert_num_queries(2):  # the key's, and the list
         rows = api.get("categories").json()
-    result = next(each for each in rows if each["id"] == travel)
-    assert (result["used"], result["usedTransactions"], result["usedPlannedTransactions"]) == (2, 2, 0)
+    category = next(each for each in rows if each["id"] == travel)
+    assert (category["used"], category["usedTransactions"], category["usedPlannedTransactions"]) == (2, 2, 0)
 
 
 def test_category_in_use_is_deleted_only_with_a_replacement(api, books, bank, travel, acme):

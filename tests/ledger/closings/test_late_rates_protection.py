@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 
-from ledger.models import Posting, RecurringMonth
+from ledger.models import Posting, RecurringRevenueMonth
 from ledger.money.rates import load_rates
 from tests.ledger.closings.conftest import run_statement
 from tests.ledger.closings.test_differences import dollars, load
@@ -145,7 +145,7 @@ def test_stale_recurring_revenue_is_computed_again_while_months_are_closed(api, 
     assert row["new"] == 10
     assert differences() == []
     call_command("rebuild_derived", stdout=StringIO(), stderr=StringIO())
-    assert RecurringMonth.objects.filter(month="2026-04-01", basis="mrr").exists()
+    assert RecurringRevenueMonth.objects.filter(month="2026-04-01", basis="mrr").exists()
 
 
 # ---------------------------------------------------------------------------------------------- other settings

@@ -39,14 +39,14 @@ def read_stream(answer):
     return b"".join(answer.streaming_content)
 
 
-def read_csv_export(api, **asked):
-    text = read_stream(api.get("exports/transactions.csv", asked)).decode()
+def read_csv_export(api, **parameters):
+    text = read_stream(api.get("exports/transactions.csv", parameters)).decode()
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def read_xlsx_export(api, **asked):
+def read_xlsx_export(api, **parameters):
     """The same of the workbook: every cell as text, as the CSV file has it."""
-    book = openpyxl.load_workbook(io.BytesIO(read_stream(api.get("exports/transactions.xlsx", asked))))
+    book = openpyxl.load_workbook(io.BytesIO(read_stream(api.get("exports/transactions.xlsx", parameters))))
     (sheet,) = book.worksheets
     assert not [cell for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
     head, *rows = sheet.iter_rows(values_only=True)
@@ -331,7 +331,7 @@ def test_transaction_page_offers_categorization_exports(browser_of, alice, acme,
 
 @pytest.mark.parametrize("name", TABLES + JOURNALS)
 @pytest.mark.parametrize(
-    ("asked", "code"),
+    ("parameters", "code"),
     [
         ({"startDate": "2026-13-01"}, {"invalid_date", "invalid_filter"}),
         ({"endDate": "yesterday"}, {"invalid_value", "invalid_filter"}),
@@ -342,8 +342,8 @@ def test_transaction_page_offers_categorization_exports(browser_of, alice, acme,
         ({"startDate": ["2026-01-01", "2026-01-02"]}, {"invalid_filter"}),
     ],
 )
-def test_invalid_export_parameters_return_an_error_code(api, name, asked, code):
-    answer = api.get(f"exports/{name}", asked)
+def test_invalid_export_parameters_return_an_error_code(api, name, parameters, code):
+    answer = api.get(f"exports/{name}", parameters)
     assert (answer.status_code, answer.json()["code"]) == (400, "validation_failed")
     assert {each["code"] for each in answer.json()["errors"]} <= code
 

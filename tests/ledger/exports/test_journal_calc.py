@@ -162,8 +162,8 @@ def test_journal_entries_balance_to_zero_and_sum_to_account_movements(drawn):
         for part in rows
         if part.other_value and not part.leg_value.startswith("-")
     )
-    answer = sum(Decimal(amount) for entry in entries for name, amount, _ in entry.postings if name == BANK)
-    assert answer == moved - came
+    bank_total = sum(Decimal(amount) for entry in entries for name, amount, _ in entry.postings if name == BANK)
+    assert bank_total == moved - came
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ TEXTS = ['say "so"\nand so', "back\\slash", "a;b | c", "(code) x", "\x01\t\r\u20
 checked_settings = settings(max_examples=6)
 
 
-def download_journal(api, name, **asked):
-    answer = api.get(f"exports/journal.{name}", asked)
+def download_journal(api, name, **parameters):
+    answer = api.get(f"exports/journal.{name}", parameters)
     assert answer.status_code == 200, answer.content
     return b"".join(answer.streaming_content).decode()
 
@@ -226,8 +226,8 @@ def test_journal_balances_equal_reported_balances(api, books, bank):
 # ---------------------------------------------------------------------------------------------- what stands in them
 
 
-def list_journal_transactions(api, **asked):
-    entries, errors, _ = loader.load_string(download_journal(api, "beancount", **asked))
+def list_journal_transactions(api, **parameters):
+    entries, errors, _ = loader.load_string(download_journal(api, "beancount", **parameters))
     assert errors == []
     return [each for each in entries if isinstance(each, data.Transaction)]
 
@@ -302,9 +302,9 @@ def test_journal_leaves_out_pending_and_opens_with_earlier_balances(api, books, 
 def test_journal_prices_foreign_currency_on_its_day_and_at_month_ends(api, books, bank):
     books.book(bank, "10.00", "2024-02-07", amountCurrency="USD")
     entries, _, _ = loader.load_string(download_journal(api, "beancount", **WINDOW))
-    answer = {each.date: each.amount.number for each in entries if isinstance(each, data.Price)}
-    assert list(answer) == [date(2024, 2, 7), date(2024, 2, 29), date(2024, 3, 31)]
-    for day, number in answer.items():
+    prices = {each.date: each.amount.number for each in entries if isinstance(each, data.Price)}
+    assert list(prices) == [date(2024, 2, 7), date(2024, 2, 29), date(2024, 3, 31)]
+    for day, number in prices.items():
         assert round(1 / number, 4) == get_rate_table().get_rate("USD", day)
 
 
@@ -321,12 +321,12 @@ def test_company_without_transactions_has_valid_journal(api):
 
 @CHECKS
 @pytest.mark.parametrize(
-    "asked",
+    "parameters",
     [{"endDate": "2023-12-31"}, {"startDate": "2090-01-01"}, {"startDate": "0001-01-01", "endDate": "9999-12-31"}],
 )
-def test_window_without_transactions_has_valid_journal(api, books, bank, name, check, asked):
+def test_window_without_transactions_has_valid_journal(api, books, bank, name, check, parameters):
     books.book(bank, "-3.50", "2024-02-10")
-    assert not check(download_journal(api, name, **asked))
+    assert not check(download_journal(api, name, **parameters))
 
 
 @pytest.mark.parametrize("name", ["beancount", "hledger"])

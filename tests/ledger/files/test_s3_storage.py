@@ -124,7 +124,7 @@ def test_storage_failure_returns_503_and_stores_nothing(api, documents, kept_at,
 class BreakingServer(BaseHTTPRequestHandler):
     """A store that begins to send what it has, and stops in the middle."""
 
-    asked: ClassVar[list[str]] = []
+    requested_paths: ClassVar[list[str]] = []
 
     def do_HEAD(self):
         self.send_response(200)
@@ -133,7 +133,7 @@ class BreakingServer(BaseHTTPRequestHandler):
         self.end_headers()
 
     def do_GET(self):
-        self.asked.append(self.path)
+        self.requested_paths.append(self.path)
         self.do_HEAD()
         self.wfile.write(b"%PDF-1.4")
 
@@ -143,14 +143,14 @@ class BreakingServer(BaseHTTPRequestHandler):
 
 def test_truncated_document_download_returns_503_without_many_retries(api, documents, kept_at):
     made = upload_file(api, PDF).json()
-    BreakingServer.asked.clear()
+    BreakingServer.requested_paths.clear()
     with ThreadingHTTPServer(("127.0.0.1", 0), BreakingServer) as broken:
         threading.Thread(target=broken.serve_forever, daemon=True).start()
         kept_at(f"s3+http://key:secret@127.0.0.1:{broken.server_port}/documents?region=us-east-1")
         answer = api.get(f"files/{made['id']}/content")
         broken.shutdown()
     assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
-    assert len(BreakingServer.asked) <= 2
+    assert len(BreakingServer.requested_paths) <= 2
 
 
 def test_page_shows_storage_outage_and_imports_nothing(api, acme, alice, browser_of, documents, kept_at):

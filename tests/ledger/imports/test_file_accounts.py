@@ -71,8 +71,8 @@ def test_number_of_another_account_rejects_the_file_for_an_account_without_numbe
 
 
 def test_file_without_account_id_goes_to_the_account_stated_above_the_table(take, main_account):
-    (told,) = take(f"IBAN;{IBAN}{ROWS}".encode())["statements"]
-    assert (told["accountId"], told["count"]) == (main_account, 2)
+    (statement,) = take(f"IBAN;{IBAN}{ROWS}".encode())["statements"]
+    assert (statement["accountId"], statement["count"]) == (main_account, 2)
 
 
 def test_page_names_the_account_that_the_file_is_of(editor, acme, books):
@@ -101,8 +101,8 @@ def test_page_names_the_account_that_the_file_is_of(editor, acme, books):
     ],
 )
 def test_column_of_several_unknown_numbers_is_the_other_parties(take, acme, bank, heading):
-    told = take(build_dkb_file(*MARCH, heading=heading), accountId=bank)
-    assert (told["count"], told["leftOut"]) == (3, 0)
+    summary = take(build_dkb_file(*MARCH, heading=heading), accountId=bank)
+    assert (summary["count"], summary["leftOut"]) == (3, 0)
     notes = Transaction.objects.for_company(acme.id).order_by("date").values_list("notes", flat=True)
     assert list(notes) == [f"Account {OTHER}", f"Account {THIRD}", None]
 
@@ -110,16 +110,16 @@ def test_column_of_several_unknown_numbers_is_the_other_parties(take, acme, bank
 def test_other_party_that_is_an_account_of_ours_keeps_all_rows(take, books):
     main_account = books.account(accountNumber=IBAN)
     books.account(name="Savings", accountNumber=OTHER)
-    told = take(build_dkb_file(*MARCH), accountId=main_account)
-    assert (told["count"], told["leftOut"]) == (3, 0)
+    summary = take(build_dkb_file(*MARCH), accountId=main_account)
+    assert (summary["count"], summary["leftOut"]) == (3, 0)
 
 
 @pytest.mark.parametrize("rows", [MARCH, MARCH[:1], MARCH[1:]])
 def test_number_above_the_table_tells_the_column_to_be_the_other_parties(take, main_account, rows):
     content = build_dkb_file(*rows, above=f'"Girokonto";"{IBAN}"\n\n')
     assert take(content, accountId=main_account, dryRun="true")["count"] == len(rows)
-    (told,) = take(content)["statements"]
-    assert told["accountId"] == main_account
+    (statement,) = take(content)["statements"]
+    assert statement["accountId"] == main_account
 
 
 def test_file_of_other_parties_numbers_asks_for_account_id_without_naming_them(api, main_account):

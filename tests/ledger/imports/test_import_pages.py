@@ -98,7 +98,7 @@ def test_bad_row_is_shown_with_line_column_and_reason(editor, acme, bank):
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ("2026-01-31,x,y,12.345", "Amount 12.345 EUR has 2 decimals. 12.345 has 3."),
         ('2026-01-31,x,y,"1,5"', "Amount 1,5 “1,5” is not an amount with a decimal point."),
@@ -114,11 +114,11 @@ def test_bad_row_is_shown_with_line_column_and_reason(editor, acme, bank):
         ),
     ],
 )
-def test_every_kind_of_bad_row_is_reported(editor, acme, bank, row, told):
+def test_every_kind_of_bad_row_is_reported(editor, acme, bank, row, message):
     _, answer = open_check_page(editor, acme, bank, f"{GOOD}{row}\n")
     assert list_sums(answer) == [2, 0, 0, 1]
     shown = get_page_text(answer)
-    assert told in shown
+    assert message in shown
     assert " 4 " in shown.split("Error")[1][:6]
 
 
@@ -145,7 +145,7 @@ def test_changed_import_choices_change_how_file_is_read(editor, acme, bank):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"amount": ""}, "Choose an amount column or debit and credit columns."),
         ({"debit": "2"}, "Choose either an amount column or debit and credit columns."),
@@ -155,11 +155,11 @@ def test_changed_import_choices_change_how_file_is_read(editor, acme, bank):
         ({"account": "00000000-0000-7000-8000-000000000000"}, "is not one of the available choices"),
     ],
 )
-def test_invalid_import_choices_show_field_errors(editor, acme, bank, change, told):
+def test_invalid_import_choices_show_field_errors(editor, acme, bank, change, message):
     address, answer = open_check_page(editor, acme, bank, GOOD)
     answer = editor.get(urlsplit(address).path, parse_choices(answer) | change)
     assert answer.status_code == 400
-    assert told in get_page_text(answer)
+    assert message in get_page_text(answer)
     assert b'aria-invalid="true"' in answer.content
 
 
@@ -173,7 +173,7 @@ def test_file_with_unrecognized_columns_asks_for_them(editor, acme, bank):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"\x81\x8d\x00\xff\x9d", "The file is not text in UTF-8, UTF-16 or Windows-1252."),
         (
@@ -191,10 +191,10 @@ def test_file_with_unrecognized_columns_asks_for_them(editor, acme, bank):
         (b"," * 5000, "Line 1 has 5,001 columns"),
     ],
 )
-def test_invalid_table_is_rejected_immediately(editor, acme, bank, content, told):
+def test_invalid_table_is_rejected_immediately(editor, acme, bank, content, message):
     answer = upload_csv(editor, acme, bank, content)
-    assert answer.status_code == (413 if told.startswith("Line") else 400)
-    assert told in get_page_text(answer)
+    assert answer.status_code == (413 if message.startswith("Line") else 400)
+    assert message in get_page_text(answer)
     assert b'aria-describedby="file-error' in answer.content
 
 

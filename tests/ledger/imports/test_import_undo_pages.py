@@ -27,8 +27,8 @@ def editor(browser_of, alice, acme):
     return browser_of(alice, acme).client
 
 
-def build_undo_path(company, told):
-    return f"/app/companies/{company.id}/imports/{told['importId']}/undo"
+def build_undo_path(company, summary):
+    return f"/app/companies/{company.id}/imports/{summary['importId']}/undo"
 
 
 def test_undo_preview_counts_match_deleted_and_changed_rows(editor, api, acme, take, main):

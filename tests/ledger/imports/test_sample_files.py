@@ -103,11 +103,11 @@ def build_docs_table():
         )
         own = AccountFacts(ACCOUNT_CURRENCIES.get(name, "EUR"), is_card_account=ACCOUNT_TYPES.get(name) == "creditCard")
         mapping = detect_mapping(read_uploaded_table(read_file(name)), own=own)
-        query = ", ".join(f"`{question.field}`" for question in mapping.questions)
+        questions = ", ".join(f"`{question.field}`" for question in mapping.questions)
         proven = "proven by the balance" if "amount" in mapping.proven else "one reading"
         amounts = ", ".join(" ".join((row[1], row[2], *row[3:])) for row in rows)
-        assert bool(query) == bool(answers)
-        lines.append(f"| `{name}` | {f'asked: {query}' if query else proven} | {amounts} |\n")
+        assert bool(questions) == bool(answers)
+        lines.append(f"| `{name}` | {f'asked: {questions}' if questions else proven} | {amounts} |\n")
     return "".join(lines)
 
 

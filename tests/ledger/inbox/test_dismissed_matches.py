@@ -2,7 +2,7 @@
 
 import pytest
 
-from ledger.models import RefusedMatch
+from ledger.models import DismissedMatch
 from tests.ledger.conftest import get_page_text
 from tests.ledger.inbox.test_inbox_pages import site  # noqa: F401 - a fixture
 from tests.ledger.inbox.test_inbox_undo import find_form, find_undo_form, submit_form
@@ -67,9 +67,9 @@ def test_dismissed_match_is_audited_and_deleted_with_the_transaction(api, books,
     source, _ = books.book(bank, "-80.00", DAY)["id"], books.book(savings, "80.00", DAY)
     dismiss_proposal(site)
     assert "rejected a match." in get_page_text(site.get(f"transactions/{source}"))
-    assert RefusedMatch.objects.count() == 1
+    assert DismissedMatch.objects.count() == 1
     assert api.delete(f"transactions/{source}").status_code == 200
-    assert RefusedMatch.objects.count() == 0
+    assert DismissedMatch.objects.count() == 0
 
 
 @pytest.mark.parametrize(("id", "other", "day"), [("x", "x", ""), ("", "", "2026-13-01")])
@@ -82,4 +82,4 @@ def test_dismissing_a_non_match_is_rejected(books, bank, site, id, other, day): 
 
 def test_dismissing_match_requires_transaction_of_own_company(books, bank, site):  # noqa: F811
     page = site.post("inbox", act="refuse", id="01a20925-25c0-774e-9b7c-b7069283a5f9", other=bank, day="")
-    assert (page.status_code, RefusedMatch.objects.count()) == (404, 0)
+    assert (page.status_code, DismissedMatch.objects.count()) == (404, 0)

@@ -121,13 +121,13 @@ def test_interrupted_rate_update_is_completed_by_the_next(api, spent, tmp_path, 
         killed.setattr(rate_updates, "convert_company_postings", raise_interrupt)
         with pytest.raises(KeyboardInterrupt):
             call_command("update_rates", file=str(tmp_path / "rates.csv"))
-    answer = io.StringIO()
-    call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=answer)
-    assert "Rates loaded. Transactions converted again: 1." in answer.getvalue()
+    output = io.StringIO()
+    call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=output)
+    assert "Rates loaded. Transactions converted again: 1." in output.getvalue()
     assert spent() == -50
     assert find_posting_differences(api.company.id) == []
-    call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=answer)
-    assert answer.getvalue().endswith("No new rates.\n")
+    call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=output)
+    assert output.getvalue().endswith("No new rates.\n")
 
 
 def raise_interrupt(*_, **__):

@@ -78,8 +78,8 @@ def test_same_category_on_other_line_is_a_separate_proposal():
     ],
 )
 def test_few_uses_lower_confidence_and_only_counterparty_can_be_certain(kind, seen, agreed, confidence, certain):
-    result = CategoryProposal(RENT, kind, seen, agreed)
-    assert (result.confidence, result.is_certain) == (Decimal(confidence), certain)
+    proposal = CategoryProposal(RENT, kind, seen, agreed)
+    assert (proposal.confidence, proposal.is_certain) == (Decimal(confidence), certain)
 
 
 # ---------------------------------------------------------------------------------------------- by text

@@ -173,9 +173,9 @@ def test_most_similar_transaction_decides_the_proposal(
     done(support, times=4, **known_by(like_support))
     done(hosting, times=2, **known_by(like_hosting))
     done(support, times=2, **known_by(like_support))
-    query = {"amount": "-20.00", "description": "Servers in Berlin, June", "account": "savings"}
-    query = known_by({name: query[name] for name in like_hosting})
-    row = books.book(query.pop("account", bank), query.pop("amount", "-100.00"), fromTo="Nimbus Ltd", **query)["id"]
+    values = {"amount": "-20.00", "description": "Servers in Berlin, June", "account": "savings"}
+    values = known_by({name: values[name] for name in like_hosting})
+    row = books.book(values.pop("account", bank), values.pop("amount", "-100.00"), fromTo="Nimbus Ltd", **values)["id"]
     assert list_proposals(api, row)[row][0]["categoryId"] == hosting
 
 

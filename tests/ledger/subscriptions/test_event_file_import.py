@@ -123,8 +123,8 @@ def test_wrong_rows_are_named_and_nothing_is_stored(api, acme):
 
 def test_unproven_dates_columns_and_intervals_are_asked(api, acme):
     headings = "Who,Date,Amount,Seats"
-    asked = import_file(api, "Globex,03/04/2024,10,3", headings=headings)
-    assert list_errors(asked) == [
+    response = import_file(api, "Globex,03/04/2024,10,3", headings=headings)
+    assert list_errors(response) == [
         ("#/customerColumn", "required"), ("#/dateOrder", "ambiguous"), ("#/interval", "ambiguous"),
         ("#/quantity", "ambiguous"),
     ]  # fmt: skip

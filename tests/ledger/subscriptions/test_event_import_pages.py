@@ -31,11 +31,11 @@ def test_upload_is_asked_reviewed_and_imported_once(owner, acme):
     answer = upload(owner, acme)
     assert answer.status_code == 303
     review = answer["Location"]
-    asked = owner.get(review)
-    page = asked.content.decode()
-    assert ('name="dateOrder"' in page, 'name="interval"' in page, 'name="quantity"' in page) == (True, True, False)
-    assert "Day and month of the dates are ambiguous" in get_page_text(asked)
-    assert "Note not imported" in get_page_text(asked)
+    page = owner.get(review)
+    html = page.content.decode()
+    assert ('name="dateOrder"' in html, 'name="interval"' in html, 'name="quantity"' in html) == (True, True, False)
+    assert "Day and month of the dates are ambiguous" in get_page_text(page)
+    assert "Note not imported" in get_page_text(page)
     shown = get_page_text(owner.get(f"{review}&dateOrder=dayFirst&interval=month"))
     assert "New events 2" in shown
     assert "Apr 3, 2025" in shown or "3 Apr" in shown
@@ -50,8 +50,8 @@ def test_upload_is_asked_reviewed_and_imported_once(owner, acme):
 
 def test_column_without_a_known_heading_is_chosen(owner, acme):
     review = upload(owner, acme, CONTENT.replace("Customer", "Who"))["Location"]
-    asked = owner.get(review).content.decode()
-    assert 'name="customerColumn"' in asked
+    html = owner.get(review).content.decode()
+    assert 'name="customerColumn"' in html
     shown = get_page_text(owner.get(f"{review}&dateOrder=dayFirst&interval=month&customerColumn=Who"))
     assert "New events 2" in shown
 

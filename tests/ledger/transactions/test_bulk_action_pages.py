@@ -5,7 +5,7 @@ import re
 import pytest
 
 from companies.models import AuditEntry
-from ledger.models import CategorizationRun, Transaction, TransactionBefore
+from ledger.models import CategorizationRun, Transaction, TransactionSnapshot
 from tests import factories
 from tests.ledger.conftest import get_page_text, list_pl_amounts
 
@@ -68,8 +68,8 @@ def test_bulk_action_beyond_one_page_is_counted_and_confirmed(pages, books, bill
 
 
 def test_bulk_action_asks_again_after_new_rows(pages, books, bank, bills, acme):
-    query = pages.post(act="delete", whole="on")
-    word = re.search(r'name="confirmed" value="([^"]+)"', query.content.decode())[1]
+    page = pages.post(act="delete", whole="on")
+    word = re.search(r'name="confirmed" value="([^"]+)"', page.content.decode())[1]
     books.book(bank, "-1.00")
     again = pages.post(act="delete", whole="on", confirmed=word)
     assert again.status_code == 200
@@ -79,8 +79,8 @@ def test_bulk_action_asks_again_after_new_rows(pages, books, bank, bills, acme):
 
 def test_bulk_action_on_later_page_applies_to_all_pages(pages, books, bank, bills):
     link = next(part for part in pages.get().content.decode().split('"') if part.startswith("?") and "cursor=" in part)
-    query = pages.post(link.replace("&amp;", "&"), act="uncategorize", whole="on")
-    assert "Uncategorize 60 transactions?" in get_page_text(query)
+    page = pages.post(link.replace("&amp;", "&"), act="uncategorize", whole="on")
+    assert "Uncategorize 60 transactions?" in get_page_text(page)
 
 
 def test_bulk_action_on_one_page_needs_no_confirmation(pages, books, bank, hosting):
@@ -120,7 +120,7 @@ def test_undo_restores_categorizations_with_ids_and_authors(pages, books, bank, 
         assert {name for name in was if was[name] != now[name]} <= {"lastUpdatedTime", "lastUpdatedUserId"}
     entry = AuditEntry.objects.for_company(acme.id).filter(action="transactions.runTakenBack").get()
     assert entry.after == {"act": "categorize", "affected": 3, "kept": 0}
-    assert not TransactionBefore.objects.for_company(acme.id).exists()
+    assert not TransactionSnapshot.objects.for_company(acme.id).exists()
 
 
 def test_undo_relinks_transfers(pages, books, bank, savings):

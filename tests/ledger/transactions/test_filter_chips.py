@@ -17,10 +17,10 @@ pytestmark = pytest.mark.django_db
 def chip(pages):
     """What the chip of a filter says."""
 
-    def chip(pages=pages, **asked):
-        result = get_page_text(pages.get(**asked)).split("Active filters")[-1]
-        assert not any(value in result.split("Clear all filters")[0] for value in asked.values() if len(value) == 36)
-        return result
+    def chip(pages=pages, **filters):
+        chips = get_page_text(pages.get(**filters)).split("Active filters")[-1]
+        assert not any(value in chips.split("Clear all filters")[0] for value in filters.values() if len(value) == 36)
+        return chips
 
     return chip
 

@@ -12,11 +12,11 @@ PENDING = build_camt(build_statement(build_entry("-40.00", ref="a", status="PDNG
 FINAL = build_camt(build_statement(build_entry("-40.00", ref="a"), opening="100.00", closing="60.00"))
 
 
-def check_order(text, *told):
+def check_order(text, *sentences):
     """The sentences are there, in this order."""
-    places = [text.find(part) for part in told]
-    assert -1 not in places, (told[places.index(-1)], text)
-    assert places == sorted(places)
+    positions = [text.find(part) for part in sentences]
+    assert -1 not in positions, (sentences[positions.index(-1)], text)
+    assert positions == sorted(positions)
 
 
 @pytest.fixture

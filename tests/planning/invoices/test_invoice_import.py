@@ -97,9 +97,9 @@ def test_negative_payables_are_asked_for(upload, negative, amounts):
     ],
 )
 def test_dates_and_amounts_that_can_mean_two_things_are_asked_for(upload, line, options, day, amount):
-    asked = upload(line)
+    response = upload(line)
     expected = [(f"#/{name}", "ambiguous") for name in options]
-    assert (asked.status_code, asked.json().get("errors") and list_errors(asked)) == (
+    assert (response.status_code, response.json().get("errors") and list_errors(response)) == (
         (400, expected) if expected else (200, None)
     )
     if options:

@@ -117,15 +117,18 @@ def test_due_occurrence_includes_its_planned_transaction_and_state(api, plan, bo
 
 
 @pytest.mark.parametrize(
-    ("asked", "code"),
+    ("parameters", "code"),
     [
         ({"startDate": format_day(1), "endDate": format_day(0)}, "end_before_start"),
         ({"startDate": format_day(0), "endDate": format_day(3700)}, "window_too_long"),
         ({"startDate": format_day(0)}, "required"),
     ],
 )
-def test_invalid_window_is_rejected(api, asked, code):
-    for answer in (api.get("planned_transactions/due", asked), api.post("planned_transactions/matches", asked)):
+def test_invalid_window_is_rejected(api, parameters, code):
+    for answer in (
+        api.get("planned_transactions/due", parameters),
+        api.post("planned_transactions/matches", parameters),
+    ):
         assert [error["code"] for error in answer.json()["errors"]] == [code]
 
 

@@ -330,8 +330,8 @@ def test_mfa_changes_require_step_up_after_ten_minutes(holder):
         assert answer.redirect_chain[-1][0].startswith(SECOND)
         assert "Nothing was changed yet" in answer.content.decode()
     assert TOTPDevice.objects.exists()
-    query = holder.client.post(f"{ADD}/remove", follow=True).redirect_chain[-1][0]
-    assert "Confirm your identity" in holder.client.get(query).content.decode()
+    sign_in_path = holder.client.post(f"{ADD}/remove", follow=True).redirect_chain[-1][0]
+    assert "Confirm your identity" in holder.client.get(sign_in_path).content.decode()
     done = holder.client.post(SECOND, {"code": generate_code(holder.seed), "next": FACTORS})
     assert done["Location"] == FACTORS
     assert holder.client.post(f"{ADD}/remove")["Location"] == FACTORS
@@ -340,9 +340,9 @@ def test_mfa_changes_require_step_up_after_ten_minutes(holder):
 
 def test_step_up_without_mfa_asks_for_password(alices):
     age_sign_in(alices, 11)
-    query = alices.get(ADD, follow=True)
-    assert query.redirect_chain[-1][0].startswith("/app/sign-in?again=1")
-    assert "Enter your password" in query.content.decode()
+    answer = alices.get(ADD, follow=True)
+    assert answer.redirect_chain[-1][0].startswith("/app/sign-in?again=1")
+    assert "Enter your password" in answer.content.decode()
 
 
 def test_password_change_does_not_count_as_step_up_for_user_with_mfa(holder):

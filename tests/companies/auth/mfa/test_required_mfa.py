@@ -178,9 +178,9 @@ def test_mfa_requirement_adds_no_query(acme, alice):
     set_up_app(client)
     for demanded in (False, True):
         require_mfa(acme, demanded)
-        with CaptureQueriesContext(connection) as query:
+        with CaptureQueriesContext(connection) as queries:
             assert client.get(f"/companies/{acme.id}/account_groups").status_code == 200
-        counts.append(len(query))
+        counts.append(len(queries))
     assert counts[0] == counts[1]
 
 
@@ -192,10 +192,10 @@ def test_consent_to_write_or_offline_access_needs_recent_login(signed_in):
     session = signed_in.browser.session
     session["auth_time"] -= 11 * 60
     session.save()
-    query = signed_in.ask()
-    assert query["Location"].startswith("/app/sign-in?")
-    assert "again=1" in query["Location"]
-    assert AUTHORIZE.replace("/", "%2F") in query["Location"]
+    answer = signed_in.ask()
+    assert answer["Location"].startswith("/app/sign-in?")
+    assert "again=1" in answer["Location"]
+    assert AUTHORIZE.replace("/", "%2F") in answer["Location"]
     assert signed_in.ask(scope="svc:read offline_access").status_code == 302
     assert signed_in.ask(scope="svc:read").status_code == 200  # to look asks for no more than a session
 

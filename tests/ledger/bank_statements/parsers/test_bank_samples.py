@@ -234,7 +234,7 @@ def test_camt_entry_with_too_many_elements_is_rejected(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("inside", "told"),
+    ("inside", "message"),
     [
         (f"<Ntry><a>{'x' * 17_000_000}</a></Ntry>", "too much text"),
         ("<Ntry " + " ".join(f"a{number}='x'" for number in range(200_000)) + "/>", "Unclosed XML tag"),
@@ -242,8 +242,8 @@ def test_camt_entry_with_too_many_elements_is_rejected(monkeypatch):
     ],
     ids=["text", "attributes", "names"],
 )  # fmt: skip
-def test_memory_heavy_files_are_rejected_early(inside, told):
-    with pytest.raises(UnreadableFileError, match=told):
+def test_memory_heavy_files_are_rejected_early(inside, message):
+    with pytest.raises(UnreadableFileError, match=message):
         read_statements(f"<Document><BkToCstmrStmt><Stmt>{inside}</Stmt></BkToCstmrStmt></Document>".encode())
 
 
@@ -313,7 +313,7 @@ def test_mt940_swift_envelope_blocks_are_ignored():
 
 
 @pytest.mark.parametrize(
-    ("told", "from_to", "text", "notes"),
+    ("information", "from_to", "text", "notes"),
     [
         ("166?00X?20EREF+A?21MREF+M?22SVWZ+Rent?32Initech?33 AG", "Initech AG", "Rent", "End-to-end A\nMandate M"),
         ("166?00GEHALT?20Lohn Mai?21danke?32Peter", "Peter", "Lohn Mai danke", ""),
@@ -322,8 +322,8 @@ def test_mt940_swift_envelope_blocks_are_ignored():
         ("Card payment\r\nCoffee bar", "", "Card payment Coffee bar", ""),
     ],
 )  # fmt: skip
-def test_mt940_descriptions_are_parsed(told, from_to, text, notes):
-    (row,) = read_single_statement(bank_file_builders.build_mt940(("2601150115C5,00NTRFNONREF", told)))
+def test_mt940_descriptions_are_parsed(information, from_to, text, notes):
+    (row,) = read_single_statement(bank_file_builders.build_mt940(("2601150115C5,00NTRFNONREF", information)))
     assert (row.from_to, row.description, row.notes) == (from_to, text, notes)
 
 

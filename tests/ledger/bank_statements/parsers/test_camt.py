@@ -274,16 +274,16 @@ def test_camt_opening_and_closing_are_the_booked_balances(balances, opening, clo
 
 
 @pytest.mark.parametrize(
-    ("told", "balances", "currency", "opening"),
+    ("account_currency", "balances", "currency", "opening"),
     [
         ("EUR", [("USD", 1), ("EUR", 2)], "EUR", 2),  # others can be compared with nothing
         ("", [("USD", 1), ("EUR", 2)], "USD", 1),
         ("", [], "EUR", None),  # that of its entries
     ],
 )
-def test_camt_currency_comes_from_account_balances_or_entries(told, balances, currency, opening):
+def test_camt_currency_comes_from_account_balances_or_entries(account_currency, balances, currency, opening):
     rows = [build_balance("OPBD", str(value), "2026-01-01", each) for each, value in balances]
-    single_statement = read_single_statement(build_account(told), *rows, ENTRY)
+    single_statement = read_single_statement(build_account(account_currency), *rows, ENTRY)
     assert (single_statement.currency, single_statement.opening) == (currency, opening)
 
 

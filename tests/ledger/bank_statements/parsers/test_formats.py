@@ -205,8 +205,8 @@ def test_malformed_amount_error_names_line_and_first_forty_characters(text):
 
 
 def test_unreadable_file_error_without_line_keeps_message_and_values():
-    result = UnreadableFileError("“{text}” is odd.", line=0, text="x")
-    assert (str(result), result.message, result.values, result.line) == (
+    error = UnreadableFileError("“{text}” is odd.", line=0, text="x")
+    assert (str(error), error.message, error.values, error.line) == (
         "“x” is odd.",
         "“{text}” is odd.",
         {"text": "x"},
@@ -264,9 +264,9 @@ def test_joined_lines_keep_longest_text_and_format_remaining_count():
 
 def test_statement_period_comes_from_its_dates_or_its_entries():
     early, late = (Entry(date(2026, 1, day), "-1", "EUR") for day in (3, 9))
-    answer = ParsedStatement("1", "EUR", [late, early], start=date(2026, 1, 1), end=date(2026, 1, 8))
-    assert answer.period == (date(2026, 1, 1), date(2026, 1, 8))
-    assert (answer.first_day, answer.last_day) == (date(2026, 1, 1), date(2026, 1, 9))
+    statement = ParsedStatement("1", "EUR", [late, early], start=date(2026, 1, 1), end=date(2026, 1, 8))
+    assert statement.period == (date(2026, 1, 1), date(2026, 1, 8))
+    assert (statement.first_day, statement.last_day) == (date(2026, 1, 1), date(2026, 1, 9))
     untold = ParsedStatement("1", "EUR", [late, early])
     assert untold.period == (untold.first_day, untold.last_day) == (date(2026, 1, 3), date(2026, 1, 9))
     empty = ParsedStatement("1", "EUR", [])
@@ -276,7 +276,7 @@ def test_statement_period_comes_from_its_dates_or_its_entries():
 
 def test_statement_difference_compares_booked_entries_with_balances():
     booked, announced = Entry(date(2026, 1, 3), "-1", "EUR"), Entry(date(2026, 1, 3), "-7", "EUR", pending=True)
-    answer = ParsedStatement("1", "EUR", [booked, announced], opening=Decimal(5), closing=Decimal(3))
-    assert (answer.booked_sum, answer.difference) == (Decimal(-1), Decimal(-1))
+    statement = ParsedStatement("1", "EUR", [booked, announced], opening=Decimal(5), closing=Decimal(3))
+    assert (statement.booked_sum, statement.difference) == (Decimal(-1), Decimal(-1))
     foreign = ParsedStatement("1", "USD", [booked], opening=Decimal(5), closing=Decimal(3))
     assert (foreign.booked_sum, foreign.difference) == (None, None)

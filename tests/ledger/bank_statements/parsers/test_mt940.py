@@ -39,7 +39,7 @@ def get_error(*lines):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (":20:A\n", True),
         ("Bank of somewhere\n\n:20:A\n", True),
@@ -52,8 +52,8 @@ def get_error(*lines):
         ("x" * 4996 + "\n:20:A", False),  # not within the first 5,000 letters
     ],
 )
-def test_mt940_is_detected_by_its_first_field(text, told):
-    assert mt940.is_mt940(text) is told
+def test_mt940_is_detected_by_its_first_field(text, expected):
+    assert mt940.is_mt940(text) is expected
 
 
 # ---------------------------------------------------------------------------------------------- a statement
@@ -199,7 +199,7 @@ def test_mt940_field_length_is_limited():
 
 
 @pytest.mark.parametrize(
-    ("field", "told"),
+    ("field", "expected"),
     [
         ("260115C5,NTRFRENT//B-1", ("2026-01-15", "5", "RENT", "", "B-1")),
         ("260115D5,5NTRFNONREF//NONREF", ("2026-01-15", "-5.5", "", "", "")),
@@ -213,7 +213,7 @@ def test_mt940_field_length_is_limited():
         ("800101C5,NTRF", ("1980-01-01", "5", "", "", "")),
     ],
 )
-def test_mt940_entry_has_day_amount_reference_and_customer_reference(field, told):
+def test_mt940_entry_has_day_amount_reference_and_customer_reference(field, expected):
     single_entry = read_single_entry(f":61:{field}")
     assert (
         str(single_entry.day),
@@ -221,7 +221,7 @@ def test_mt940_entry_has_day_amount_reference_and_customer_reference(field, told
         single_entry.description,
         single_entry.notes,
         single_entry.reference,
-    ) == told
+    ) == expected
     assert (single_entry.currency, single_entry.from_to, single_entry.pending, single_entry.line) == (
         "EUR",
         "",

@@ -215,7 +215,7 @@ def test_ofx_counterparty_account_data_is_ignored():
 
 
 @pytest.mark.parametrize(
-    ("inside", "told"),
+    ("inside", "expected"),
     [
         ("<CURSYM>USD<CURRATE>0.5", ("-1.75", "EUR", "Amount USD -3.5")),
         ("<CURSYM>usd<CURRATE>0,333", ("-1.17", "EUR", "Amount USD -3.5")),  # half up, as money is
@@ -224,9 +224,9 @@ def test_ofx_counterparty_account_data_is_ignored():
         ("<CURSYM>EUR<CURRATE>NaN", ("-3.5", "EUR", "")),  # nobody needs it
     ],
 )
-def test_ofx_foreign_amount_is_converted_if_rate_is_given(inside, told):
+def test_ofx_foreign_amount_is_converted_if_rate_is_given(inside, expected):
     single_entry = read_single_entry(CURRENCY=f"{inside}</CURRENCY>", CHECKNUM="")
-    assert (single_entry.amount, single_entry.currency, single_entry.notes) == told
+    assert (single_entry.amount, single_entry.currency, single_entry.notes) == expected
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def list_new(found):
 
 
 @pytest.mark.parametrize(
-    ("stored", "told", "known"),
+    ("stored", "entry", "known"),
     [
         (build_row(1), build_entry(), True),
         (build_row(1, text="COF-FEE"), build_entry(text="c of fee!"), True),  # formats break lines and drop signs
@@ -67,19 +67,21 @@ def list_new(found):
         (replace(build_row(1), from_to="Bistro"), replace(build_entry(), from_to="Bakery"), False),
     ],
 )
-def test_entry_matches_by_account_date_amount_and_reference_or_text(stored, told, known):
-    entries = match_entries([stored], told)
-    assert (list_new(entries), entries.known_ids) == (([], [1]) if known else ([told], []))
+def test_entry_matches_by_account_date_amount_and_reference_or_text(stored, entry, known):
+    entries = match_entries([stored], entry)
+    assert (list_new(entries), entries.known_ids) == (([], [1]) if known else ([entry], []))
 
 
 @given(st.lists(st.sampled_from(["-1", "-2"]), max_size=6), st.lists(st.sampled_from(["-1", "-2"]), max_size=6))
-def test_equal_entries_match_equal_rows_one_to_one_oldest_first(stored, told):
-    entries = match_entries([build_row(n, each) for n, each in enumerate(stored)], *map(build_entry, told))
+def test_equal_entries_match_equal_rows_one_to_one_oldest_first(row_amounts, entry_amounts):
+    entries = match_entries(
+        [build_row(n, each) for n, each in enumerate(row_amounts)], *map(build_entry, entry_amounts)
+    )
     for amount in ("-1", "-2"):
-        have, come = stored.count(amount), told.count(amount)
-        assert sum(each.amount == amount for each in list_new(entries)) == max(come - have, 0)
-        oldest = [n for n, each in enumerate(stored) if each == amount][: min(have, come)]
-        assert sorted(n for n in entries.known_ids if stored[n] == amount) == oldest
+        row_count, entry_count = row_amounts.count(amount), entry_amounts.count(amount)
+        assert sum(each.amount == amount for each in list_new(entries)) == max(entry_count - row_count, 0)
+        oldest = [n for n, each in enumerate(row_amounts) if each == amount][: min(row_count, entry_count)]
+        assert sorted(n for n in entries.known_ids if row_amounts[n] == amount) == oldest
 
 
 def test_references_match_before_texts():
@@ -90,10 +92,18 @@ def test_references_match_before_texts():
 
 def test_edited_row_matches_imported_and_edited_values():
     as_made = build_entry("-4", "Tea", days=1)
-    for answer, left in (([build_entry()], 0), ([as_made], 0), ([build_entry(), as_made], 1)):  # it is one row
+    for reported_entries, new_count in (
+        ([build_entry()], 0),
+        ([as_made], 0),
+        ([build_entry(), as_made], 1),
+    ):  # it is one row
         assert (
-            len(list_new(match_entries([build_row(1, corrected=build_row(1, "-4.00", "Tea", days=1))], *answer)))
-            == left
+            len(
+                list_new(
+                    match_entries([build_row(1, corrected=build_row(1, "-4.00", "Tea", days=1))], *reported_entries)
+                )
+            )
+            == new_count
         )
 
 
@@ -107,7 +117,7 @@ def test_edited_row_also_matches_by_edited_counterparty():
 
 
 @pytest.mark.parametrize(
-    ("stored", "told", "known"),
+    ("row_format", "entry_text", "known"),
     [
         ("mt940", "Kaffee", False),  # the texts contradict each other
         ("mt940", "Coffee bar", True),
@@ -116,8 +126,8 @@ def test_edited_row_also_matches_by_edited_counterparty():
         (None, "Coffee bar", False),  # no bank has told it
     ],
 )
-def test_entries_of_different_format_families_match_by_compatible_text(stored, told, known):
-    entries = match_entries([build_row(1, format_=stored)], build_entry(text=told))
+def test_entries_of_different_format_families_match_by_compatible_text(row_format, entry_text, known):
+    entries = match_entries([build_row(1, format_=row_format)], build_entry(text=entry_text))
     assert (entries.known_ids == [1]) is known
     assert (list_new(entries) == []) is known
 
@@ -225,7 +235,7 @@ def build_pending_row(number, *args, **more):
 
 
 @pytest.mark.parametrize(
-    ("stored", "told", "books"),
+    ("stored", "entry", "is_booked"),
     [
         (build_pending_row(1), build_entry(), True),
         (build_pending_row(1), build_entry(days=5), True),
@@ -259,11 +269,11 @@ def build_pending_row(number, *args, **more):
         (build_pending_row(1, reference="A", account="b"), build_entry(reference="A"), False),
     ],
 )
-def test_booked_entry_replaces_matching_pending_row(stored, told, books):
-    entries = match_entries([stored], told)
-    assert list_booked(entries) == ([(1, told)] if books else [])
-    assert list_new(entries) == ([] if books else [told])
-    assert entries.groups[0].booked == books
+def test_booked_entry_replaces_matching_pending_row(stored, entry, is_booked):
+    entries = match_entries([stored], entry)
+    assert list_booked(entries) == ([(1, entry)] if is_booked else [])
+    assert list_new(entries) == ([] if is_booked else [entry])
+    assert entries.groups[0].booked == is_booked
     assert entries.known_ids == []
 
 
@@ -278,7 +288,7 @@ def test_booking_takes_pending_row_of_nearest_day():
 
 
 @pytest.mark.parametrize(
-    ("others", "like_it", "told"),
+    ("other_amount", "similar_amount", "entry_amount"),
     [
         ("-3.5", "-8", "-8"),  # the very amount
         ("5", "0", "-2"),  # nothing counts as money out
@@ -286,9 +296,14 @@ def test_booking_takes_pending_row_of_nearest_day():
         ("-5", "7", "0.5"),
     ],
 )
-def test_booking_by_reference_prefers_same_amount_then_same_direction(others, like_it, told):
-    announced = [build_pending_row(1, others, "x", reference="A"), build_pending_row(2, like_it, "x", reference="A")]
-    assert [stored.id for stored, _ in match_entries(announced, build_entry(told, "y", reference="A")).booked] == [2]
+def test_booking_by_reference_prefers_same_amount_then_same_direction(other_amount, similar_amount, entry_amount):
+    announced = [
+        build_pending_row(1, other_amount, "x", reference="A"),
+        build_pending_row(2, similar_amount, "x", reference="A"),
+    ]
+    assert [
+        stored.id for stored, _ in match_entries(announced, build_entry(entry_amount, "y", reference="A")).booked
+    ] == [2]
 
 
 def test_bookings_match_same_amount_first_then_same_direction():
