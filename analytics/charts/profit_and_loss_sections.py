@@ -61,9 +61,9 @@ def build_bar_section(data: ChartData) -> Section:
         )
         for row, revenue, expense in zip(rows, revenues, expenses, strict=True)
     )
-    lead = _("By service period, regardless of payment date. An annual contract is spread over its months by days.")
+    lead = _("By service period, regardless of payment date. An annual contract is spread over its months day by day.")
     if calendar[-1] == get_first_day_of_month(data.today):
-        note = _("{month} is still in progress and counts in full.")
+        note = _("{month} is still in progress but shown as a whole month.")
         lead = f"{lead} {note.format(month=get_current_locale().format_month(calendar[-1], full=True))}"
     return Section(
         id="revenue-expenses",
@@ -137,7 +137,7 @@ def build_results_comparison_section(data: ChartData) -> Section:
         ],
         days=(first, last),
         before_days=(add_months(first, -months_back), get_last_day_of_month(add_months(data.month, -months_back))),
-        note=_("Months count in full, including the current one."),
+        note=_("Whole months, including the current one."),
     )
 
 
@@ -176,7 +176,7 @@ def build_plan_section(data: ChartData) -> Section:
         id="plan-actual",
         title=_("Plan vs. actual"),
         lead=_(
-            "{period}. Planned amounts are hatched. The current month counts in full; neutral amounts are excluded."
+            "{period}. Whole months, including the current one; without neutral amounts. Planned amounts are hatched."
         ).format(period=year_name),
         described=_(
             "{period}: revenue {revenue} of {planned} planned, result {result} of {planned_result} planned."

@@ -24,7 +24,7 @@ from companies.pages.amount_formats import WIDE
 from companies.pages.csv_escaping import escape_formulas
 
 UNIT_LABELS: dict[str, str | Promise] = {"whole": _("Whole"), "cents": _("Cents"), "thousands": _("Thousands")}
-NEGATIVE_LABELS = {"minus": "-1,234", "parentheses": "(1,234)"}
+NEGATIVE_LABELS = {"minus": "-{}", "parentheses": "({})"}
 MAX_WIDTH_UPRIGHT = 14  # amounts of a row on upright paper
 PLACES = {"percent": 1, "count": 0}  # decimals
 THOUSAND, THOUSANDS_DECIMALS = Decimal(1000), 1
@@ -40,12 +40,13 @@ class SheetStyle:
     @property
     def choices(self) -> list[tuple[str, str | Promise, list[tuple[str, str | Promise, bool]]]]:
         """(parameter, label, [(value, label, whether it is chosen)]) for the switches of a sheet."""
+        number = get_current_locale().format_number(Decimal(1234), 0)
         return [
             ("unit", _("Amounts"), [(each, label, each == self.unit) for each, label in UNIT_LABELS.items()]),
             (
                 "negative",
                 _("Negative amounts"),
-                [(each, label, each == self.negative) for each, label in NEGATIVE_LABELS.items()],
+                [(each, label.format(number), each == self.negative) for each, label in NEGATIVE_LABELS.items()],
             ),
         ]
 

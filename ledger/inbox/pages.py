@@ -15,7 +15,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from companies.errors import ValidationFailed
 from companies.models import Company, parse_id
@@ -32,9 +31,10 @@ from ledger.categorization.pages.bulk_actions import (
     validate_request_body,
 )
 from ledger.categorization.serializers import categorizations
+from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.models import Account, BulkOperation, CategorizationRun, Transaction
 from ledger.rules.actions import dismissed_matches
-from ledger.rules.calc.category_proposals import ACCOUNT, COUNTERPARTY, OWN, TEXT, CategoryProposal
+from ledger.rules.calc.category_proposals import ACCOUNT, OWN, CategoryProposal
 from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.queries.history_proposals import propose_categories
 from ledger.rules.queries.transfer_proposals import list_transfer_proposals
@@ -50,14 +50,6 @@ PAGE_SIZE = 20  # of transactions, and of pairs
 MAX_COUNTED = 99
 PAIRING_WINDOW = timedelta(days=180)  # older transfers are linked from their own pages
 InboxNotice = tuple[str, str]  # what to look at, and where
-BASIS_EXPLANATIONS = {
-    COUNTERPARTY: gettext_lazy("{agreed} of {seen} with this name"),
-    TEXT: gettext_lazy("{agreed} of {seen} with a similar name or text"),
-    ACCOUNT: gettext_lazy("{agreed} of {seen} on this account"),
-    OWN: gettext_lazy("Your company is the counterparty"),
-}
-# For a category that most transactions of the name do not have: the most similar ones decide.
-SIMILARITY_EXPLANATION = gettext_lazy("Similar amount, account or text; {agreed} of {seen} with this name")
 
 
 class InboxOffer(NamedTuple):
@@ -346,13 +338,6 @@ def build_proposal_context(proposal: CategoryProposal, names: LedgerNames) -> di
         "has_key": proposal.kind != ACCOUNT,
         "why": describe_proposal_basis(proposal),
     }
-
-
-def describe_proposal_basis(proposal: CategoryProposal) -> str:
-    """Describe what a proposal is based on."""
-    is_minority = proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen
-    text = SIMILARITY_EXPLANATION if is_minority and proposal.is_likely else BASIS_EXPLANATIONS[proposal.kind]
-    return str(text).format(agreed=proposal.agreed, seen=proposal.seen)
 
 
 def load_pair_transactions(company: Company, pairs: list[LegPair]) -> Iterable[tuple[LegPair, dict[UUID, Transaction]]]:

@@ -30,7 +30,7 @@ CHANGE_FORMS = {
     "hire": ChangeForm(
         "add",
         gettext_lazy("Hire someone"),
-        gettext_lazy("Adds a monthly payment to the cash plan, and the same cost to the plan."),
+        gettext_lazy("Adds a monthly payment to the cash plan and the same cost to the profit and loss plan."),
         PLANNED_FIELDS,
     ),
     "price": ChangeForm(

@@ -139,7 +139,7 @@ def test_empty_company_imports_statements_and_empties_inbox(page, complaints, si
     first.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_have_text("1 transaction categorized.")
     proposed = find_waiting_note(page, "Nimbus Hosting")
-    expect(proposed).to_contain_text("1 of 1 with this name")
+    expect(proposed).to_contain_text("1 of 1 transaction with this name")
     proposed.focus()
     page.keyboard.press("a")
     expect(page.locator("[data-waits]").filter(has_text="Nimbus Hosting")).to_have_count(0)

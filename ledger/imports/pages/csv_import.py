@@ -351,7 +351,8 @@ def preview_csv_import(
             bad_rows=rows.list_bad_rows(outcome.errors[:BAD_ROWS_SHOWN]),
             proven=rows.balances is not None,
             left_out=[
-                f"{format_count(count)} {SKIP_REASON_LABELS[reason]}" for reason, count in rows.left_out_counts.items()
+                f"{SKIP_REASON_LABELS[reason]} ({format_count(count)})"
+                for reason, count in rows.left_out_counts.items()
             ],
             other_currency=find_other_currency(outcome.rows, account),
             opening=find_opening_balance(import_check.page, account, rows),

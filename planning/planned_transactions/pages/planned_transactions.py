@@ -204,6 +204,7 @@ def render_planned_transaction_form(
         tab="planned",
         form=form,
         planned=planned,
+        new_invoice=planned is None and page.request.GET.get("invoice") in ("in", "out"),
         seen=page.get_seen_version(planned) if planned else "",
         hidden=list_hidden_fields(page),
         accounts=[(str(key), name) for key, name in list_visible_account_names(page).items()],

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from companies.locales import get_locale, use_locale
 from companies.pages.sheets import Sheet, SheetCell, SheetColumn, SheetRow, SheetStyle, build_amount_cells
 
 
@@ -23,6 +24,12 @@ def test_amounts_are_shown_in_the_chosen_style(unit, negative, currency, shown):
     style = SheetStyle(unit, negative)
     amounts = map(Decimal, ("1234.50", "-1234.50", "-0.4", "0"))
     assert [style.format_amount(amount, currency) for amount in amounts] == shown
+
+
+@pytest.mark.parametrize(("tag", "shown"), [("en-US", ["-1,234", "(1,234)"]), ("de", ["-1.234", "(1.234)"])])
+def test_switch_shows_negative_amounts_in_the_locale(tag, shown):
+    with use_locale(get_locale(tag)):
+        assert [label for _, label, _ in SheetStyle().choices[1][2]] == shown
 
 
 def test_sheet_has_one_value_a_cell_and_escapes_names():

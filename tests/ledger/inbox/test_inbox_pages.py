@@ -60,8 +60,8 @@ def test_suggestion_by_account_alone_has_no_shortcut_key(api, books, bank, hosti
     books.book(bank, "-13.00", fromTo="Somebody new")
     found = list_accept_buttons(site.get("inbox"))
     assert sorted(found) == [
-        (False, None, "20 of 20 on this account"),
-        (True, "a", "20 of 20 with this name"),
+        (False, None, "20 of 20 transactions on this account"),
+        (True, "a", "20 of 20 transactions with this name"),
     ]
 
 
@@ -100,8 +100,8 @@ def test_suggestion_by_similar_amount_names_its_basis(api, books, bank, hosting,
     book_categorized(api, books, bank, books.category("support"), times=2, fromTo="Nimbus Ltd", amount="-750.00")
     books.book(bank, "-750.00", fromTo="Nimbus Ltd")
     first, second = list_accept_buttons(site.get("inbox"))
-    assert first == (True, "a", "Similar amount, account or text; 2 of 7 with this name")
-    assert second == (False, "2", "5 of 7 with this name")
+    assert first == (True, "a", "Similar amount, account or text; 2 of 7 transactions with this name")
+    assert second == (False, "2", "5 of 7 transactions with this name")
 
 
 def test_empty_inbox_shows_all_done(api, books, bank, hosting, site):
@@ -119,7 +119,7 @@ def test_inbox_suggestion_is_accepted_in_one_step(api, books, bank, hosting, sit
     page = site.get("inbox")
     text = get_page_text(page)
     assert "Nimbus Ltd" in text
-    assert "3 of 3 with this name" in text
+    assert "3 of 3 transactions with this name" in text
     assert "pending" not in text
     assert "Inbox 1 to review" in text
     form = re.search(r'name="category" value="([^"]+)" data-key="a"', page.content.decode())

@@ -128,6 +128,15 @@ def test_cash_plan_omits_skipped_and_marks_changed_occurrences(viewer, api, acme
     )
 
 
+def test_cash_plan_links_the_recent_months(viewer, acme, rent):
+    page = viewer.get(build_page_path(acme)).content.decode()
+    assert re.findall(r'href="\?months=([^"]*)"', page) == ["6", "12", "24"]
+
+
+def test_form_of_a_new_invoice_is_named_so(owner, acme):
+    assert "Create invoice" in get_page_text(owner.get(build_page_path(acme, "/new?invoice=in")))
+
+
 def test_empty_cash_plan_suggests_next_step_to_editors_only(owner, viewer, acme):
     assert "Plan transaction" in get_page_text(owner.get(build_page_path(acme)))
     assert "No planned transactions yet" in get_page_text(owner.get(build_page_path(acme, "/rules")))
