@@ -113,7 +113,7 @@ def build_runway_figure(runway: Runway, *, currency: str, day: date | None = Non
     if runway.cash < 0:
         return KeyFigure(name, format_month_count(ZERO), _("cash is below zero"), "bad")
     if runway.monthly_net is None:
-        return KeyFigure(name, "–", _("no transactions yet"))
+        return KeyFigure(name, "–", _("no full month of transactions yet"))
     count, monthly_net = len(runway.months), runway.monthly_net
     if runway.runway_months is None:
         hint = _("{amount} per month before financing, {count}-month average").format(

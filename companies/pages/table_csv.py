@@ -24,6 +24,7 @@ TABLE_PARAMETER, CURSOR_PARAMETER = "table", "cursor"
 MAX_ROWS = 2_000  # of a list of several pages
 TOO_MANY_ROWS: ContextVar[bool] = ContextVar("too_many_rows", default=False)
 SKIPPED_CLASSES = {"meta", "sr", "narrow-only", "button", "confirm", "confirm-box"}
+NAME_CLASSES = {"text", "what", "where"}  # of cells with names, which are no numbers even if they look like one
 STATE_CLASS = "badge"  # a word beside a value, which counts where nothing else stands in the cell
 SKIPPED_TAGS = {"button", "svg", "details"}
 VOID_TAGS = {"br", "hr", "img", "input", "wbr"}
@@ -52,18 +53,27 @@ def build_plain_locale(locale: locales.Locale) -> PlainLocale:
     return PlainLocale(**values | formats)
 
 
+class NameText(str):
+    """The text of a cell with a name, which is no number even if it looks like one."""
+
+    __slots__ = ()
+
+
 @dataclass
 class Cell:
     """A cell as it is read: its text, and over how many columns it goes."""
 
     width: int = 1
+    is_name: bool = False
     texts: list[str] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
         text = " ".join("".join(self.texts).split()) or " ".join(" ".join(self.states).split())
-        return "" if text in DASHES else text
+        if text in DASHES:
+            return ""
+        return NameText(text) if self.is_name else text
 
 
 class TableReader(HTMLParser):
@@ -100,7 +110,10 @@ class TableReader(HTMLParser):
         elif tag == "tr":
             self.row = []
         elif tag in {"th", "td"} and self.row is not None:
-            self.cell = Cell(int(attributes.get("colspan") or 1))
+            classes = set((attributes.get("class") or "").split())
+            self.cell = Cell(
+                int(attributes.get("colspan") or 1), is_name=bool(NAME_CLASSES & classes) and "amount" not in classes
+            )
             self.row.append(self.cell)
 
     def handle_endtag(self, tag: str) -> None:
@@ -197,16 +210,25 @@ def parse_value(text: str) -> str | Decimal:
     >>> parse_value("−1234.50 EUR"), parse_value("78.36 %"), parse_value("+2"), parse_value("R-1")
     (Decimal('-1234.50'), Decimal('78.36'), Decimal('2'), 'R-1')
     """
-    match = AMOUNT.fullmatch(text)
+    match = match_amount(text)
     if match is None:
         return text
     sign, number, _unit = match.groups()
     return -Decimal(number) if sign in {"−", "-"} else Decimal(number)
 
 
+def match_amount(text: str) -> re.Match[str] | None:
+    """Return the parts of an amount; None if the text is none or a name.
+
+    >>> bool(match_amount("2.50 EUR")), match_amount(NameText("2.50 EUR"))
+    (True, None)
+    """
+    return None if isinstance(text, NameText) else AMOUNT.fullmatch(text)
+
+
 def find_currency(text: str) -> str:
     """Return the currency of an amount; empty without one."""
-    match = AMOUNT.fullmatch(text)
+    match = match_amount(text)
     return match[3] if match and match[3] and match[3] != "%" else ""
 
 

@@ -43,7 +43,10 @@ CHANGE_FORMS = {
     "lose": ChangeForm(
         "stop",
         gettext_lazy("Lose a customer"),
-        gettext_lazy("Stops all payments of a customer, a category or a planned transaction."),
+        gettext_lazy(
+            "Stops all payments of a customer, a category or a planned transaction. "
+            "Only a category also changes the plan."
+        ),
         ("target", "from"),
         ("counterpartyId", "categoryId", "plannedTransactionId"),
     ),
@@ -66,7 +69,7 @@ def build_blank_change_form(change_form: ChangeForm, *, today: dt.date) -> Bound
 def parse_change_form(change_form: ChangeForm, post_data: Mapping[str, Any], *, currency: str) -> BoundForm:
     """Validate a posted form; its data is a change as the API's serializer parses it.
 
-    Money is money out: a positive cost becomes a negative amount.
+    A cost is money out, with or without a minus: it becomes a negative amount.
     """
     values = {name: post_data.get(name, "").strip() for name in change_form.fields}
     errors: dict[str, str] = {}
@@ -131,7 +134,7 @@ def build_hire_body(values: Mapping[str, str], errors: dict[str, str], *, curren
         "accountId": None,
         "name": values["name"],
         "startDate": values["startDate"],
-        "amountValue": amount.removeprefix("-") if amount.startswith("-") else f"-{amount}",
+        "amountValue": f"-{amount.removeprefix('-')}",
         "categoryId": values["categoryId"] or None,
         "recurrence": {"frequency": "month"},
     }

@@ -97,6 +97,22 @@ def parse_bank_date(text: str, order: DateOrder) -> date:
         raise UnreadableValueError("“{text}” is not a valid date.", text=text[:40]) from None
 
 
+def parse_calendar_date(text: str, order: DateOrder) -> date:
+    """Return the date of the text, as ``parse_bank_date`` does; a day that the month does not have is an error.
+
+    Raises:
+        UnreadableValueError: the text is no date of this order, or the day does not exist.
+
+    >>> str(parse_calendar_date("28.02.2026", DateOrder.DAY_FIRST))
+    '2026-02-28'
+    """
+    day = parse_bank_date(text, order)
+    parts = split_date_parts(text.translate(_SAME).strip(), order)
+    if parts and parts[2] != day.day:
+        raise UnreadableValueError("“{text}” is not a valid date.", text=text[:40])
+    return day
+
+
 def split_date_parts(text: str, order: DateOrder) -> tuple[int, int, int] | None:
     """Return (year, month, day) as written, or None."""
     if match := _YEAR_FIRST.fullmatch(text):

@@ -16,7 +16,7 @@ from ledger.imports.calc.amounts import (
     trim_trailing_zeros,
 )
 from ledger.imports.calc.currencies import find_named_currencies, get_currency_codes
-from ledger.imports.calc.dates import DateOrder, parse_bank_date
+from ledger.imports.calc.dates import DateOrder, parse_calendar_date
 from ledger.imports.calc.headings import fold_heading
 from ledger.money.calc.money import CURRENCIES, get_minor_units
 
@@ -67,6 +67,14 @@ class NamedTable:
         """Return what stands in columns, without empty cells."""
         names = list(fields)
         return [text for line in self.rows for name in names if (text := self.columns.get_cell(line.cells, name))]
+
+    def find_surplus_line(self) -> int | None:
+        """Return the line of the first row with a value right of the last heading; None without one.
+
+        Such a row has a separator within a value, such as the decimal comma of an amount without quotation marks.
+        """
+        width = len(self.headings)
+        return next((line.number for line in self.rows if line.width > width and any(line.cells[width:])), None)
 
     def list_repeated_headings(self, fields: HeadingFields) -> list[str]:
         """Return headings that several columns have and that name a field."""
@@ -184,7 +192,7 @@ class NamedRowReader:
                 self.add_missing(name)
             return None
         try:
-            return parse_bank_date(text, self.date_order)
+            return parse_calendar_date(text, self.date_order)
         except UnreadableValueError as error:
             self.add_fault(name, "invalid_date", error.message, **error.values)
             return None

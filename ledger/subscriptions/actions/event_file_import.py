@@ -22,7 +22,7 @@ from ledger.imports.calc.dates import DateOrder
 from ledger.imports.calc.named_columns import RowFault
 from ledger.imports.file_errors import TooManyRows
 from ledger.imports.row_errors import build_row_error
-from ledger.imports.table_items import read_uploaded_table
+from ledger.imports.table_items import check_row_widths, read_uploaded_table
 from ledger.models import ExternalIdTaken, SubscriptionEvent, SubscriptionEventImport
 from ledger.money.calc.money import format_amount
 from ledger.subscriptions.actions.import_references import ImportReferences, load_import_references
@@ -140,6 +140,7 @@ def read_event_table(content: bytes, columns: Mapping[str, str]) -> EventTable:
     if len(table.rows) > MAX_EVENT_ROWS:
         detail = _("The file has more than {most} rows. Split it.")
         raise TooManyRows(detail.format(most=get_current_locale().format_number(MAX_EVENT_ROWS)))
+    check_row_widths(table, content)
     return table
 
 

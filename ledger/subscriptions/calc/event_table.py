@@ -281,7 +281,7 @@ class EventRowReader(NamedRowReader):
 
     def check_end(self, day: dt.date | None, end: dt.date | None) -> None:
         if day and end and end < day:
-            self.add_fault("endDate", "invalid_period", "The end date must not be before the event date.")
+            self.add_fault("endDate", "end_before_start", "The end date must not be before the event date.")
         if end is None and fold_heading(self.get_cell("status")) in ENDED_STATUSES and "endDate" in self.columns:
             self.add_fault("endDate", "required", "A subscription that has ended needs its end date.")
 

@@ -22,7 +22,7 @@ from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.file_errors import TooManyRows
 from ledger.imports.row_errors import build_row_error
-from ledger.imports.table_items import read_uploaded_table
+from ledger.imports.table_items import check_row_widths, read_uploaded_table
 from ledger.models import Account, Counterparty, CounterpartyType, Direction
 from planning.calc.expected_dates import add_days
 from planning.calc.invoice_parties import normalize_party_name
@@ -136,6 +136,7 @@ def read_invoice_table(content: bytes) -> InvoiceTable:
     if len(table.rows) > MAX_INVOICES:
         detail = _("The file has more than {most} rows. Split it.")
         raise TooManyRows(detail.format(most=get_current_locale().format_number(MAX_INVOICES)))
+    check_row_widths(table, content)
     return table
 
 

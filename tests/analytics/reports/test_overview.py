@@ -191,7 +191,7 @@ def test_overview_of_empty_company_shows_all_sections(alice, acme):
     html = get_overview(alice, acme)
     assert [title for title in TITLES if f"{title}</h2>" in html] == TITLES
     assert parse_table_rows(find_section(html, "Accounts")) == {"All accounts": ["0.00", "0.00"]}
-    assert parse_key_figures(html)["Runway"] == ["–", "no transactions yet"]
+    assert parse_key_figures(html)["Runway"] == ["–", "no full month of transactions yet"]
 
 
 def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, books):

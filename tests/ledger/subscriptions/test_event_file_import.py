@@ -6,6 +6,7 @@ from datetime import date, timedelta
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from companies.api.openapi.error_codes import FIELD_CODES
 from companies.models import AuditEntry
 from ledger.models import Counterparty, Product, Subscription, SubscriptionEvent, SubscriptionEventImport
 from tests import factories
@@ -119,6 +120,28 @@ def test_wrong_rows_are_named_and_nothing_is_stored(api, acme):
     assert "Line 4" in answer.json()["errors"][0]["detail"]
     assert not SubscriptionEvent.objects.exists()
     assert not Counterparty.objects.filter(name="Globex").exists()
+
+
+@pytest.mark.parametrize("day", ["2025-02-29", "20250230", "31.04.2025", "31 Nov 2025"])
+def test_day_that_does_not_exist_is_an_error(api, acme, day):
+    answer = import_file(api, FILE[0], f"Globex,Pro,{day},80.00,EUR,change,e2", dateOrder="dayFirst")
+    assert list_errors(answer) == [("#/events/1/eventDate", "invalid_date")]
+    assert not SubscriptionEvent.objects.exists()
+
+
+def test_end_before_the_start_is_an_error_with_a_documented_code(api, acme):
+    headings = "Customer,Product,Date,End date,MRR"
+    answer = import_file(api, "Globex,Pro,2025-03-15,2025-01-01,49", headings=headings)
+    assert list_errors(answer) == [("#/events/0/endDate", "end_before_start")]
+    assert "end_before_start" in FIELD_CODES
+
+
+def test_row_with_more_cells_than_headings_is_an_error(api, acme):
+    answer = import_file(api, "Globex,2025-01-15,49,", "Initech,2025-01-15,49,50", headings="Customer,Date,MRR")
+    assert (answer.status_code, answer.json()["code"]) == (415, "unreadable_table")
+    assert answer.json()["detail"].startswith("Line 3 has more cells than headings.")
+    assert not SubscriptionEvent.objects.exists()
+    assert import_file(api, "Globex,2025-01-15,49,,", headings="Customer,Date,MRR").json()["count"] == 1
 
 
 def test_unproven_dates_columns_and_intervals_are_asked(api, acme):

@@ -1,7 +1,11 @@
 """Pages of the import of subscription events: upload, questions, review, result and undo."""
 
+import csv
+import io
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from ledger.models import SubscriptionEvent
 from tests.planning.planned_transactions.test_planned_transaction_pages import get_page_text
@@ -67,6 +71,20 @@ def test_wrong_rows_are_listed_with_their_lines(owner, acme):
 def test_unusable_upload_is_explained_on_the_form(owner, acme):
     assert "No columns found" in get_page_text(upload(owner, acme, "nothing"))
     assert owner.post(f"/app/companies/{acme.id}/recurring-revenue/events/import", {}).status_code == 400
+
+
+def test_csv_of_events_has_intervals_states_and_names_as_they_are(owner, acme):
+    content = 'Customer,Product,Date,ARR\n007,5 %,2025-04-03,1200.00\n"=1+1",+1,2025-04-02,600.00\n'
+    upload_path = upload(owner, acme, content)["Location"].partition("?")[0]
+    owner.post(upload_path, {"name": "events.csv"})
+    SubscriptionEvent.objects.filter(effective_date="2025-04-02").update(retracted_time=timezone.now())
+    events = f"/app/companies/{acme.id}/recurring-revenue/events"
+    rows = list(csv.reader(io.StringIO(owner.get(f"{events}?table=events").content.decode())))
+    assert rows == [
+        ["From", "Customer", "Product", "Price", "Currency", "Billing interval", "Status"],
+        ["2025-04-03", "007", "5 %", "1200.00", "EUR", "per year", ""],
+        ["2025-04-02", "'=1+1", "'+1", "600.00", "EUR", "per year", "retracted"],
+    ]
 
 
 def test_import_is_undone_on_its_result_page(owner, acme):

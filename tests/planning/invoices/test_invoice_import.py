@@ -131,6 +131,20 @@ def test_errors_point_to_their_rows_and_nothing_is_stored(upload):
     assert not Counterparty.objects.filter(name="Globex").exists()
 
 
+def test_day_that_does_not_exist_is_an_error(upload):
+    answer = upload("R-1,Globex,2025-02-30,2025-04-31,1.00")
+    assert list_errors(answer) == [
+        ("#/invoices/0/invoiceDate", "invalid_date"),
+        ("#/invoices/0/dueDate", "invalid_date"),
+    ]
+
+
+def test_row_with_more_cells_than_headings_is_an_error(upload):
+    answer = upload("R-1,Globex,2025-02-28,,1,50")
+    assert (answer.status_code, answer.json()["code"]) == (415, "unreadable_table")
+    assert not PlannedTransaction.objects.exists()
+
+
 def test_same_number_and_counterparty_twice_is_refused_or_left_out(api, acme, upload):
     upload("B-1,Initech,2025-03-01,,10.00", kind="payables")
     lines = [

@@ -235,6 +235,13 @@ def test_hire_with_a_category_changes_cash_and_planned_result_once(api, acme, pa
     assert changed_cash - cash == -3 * 5000  # three payments
 
 
+def test_hire_with_a_negative_cost_is_money_out(pages, scenario):
+    form = {"name": "Engineer", "amountValue": "-5,000.00", "startDate": day_in_month(3)}
+    assert add(pages, scenario, "hire", **form).status_code == 303
+    scenario.refresh_from_db()
+    assert [each["plannedTransaction"]["amountValue"] for each in scenario.changes] == ["-5000.00"]
+
+
 def test_hire_without_a_category_changes_cash_only(pages, scenario):
     assert add(pages, scenario, "hire", **HIRE, categoryId="").status_code == 303
     scenario.refresh_from_db()
