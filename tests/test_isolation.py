@@ -73,6 +73,7 @@ ROW_OF_OPERATION_FIELD = {
 
 # What a body has besides, so that the field counts.
 EXTRA_FIELDS: dict[str, dict[str, Any]] = {
+    "transferAccountId": {"categoryId": None, "invoiceDate": None},
     "selection.ids": {"selection": {"mode": "ids"}},
     "selection.excludedIds": {"selection": {"mode": "filter", "filter": {"direction": "out"}}},
     "selection.filter": {"selection": {"mode": "filter", "filter": {"direction": "out"}}},
