@@ -126,6 +126,8 @@ class PlannedTransactionSerializer(StrictModelSerializer):
     With settledBy `category`, which requires categoryId, an occurrence is a monthly total: the transactions booked in
     that month with its category, and counterparty if set, settle it. Its open amount is planned less booked, but not
     past zero. `weekendShift` keeps the original date; it has no effect on invoices and with settledBy `category`.
+    With transferAccountId it is a transfer between own accounts, without category and invoice date. It counts in both
+    balances, across currencies at the rate of the day, but not as money in or out.
     """
 
     company_id = serializers.UUIDField(read_only=True)
@@ -133,8 +135,8 @@ class PlannedTransactionSerializer(StrictModelSerializer):
     transfer_account_id = fields.IdField(
         allow_null=True,
         required=False,
-        help_text="Other own account of a transfer: a negative amount arrives there, a positive one comes from there. "
-        "Null for other payments. A transfer has no category or invoice date.",
+        help_text="Other own account of a transfer, which receives a negative amount and pays a positive one; null for "
+        "other payments.",
     )
     name = fields.NameField(max_length=300)
     amount_value = AmountField(help_text=AMOUNT_HELP)
