@@ -172,7 +172,7 @@ class ForecastBalanceSeries(StrictSerializer):
     planned_inflow = fields.NumberField(help_text="Money in after the cutover: booked, expected and overdue.")
     planned_outflow = fields.NumberField(help_text="Money out after the cutover, as a positive amount.")
     transfers_out = fields.NumberField(
-        help_text="Net transfers to other accounts booked after the cutover, less opening balances."
+        help_text="Net transfers to other accounts after the cutover, booked or expected, less opening balances."
     )
     revaluation = fields.NumberField(help_text="Effect of exchange rates after the cutover.")
     accounts = serializers.ListField(

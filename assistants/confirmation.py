@@ -179,7 +179,8 @@ def build_link_transfer_state(company: Company, parsed: ParsedArguments) -> str:
 
 def build_plan_payment_state(company: Company, parsed: ParsedArguments) -> str:
     """Return the state of all planned transactions, so that a digest does not plan a payment twice."""
-    accounts = Account.objects.for_company(company.id).filter(id=get_id_argument(parsed, "accountId"))
+    account_ids = [get_id_argument(parsed, name) for name in ("accountId", "transferAccountId")]
+    accounts = Account.objects.for_company(company.id).filter(id__in=account_ids)
     planned = PlannedTransaction.objects.for_company(company.id)
     return compute_fingerprint(planned) + compute_fingerprint(accounts) + build_reference_state(company, parsed)
 

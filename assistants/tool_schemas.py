@@ -80,7 +80,8 @@ TRANSACTION_CHANGE = build_object(
     after=build_array(CATEGORIZATION),
 )
 PLANNED_TRANSACTION = build_object("id name startDate amountValue amountCurrency", id=TEXT, name=TEXT, startDate=DAY,
-    amountValue=TEXT, amountCurrency=TEXT, accountId=allow_null(TEXT), categoryId=allow_null(TEXT))  # fmt: skip
+    amountValue=TEXT, amountCurrency=TEXT, accountId=allow_null(TEXT), transferAccountId=allow_null(TEXT),
+    categoryId=allow_null(TEXT))  # fmt: skip
 DUE_OCCURRENCE = build_object(
     "plannedTransactionId originalDate state",
     plannedTransactionId=TEXT,

@@ -328,6 +328,7 @@ TOOLS: tuple[Tool, ...] = (
             "amountValue": AMOUNT,
             "amountCurrency": TEXT,
             "accountId": {"type": ["string", "null"], "format": "uuid"},
+            "transferAccountId": add_schema_description(ID, "other own account of a transfer, which has no category"),
             "categoryId": ID,
             "counterparty": COUNTERPARTY,
             "recurrence": RECURRENCE,

@@ -63,6 +63,7 @@ ROW_OF_FIELD = {
     "categorizations.-": "parts", "ruleId": "categorization_rules", "runId": "categorization_runs",
     "ids": "categorization_rules", "endpointId": "webhook_endpoints", "deliveryId": "webhook_deliveries",
     "after": "events", "linkId": "links", "scenarioId": "scenarios",
+    "transferAccountId": "other_accounts",
 }  # fmt: skip
 # Where the same name stands for another row.
 ROW_OF_OPERATION_FIELD = {
@@ -72,6 +73,7 @@ ROW_OF_OPERATION_FIELD = {
 
 # What a body has besides, so that the field counts.
 EXTRA_FIELDS: dict[str, dict[str, Any]] = {
+    "transferAccountId": {"categoryId": None, "invoiceDate": None},
     "selection.ids": {"selection": {"mode": "ids"}},
     "selection.excludedIds": {"selection": {"mode": "filter", "filter": {"direction": "out"}}},
     "selection.filter": {"selection": {"mode": "filter", "filter": {"direction": "out"}}},
@@ -89,7 +91,10 @@ CHANGES_WITH_ID: dict[str, dict[str, Any]] = {
     "plannedTransactionId": {"kind": "scale", "percent": 1},
     "counterpartyId": {"kind": "scale", "percent": 1},
     "planItem.categoryId": {"kind": "add", "planItem": ADDED_ITEM},
-    **{f"plannedTransaction.{name}": ADD_PLANNED for name in ("accountId", "categoryId", "counterparty.id")},
+    **{
+        f"plannedTransaction.{name}": ADD_PLANNED
+        for name in ("accountId", "transferAccountId", "categoryId", "counterparty.id")
+    },
     **{
         f"plannedTransaction.overrides.*.{name}": ADD_OVERRIDDEN
         for name in ("accountId", "categoryId", "transactionId")
@@ -252,6 +257,7 @@ def create_tenant_rows(api: Api, owner: Any) -> dict[str, str]:
     member = Membership.objects.for_company(api.company.id).get(user=owner)
     rows["members"] = str(member.id)
     categories = api.get("categories").json()
+    rows["other_accounts"] = api.post("accounts", {"type": "bank", "name": "Third"}).json()["id"]
     rows["other_categories"] = next(c["id"] for c in categories if c["systemKey"] == "officeAndAdmin")
     first, second = rows["accounts"], api.post("accounts", {"type": "bank", "name": "Second"}).json()["id"]
     for name, account, amount in (

@@ -24,6 +24,7 @@ from companies.names import BLANK_NAME_CODE, VISIBLE_PATTERN, validate_one_line
 
 DATE_PATTERN = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 MONTH_PATTERN = re.compile(r"\d{4}-(0[1-9]|1[0-2])", re.ASCII)
+WEB_URL_PATTERN = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # a browser might execute other schemes
 MAX_JSON_DEPTH = 64  # the renderer can write 254
 MAX_INTEGER = 2**63 - 1  # orjson renders no larger integer
 MIN_ORDER, MAX_ORDER = -8388608, 8388607  # service.md, part 8
@@ -42,6 +43,18 @@ class TextField(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class WebAddressField(TextField):
+    """An http or https URL."""
+
+    default_error_messages = {"not_a_web_address": gettext_lazy("Must be a URL that starts with https:// or http://.")}
+
+    def to_internal_value(self, data: Any) -> str:
+        text: str = super().to_internal_value(data)
+        if text and not WEB_URL_PATTERN.fullmatch(text):
+            self.fail("not_a_web_address")
+        return text
 
 
 class NameField(TextField):

@@ -137,6 +137,7 @@ FIELD_LABELS = {
     "settled_by": _("settled by"),
     "settled_value": _("settled amount"),
     "settlements": _("settlements"),
+    "transfer_account": _("transfer to"),
     "payment_terms": _("payment terms"),
     "is_closed": _("paid or written off"),
     "shared": _("shared"),

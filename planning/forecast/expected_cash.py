@@ -4,7 +4,7 @@ An occurrence is open while it is neither settled nor skipped. An open one of a 
 sixty days, then it lapses; an invoice stays overdue until it is paid. A planned total is open by the part
 that is not booked, and lapses when its month ends; what a card owes of it is an expected transfer. Up to
 the cutover, overdue and due amounts are expected on the day after it. Occurrences on transit accounts are
-left out.
+left out. Both legs of a planned transfer are transfers, on their accounts.
 """
 
 from collections import defaultdict
@@ -18,7 +18,12 @@ from companies.models import Company
 from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import MONEY_CONTEXT
 from planning.calc.recurrence import OVERDUE_PERIOD, RecurrenceRule, is_overdue, list_expected_days
-from planning.forecast.queries import Expectations, find_expectations_in_window, find_transit_account_ids
+from planning.forecast.queries import (
+    Expectations,
+    PlannedFlow,
+    find_expectations_in_window,
+    find_transit_account_ids,
+)
 from planning.scenarios.queries import LoadedScenario
 
 ONE_DAY = timedelta(days=1)
@@ -37,6 +42,7 @@ class ExpectedCash:
     sums: dict[tuple[date, str], tuple[Decimal, Decimal]] = field(default_factory=dict)
     transfers: defaultdict[tuple[date, str], Decimal] = field(default_factory=lambda: defaultdict(lambda: ZERO))
     overdue_count: int = 0
+    overdue_transfers: set[tuple[UUID, date]] = field(default_factory=set)
     overdue: defaultdict[str, Decimal] = field(default_factory=lambda: defaultdict(lambda: ZERO))
 
     def add_occurrences(
@@ -52,6 +58,17 @@ class ExpectedCash:
             day = self.cutover + ONE_DAY
         inflow, outflow = self.sums.get((day, currency), (ZERO, ZERO))
         self.sums[day, currency] = (inflow, outflow - amount) if amount < 0 else (inflow + amount, outflow)
+
+    def add_transfer(self, leg: PlannedFlow) -> None:
+        """Add one leg of a transfer; an overdue one counts once, however many of its legs are added."""
+        if leg.date <= self.cutover and leg.date < self.today:
+            if not is_overdue(leg.date, today=self.today):
+                return
+            occurrence = (leg.planned_id, leg.original_date)
+            self.overdue_count += occurrence not in self.overdue_transfers
+            self.overdue_transfers.add(occurrence)
+            self.overdue[leg.currency] = MONEY_CONTEXT.add(self.overdue[leg.currency], leg.amount)
+        self.transfers[max(leg.date, self.cutover + ONE_DAY), leg.currency] += leg.amount
 
     def iter_changes(self, *, end: date) -> Iterator[tuple[date, str, Decimal]]:
         """Yield (day, currency, amount) up to `end`, transfers included."""
@@ -159,8 +176,7 @@ def sum_expected_cash(
         if accounts is not None and flow.account_id not in accounts:
             continue
         if flow.is_transfer:
-            day = max(flow.date, cutover + ONE_DAY)
-            expected_cash.transfers[day, flow.currency] += flow.amount
+            expected_cash.add_transfer(flow)
         else:
             expected_cash.add_occurrences(flow.date, flow.currency, flow.amount, count=1, is_invoice=flow.is_invoice)
     return expected_cash

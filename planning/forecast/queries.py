@@ -51,6 +51,11 @@ class PlannedFlow(NamedTuple):
     is_transfer: bool = False
     is_invoice: bool = False  # which is expected until it is paid
 
+    def split_into_legs(self, other_account_id: UUID | None) -> "tuple[PlannedFlow, PlannedFlow]":
+        """Return it as a transfer: the leg on its account and the one on the other account, in one currency."""
+        other_values = {"amount": -self.amount, "account_id": other_account_id}
+        return self._replace(is_transfer=True), self._replace(is_transfer=True, **other_values)
+
 
 Expectations = tuple[list[PlannedRule], list[PlannedFlow]]
 """Rules that nothing overrides, and the flows of the others."""
@@ -153,8 +158,8 @@ def build_expectations(
     for each in rules:
         if each.planned.is_total:
             totals.append(each)
-        elif each.overrides or each.settled:
-            flows += iter_flows_of_rule(each, start=window_start, end=window_end)
+        elif each.overrides or each.settled or each.planned.transfer_account_id:
+            flows += iter_flows_and_legs(each, start=window_start, end=window_end)
         else:
             unchanged_rules.append(each.planned)
     first_day = window_start if window_start > today else dt.date.min
@@ -208,6 +213,13 @@ def iter_flows_of_rule(
             continue
         account_id = patch.get("account_id", planned.account_id)
         yield PlannedFlow(occurrence.date, amount - settled, planned.currency, account_id, planned.id, original_date)
+
+
+def iter_flows_and_legs(rule: RuleWithOverrides, *, start: dt.date, end: dt.date) -> Iterator[PlannedFlow]:
+    """Yield the open occurrences in [start, end] as flows, those of a transfer as its two legs."""
+    other_account_id = rule.planned.transfer_account_id
+    for flow in iter_flows_of_rule(rule, start=start, end=end):
+        yield from (flow,) if other_account_id is None else flow.split_into_legs(other_account_id)
 
 
 def list_expected_transfers(

@@ -108,6 +108,8 @@ class PlannedTransaction(CompanyOwned, Audited):
     """A planned transaction: when it recurs, and the amount expected each time."""
 
     account = CompanyForeignKey(Account, null=True)  # null once the account is closed; the payment stays expected
+    # The other own account of a transfer: money out of `account` arrives here, money in comes from here.
+    transfer_account = CompanyForeignKey(Account, null=True)
     name = models.CharField(max_length=300)
     start_date = models.DateField()
     amount_value = models.DecimalField(max_digits=19, decimal_places=4)  # negative is money out
@@ -149,6 +151,11 @@ class PlannedTransaction(CompanyOwned, Audited):
     class Meta:
         indexes = [
             models.Index(fields=["company", "account"], name="planned_by_account"),
+            models.Index(
+                fields=["company", "transfer_account"],
+                condition=Q(transfer_account__isnull=False),
+                name="planned_by_transfer_account",
+            ),
             models.Index(
                 fields=["company", "category"], condition=Q(category__isnull=False), name="planned_by_category"
             ),
@@ -220,6 +227,17 @@ class PlannedTransaction(CompanyOwned, Audited):
                 condition=Q(settled_by=SettledBy.TRANSACTION)
                 | Q(settled_by=SettledBy.CATEGORY, category__isnull=False),
                 name="planned_total_has_category",
+            ),
+            models.CheckConstraint(
+                condition=Q(transfer_account__isnull=True)
+                | Q(category__isnull=True, invoice_date__isnull=True, settled_by=SettledBy.TRANSACTION),
+                name="planned_transfer_is_no_flow",
+            ),
+            models.CheckConstraint(
+                condition=Q(account__isnull=True)
+                | Q(transfer_account__isnull=True)
+                | ~Q(account=F("transfer_account")),
+                name="planned_transfer_has_two_accounts",
             ),
         ]
 

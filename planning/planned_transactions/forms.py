@@ -21,7 +21,8 @@ from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_na
 from planning.models import PlannedTransaction
 from planning.planned_transactions.serializers import PlannedTransactionSerializer
 
-TEXT_FIELDS = ("name", "direction", "amountValue", "amountCurrency", "accountId", "categoryId", "startDate")
+ROW_FIELDS = ("accountId", "transferAccountId", "categoryId")
+TEXT_FIELDS = ("name", "direction", "amountValue", "amountCurrency", *ROW_FIELDS, "startDate")
 RECURRENCE_FIELDS = ("frequency", "interval", "endType", "endDate", "endCount")
 DATE_FIELDS = ("invoiceDate", "serviceStartDate", "serviceEndDate")
 EXTERNAL_ID_FIELDS = ("externalId", "externalSubscriptionId", "externalInvoiceId")
@@ -110,7 +111,7 @@ def parse_planned_form(page: CompanyPage, *, planned: PlannedTransaction | None,
     stored = PlannedTransactionSerializer(planned).data if planned else {"accountId": None}
     for name in ("settledBy", "weekendShift"):
         values[name] = posted.get(name) or stored.get(name, DEFAULT_VALUES[name])
-    sent = {name: values[name] or None for name in ("accountId", "categoryId") if name not in hidden}
+    sent = {name: values[name] or None for name in ROW_FIELDS if name not in hidden}
     if values["amountCurrency"]:
         sent["amountCurrency"] = values["amountCurrency"]
     currency = get_form_currency(page, values)

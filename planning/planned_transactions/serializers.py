@@ -1,12 +1,10 @@
 """Serializers of planned transactions, their occurrences and overrides."""
 
 import datetime as dt
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, get_args
 
-from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
@@ -32,7 +30,6 @@ from planning.models import (
 from planning.planned_transactions.queries.occurrences import DueOccurrence, PlannedOccurrence
 from planning.planned_transactions.queries.recurring_payments import MAX_HISTORY
 
-WEB_URL_PATTERN = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # a browser might execute other schemes
 MAX_INT32 = 2_147_483_647  # service.md, part 8
 AMOUNT_HELP = "Amount with at most the currency's decimals; negative is money out."
 RECURRENCE_END_TYPES = ["never", "date", "count"]
@@ -109,23 +106,11 @@ def parse_date_or_none(text: str) -> dt.date | None:
         return None
 
 
-class WebAddressField(fields.TextField):
-    """An http or https URL."""
-
-    default_error_messages = {"not_a_web_address": gettext_lazy("Must be a URL that starts with https:// or http://.")}
-
-    def to_internal_value(self, data: Any) -> str:
-        text: str = super().to_internal_value(data)
-        if text and not WEB_URL_PATTERN.fullmatch(text):
-            self.fail("not_a_web_address")
-        return text
-
-
 class ExternalData(StrictSerializer):
     """Invoice data from the payment provider."""
 
     invoice_number = fields.TextField(allow_null=True, default=None, max_length=200)
-    invoice_url = WebAddressField(
+    invoice_url = fields.WebAddressField(
         allow_null=True, default=None, max_length=2000, help_text="URL that starts with https:// or http://."
     )
     collection_method = fields.TextField(allow_null=True, default=None, max_length=100)
@@ -141,10 +126,18 @@ class PlannedTransactionSerializer(StrictModelSerializer):
     With settledBy `category`, which requires categoryId, an occurrence is a monthly total: the transactions booked in
     that month with its category, and counterparty if set, settle it. Its open amount is planned less booked, but not
     past zero. `weekendShift` keeps the original date; it has no effect on invoices and with settledBy `category`.
+    With transferAccountId it is a transfer between own accounts, without category and invoice date. It counts in both
+    balances, across currencies at the rate of the day, but not as money in or out.
     """
 
     company_id = serializers.UUIDField(read_only=True)
     account_id = fields.IdField(allow_null=True, help_text="Account; null if none is set or it was deleted.")
+    transfer_account_id = fields.IdField(
+        allow_null=True,
+        required=False,
+        help_text="Other own account of a transfer, which receives a negative amount and pays a positive one; null for "
+        "other payments.",
+    )
     name = fields.NameField(max_length=300)
     amount_value = AmountField(help_text=AMOUNT_HELP)
     amount_currency = CurrencyField(required=False, help_text="Defaults to the account's currency.")
@@ -187,6 +180,7 @@ class PlannedTransactionSerializer(StrictModelSerializer):
             "id",
             "company_id",
             "account_id",
+            "transfer_account_id",
             "name",
             "start_date",
             "amount_value",

@@ -123,6 +123,8 @@ def clear_closed_account(*, account: Account, context: AuditContext) -> None:
     """Remove a closed account from planned transactions and overrides; what is planned stays expected."""
     plans = PlannedTransaction.objects.for_company(account.company_id).filter(account=account)
     plans.update(account=None, last_updated_time=context.time, last_updated_user_id=context.actor)
+    transfers = PlannedTransaction.objects.for_company(account.company_id).filter(transfer_account=account)
+    transfers.update(transfer_account=None, last_updated_time=context.time, last_updated_user_id=context.actor)
     overrides = PlannedOverride.objects.for_company(account.company_id).filter(account=account)
     changed_rows = list(overrides.values_list("id", "planned_id"))
     if not changed_rows:

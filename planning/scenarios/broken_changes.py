@@ -7,6 +7,13 @@ from uuid import UUID
 from ledger.models import Account, Category, Counterparty
 from planning.models import PlannedTransaction, Scenario
 
+MODEL_BY_COLUMN = {
+    "account_id": Account,
+    "transfer_account_id": Account,
+    "category_id": Category,
+    "counterparty_id": Counterparty,
+}
+
 
 def find_broken_changes(company_id: UUID, changes_of_scenarios: Sequence[Sequence[Any]]) -> list[set[int]]:
     """Return for each scenario the positions of changes whose references are gone; at most one query a table."""
@@ -44,6 +51,6 @@ def iter_change_references(stored: Mapping[str, Any]) -> Iterator[tuple[Any, UUI
             yield model, UUID(stored[name])
     columns = stored.get("columns") or {}
     for values in (columns, *(stored.get("patches") or {}).values()):
-        for name, model in {"account_id": Account, "category_id": Category, "counterparty_id": Counterparty}.items():
+        for name, model in MODEL_BY_COLUMN.items():
             if values.get(name):
                 yield model, UUID(values[name])

@@ -378,4 +378,5 @@ def build_planned_rule(planned: PlannedTransaction) -> PlannedRule:
         planned.recurrence_rule().weekend_shift,
         planned.category_id if planned.is_total else None,
         planned.counterparty_id if planned.is_total else None,
+        planned.transfer_account_id,
     )

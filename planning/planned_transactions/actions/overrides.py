@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from companies.change import CompanyChange, change_company
 from companies.errors import NotFoundError
 from companies.models import AuditContext, Company
@@ -52,6 +54,7 @@ def set_occurrence_override(
             raise NotAnOccurrence
         checks = BodyChecks(company)
         columns = build_patch_columns(checks, patch, currency=planned.amount_currency, pointer="#")
+        check_transfer_patch(checks, patch, transfer_account_id=planned.transfer_account_id, pointer="#")
         checks.raise_if_invalid()
         overlaid = {**get_occurrence_patch(planned, original_date), **columns}
         merged = {name: value for name, value in overlaid.items() if value is not None}
@@ -112,6 +115,18 @@ def build_patch_columns(checks: BodyChecks, patch: Mapping[str, Any], *, currenc
     checks.add_reference(Account, patch.get("account_id"), f"{pointer}/accountId")
     checks.add_reference(Category, patch.get("category_id"), f"{pointer}/categoryId")
     return columns
+
+
+def check_transfer_patch(
+    checks: BodyChecks, patch: Mapping[str, Any], *, transfer_account_id: UUID | None, pointer: str
+) -> None:
+    """Check that an occurrence of a transfer has no category and two accounts; without an account, it is none."""
+    if transfer_account_id is None:
+        return
+    if patch.get("category_id") is not None:
+        checks.add_error(f"{pointer}/categoryId", "contradicting_fields", _("A transfer has no category."))
+    if patch.get("account_id") == transfer_account_id:
+        checks.add_error(f"{pointer}/accountId", "same_account", _("Choose two different accounts."))
 
 
 def store_override_rows(planned: PlannedTransaction, patches: Patches, *, removed: set[dt.date]) -> bool:

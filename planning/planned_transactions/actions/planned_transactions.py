@@ -18,6 +18,7 @@ from planning.calc.recurrence import RecurrenceRule, is_occurrence
 from planning.models import MONTHLY_FREQUENCIES, PlannedSource, PlannedTransaction, SettledBy, Settlement, WeekendShift
 from planning.planned_transactions.actions.overrides import (
     build_patch_columns,
+    check_transfer_patch,
     lock_planned_transaction,
     store_override_rows,
 )
@@ -158,6 +159,7 @@ def validate_planned_transaction_values(
     currency = values.get("amount_currency") or get_default_currency(planned.company, values["account_id"])
     amount = checks.parse_amount(values["amount_value"], currency, "#/amountValue")
     checks.add_reference(Account, values["account_id"], "#/accountId")
+    check_transfer(checks, values)
     checks.add_reference(Category, values.get("category_id"), "#/categoryId")
     start, end = values.get("service_start_date"), values.get("service_end_date")
     if start and end and end < start:
@@ -172,6 +174,7 @@ def validate_planned_transaction_values(
         "settled_by": settled_by,
         "weekend_shift": values.get("weekend_shift", WeekendShift.NONE),
         "account_id": values["account_id"],
+        "transfer_account_id": values.get("transfer_account_id"),
         "amount_currency": currency,
         "amount_value": amount,
         "pass_through_tax_amount": validate_tax_amount(checks, values.get("pass_through_tax_amount"), amount, currency),
@@ -188,6 +191,27 @@ def validate_planned_transaction_values(
     checks.raise_if_invalid()
     reject_stray_overrides(checks, planned, build_recurrence_rule(columns), patches)
     return columns, patches
+
+
+def check_transfer(checks: BodyChecks, values: dict[str, Any]) -> None:
+    """Check that a transfer has two accounts and nothing that only payments have."""
+    transfer_account_id = values.get("transfer_account_id")
+    if transfer_account_id is None:
+        return
+    checks.add_reference(Account, transfer_account_id, "#/transferAccountId")
+    if values["account_id"] is None:
+        checks.add_error("#/accountId", "required", _("A transfer needs an account."))
+    elif values["account_id"] == transfer_account_id:
+        checks.add_error("#/transferAccountId", "same_account", _("Choose two different accounts."))
+    message = _("A transfer has no category or invoice date.")
+    for name, pointer in (("category_id", "#/categoryId"), ("invoice_date", "#/invoiceDate")):
+        if values.get(name) is not None:
+            checks.add_error(pointer, "contradicting_fields", message)
+    for day, patch in values.get("overrides", {}).items():
+        pointer = f"#/overrides/{day}"
+        check_transfer_patch(checks, patch, transfer_account_id=transfer_account_id, pointer=pointer)
+    if values.get("settled_by") == SettledBy.CATEGORY:
+        checks.add_error("#/settledBy", "contradicting_fields", _("One transaction settles a transfer."))
 
 
 def get_default_currency(company: Company, account_id: UUID | None) -> str:

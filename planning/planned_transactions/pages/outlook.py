@@ -190,7 +190,10 @@ def iter_unchanged_occurrences(
 def to_upcoming_occurrence(
     due: DueOccurrence, accounts: Mapping[UUID, str], matching_transactions: Mapping[tuple[UUID, dt.date], Transaction]
 ) -> UpcomingOccurrence:
-    account = accounts.get(due.expected.account_id, "") if due.expected.account_id else ""
+    expected = due.expected
+    account = format_accounts(
+        due.planned, account_id=expected.account_id, amount=Decimal(expected.amount_value), accounts=accounts
+    )
     match = matching_transactions.get((due.planned.id, due.expected.original_date))
     return UpcomingOccurrence(due.planned, due.expected, account, match)
 
@@ -284,6 +287,27 @@ def to_matchable_occurrence(due: DueOccurrence) -> OpenOccurrence:
 
 def list_account_names(company: Company) -> dict[UUID, str]:
     return dict(Account.objects.for_company(company.id).in_display_order().values_list("id", "name"))
+
+
+def format_planned_accounts(planned: PlannedTransaction, *, accounts: Mapping[UUID, str]) -> str:
+    """Return the account's name; of a transfer "Main → Reserve", in the direction of the money."""
+    return format_accounts(planned, account_id=planned.account_id, amount=planned.amount_value, accounts=accounts)
+
+
+def format_accounts(
+    planned: PlannedTransaction, *, account_id: UUID | None, amount: Decimal, accounts: Mapping[UUID, str]
+) -> str:
+    """Return the account names of an occurrence.
+
+    Args:
+        accounts: names by id; empty without the permission to read them.
+    """
+    name = accounts.get(account_id, "") if account_id else ""
+    other_name = accounts.get(planned.transfer_account_id, "") if planned.transfer_account_id else ""
+    if not other_name:
+        return name
+    payer, payee = (name, other_name) if amount < 0 else (other_name, name)
+    return f"{payer} → {payee}"
 
 
 def describe_recurrence(planned: PlannedTransaction) -> str:

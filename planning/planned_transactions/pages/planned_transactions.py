@@ -74,7 +74,7 @@ def show_planned_transactions(page: CompanyPage) -> HttpResponse:
             "row": row,
             "next": find_next_occurrence(row, today=page.today, settled=settled),
             "words": outlook.describe_recurrence(row),
-            "account": accounts.get(row.account_id, "") if row.account_id else "",
+            "account": outlook.format_planned_accounts(row, accounts=accounts),
         }
         for row in rows
     ]
@@ -100,6 +100,8 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
     """Show a planned transaction, its occurrences within a year, and its overrides."""
     planned = get_planned_transaction_or_404(page, planned_id)
     names, accounts = load_visible_names(page), list_visible_account_names(page)
+    account_ids = (planned.account_id, planned.transfer_account_id)
+    account_names = {each: names.get_account_name(each) for each in account_ids if each}
     end = add_months(page.today, MONTHS_PER_YEAR)
     upcoming, missing_currency = [], ""
     try:
@@ -111,7 +113,7 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
         tab="planned",
         planned=planned,
         words=outlook.describe_recurrence(planned),
-        account=names.get_account_name(planned.account_id) if planned.account_id else "",
+        account=outlook.format_planned_accounts(planned, accounts=account_names),
         category=names.get_category_name(planned.category_id) if planned.category_id else "",
         counterparty=names.get_counterparty_name(planned.counterparty) if planned.counterparty else "",
         late=[each for each in upcoming if each.expected.is_open and each.expected.date < page.today],
@@ -186,6 +188,7 @@ def list_hidden_fields(page: CompanyPage) -> set[str]:
     """Return the form fields whose values the user may not read."""
     permission_by_field = {
         "accountId": Permission.ACCOUNTS_READ,
+        "transferAccountId": Permission.ACCOUNTS_READ,
         "categoryId": Permission.CATEGORIES_READ,
         "counterparty": Permission.COUNTERPARTIES_READ,
     }

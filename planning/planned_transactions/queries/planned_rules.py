@@ -34,6 +34,7 @@ class PlannedRule(NamedTuple):
     weekend_shift: WeekendShift = "none"
     category_id: UUID | None = None
     counterparty_id: UUID | None = None
+    transfer_account_id: UUID | None = None
 
     @property
     def is_total(self) -> bool:
@@ -56,6 +57,7 @@ _RULES_IN_WINDOW = """
            CASE WHEN p.settled_by = 'category' THEN 'none' ELSE p.weekend_shift END,
            CASE WHEN p.settled_by = 'category' THEN p.category_id END,
            CASE WHEN p.settled_by = 'category' THEN p.counterparty_id END,
+           p.transfer_account_id,
            o.original_date, o.skipped, o.date, o.amount_value, o.account_id, o.category_id, o.name
       FROM planning_plannedtransaction AS p
       LEFT JOIN planning_plannedoverride AS o ON o.company_id = p.company_id AND o.planned_id = p.id

@@ -20,6 +20,7 @@ planned_bodies = st.fixed_dictionaries(
         "startDate": st.one_of(days, st.sampled_from(["2026-01-31", "2026-08-30"])),
         "amountValue": amounts.map(str),
         "category": st.none() | numbers,
+        "transfer": st.booleans(),  # between own accounts, where there is no category
         "counterparty": st.none() | numbers,
         "weekendShift": st.sampled_from(["none", "before", "after"]),
         "recurrence": st.none()
@@ -104,10 +105,13 @@ class RandomCompany:
         self.api, self.account, self.planned = api, account, list[dict[str, Any]]()
         self.categories = [str(category.id) for category in categories]
         self.counterparties = [str(counterparty.id) for counterparty in counterparties]
+        self.card = self.create("accounts", {"name": "Card", "type": "creditCard"})["id"]
 
     def build_planned(self, drawn: dict[str, Any]) -> dict[str, Any]:
         body = {
-            name: value for name, value in drawn.items() if name not in ("category", "counterparty", "paid", "override")
+            name: value
+            for name, value in drawn.items()
+            if name not in ("category", "counterparty", "transfer", "paid", "override")
         }
         body |= {
             "autoSettle": False,
@@ -118,6 +122,8 @@ class RandomCompany:
         }
         if drawn["category"] is not None:
             body["categoryId"] = self.categories[drawn["category"]]
+        elif drawn.get("transfer"):
+            body["transferAccountId"] = self.card
         if drawn["counterparty"] is not None:
             body["counterparty"] = {"id": self.counterparties[drawn["counterparty"]]}
         return body
@@ -138,7 +144,7 @@ class RandomCompany:
         if occurrences and (override := drawn["override"]):
             day = occurrences[override["index"] % len(occurrences)]["originalDate"]
             patch = {name: value for name, value in override.items() if name in ("amountValue", "date", "skipped")}
-            if "category" in override:
+            if "category" in override and planned["transferAccountId"] is None:
                 patch["categoryId"] = self.categories[override["category"]]
             answer = self.api.put(f"planned_transactions/{planned['id']}/overrides/{day}", patch)
             assert answer.status_code == 200, answer.content
