@@ -4,6 +4,7 @@ from django.urls import path
 
 from analytics.reports import (
     account,
+    billed_and_received,
     cash_bridge,
     cash_plan,
     monthly_report,
@@ -43,6 +44,16 @@ urlpatterns = [
     path("app/companies/<str:company_id>/planned", cash_plan.show_cash_plan, name="planned"),
     path("app/companies/<str:company_id>/recurring-revenue", revenue.show_recurring_revenue, name="recurring-revenue"),
     path("app/companies/<str:company_id>/recurring-revenue/customers.csv", revenue.download_customers, name="customers-csv"),
+    path(
+        "app/companies/<str:company_id>/recurring-revenue/billed-and-received.csv",
+        billed_and_received.download_billed_and_received,
+        name="billed-and-received-csv",
+    ),
+    path(
+        "app/companies/<str:company_id>/recurring-revenue/billed-and-received",
+        billed_and_received.show_billed_and_received,
+        name="billed-and-received",
+    ),
     path("app/companies/<str:company_id>/recurring-revenue/<str:chart>.csv", revenue.download_recurring_revenue_chart, name="recurring-revenue-download"),
     path("app/companies/<str:company_id>/recurring-revenue/customers", revenue.show_customers, name="customers"),
     path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>", revenue.show_customer, name="customer"),

@@ -34,7 +34,9 @@ def list_company_pages(patterns: Any = None, prefix: str = "") -> Iterator[tuple
 
 PAGES = list(list_company_pages())
 ADDRESSES_BY_PERMISSION: dict[Permission, list[tuple[str, str]]] = {}  # each with its method
+OTHER_PERMISSIONS: dict[str, set[Permission]] = {}  # address of a page that needs several -> those besides its own
 for _, page_address, page_view in PAGES:
+    OTHER_PERMISSIONS[page_address] = {*getattr(page_view, "reads_also", ())}
     for page_method, needed_permission in getattr(page_view, "permission_for", {}).items():
         if needed_permission and page_method != "HEAD":
             ADDRESSES_BY_PERMISSION.setdefault(needed_permission, []).append((page_address, page_method))
@@ -87,10 +89,29 @@ def test_page_requires_its_permission(browser_of, acme, needed):
         {needed.value, f"{needed.value.partition(':')[0]}:read"}
     )  # who sends a form sees the page again
     holder = factories.make_member(acme, "with@acme.example", role=Role.ADMIN, permissions=[p.value for p in enough])
+    holders = {frozenset(): holder}
     for address, method in ADDRESSES_BY_PERMISSION[needed]:
+        holder = holders.get(others_needed := frozenset(OTHER_PERMISSIONS[address])) or factories.make_member(
+            acme,
+            f"with{len(holders)}@acme.example",
+            role=Role.ADMIN,
+            permissions=[p.value for p in enough | others_needed],
+        )
+        holders[others_needed] = holder
         with transaction.atomic():
             refused = open_page(browser_of(without, acme).client, address, acme.id, method)
             taken = open_page(browser_of(holder, acme).client, address, acme.id, method)
             transaction.set_rollback(True)  # a form may have deleted or archived something
         assert refused.status_code == 403, (address, method)
         assert taken.status_code not in (403, 405, 500), (address, method)
+
+
+def test_page_of_several_permissions_requires_each(browser_of, acme):
+    several = {address: view.permission_for["GET"] for _, address, view in PAGES if OTHER_PERMISSIONS[address]}
+    assert several
+    for number, (address, own) in enumerate(several.items()):
+        for missing in {own, *OTHER_PERMISSIONS[address]}:
+            permissions = [p.value for p in Role.OWNER.permissions if p != missing]
+            email = f"{missing.value.replace(':', '-')}{number}@acme.example"
+            member = factories.make_member(acme, email, role=Role.ADMIN, permissions=permissions)
+            assert open_page(browser_of(member, acme).client, address, acme.id).status_code == 403, (address, missing)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from analytics import recurring_revenue_params
 from analytics.charts import recurring_revenue_figures, recurring_revenue_sections
 from analytics.charts.recurring_revenue_data import CustomerRevenueData, RecurringRevenueData
+from analytics.queries.billed_and_received import get_invoiced_amount, list_customer_invoices
 from analytics.queries.customers import (
     MAX_PAGE_NUMBER,
     ORDER_BY,
@@ -40,9 +42,11 @@ from ledger.subscriptions.pages.subscriptions import format_billing_interval
 from ledger.subscriptions.serializers.subscription_events import EventSerializer
 from ledger.subscriptions.serializers.subscriptions import SubscriptionSerializer
 from ledger.transactions.pages.labels import HIDDEN_NAME
+from planning.models import PlannedTransaction, attach_overrides
 
 TAB = "recurring-revenue"
 MAX_SUBSCRIPTIONS_SHOWN = 200  # subscriptions of one customer
+MAX_INVOICES_SHOWN = 50  # invoices of one customer
 MEASURE_LABELS = {"mrr": "MRR", "cmrr": _("Committed MRR"), "arr": "ARR", "carr": _("Committed ARR")}
 COMPARISON_LABELS = {"previousPeriod": _("Previous period"), "previousYear": _("Previous year")}
 COHORT_LABELS = {"revenue": _("Revenue"), "customers": _("Customers")}
@@ -263,10 +267,23 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
             for row, each in zip(events_found, EventSerializer(events_found, many=True).data, strict=True)
         ],
         cursor=cursor,
+        invoices=list_invoice_lines(page, customer_id),
+        most_invoices=MAX_INVOICES_SHOWN,
         edits=can_read_name and page.has_permission(Permission.COUNTERPARTIES_WRITE),
         writes=page.has_permission(Permission.SUBSCRIPTIONS_WRITE),
         **context,
     )
+
+
+def list_invoice_lines(page: CompanyPage, customer_id: UUID) -> list[tuple[PlannedTransaction, Decimal]]:
+    """Return (invoice, amount) of a customer's latest invoices; none without the permission to read them."""
+    if not page.has_permission(Permission.PLANNING_READ):
+        return []
+    invoices = list_customer_invoices(page.company).filter(counterparty=customer_id).order_by("-invoice_date", "-id")
+    amounts = (
+        (invoice, get_invoiced_amount(invoice)) for invoice in attach_overrides(list(invoices[:MAX_INVOICES_SHOWN]))
+    )
+    return [(invoice, amount) for invoice, amount in amounts if amount is not None]
 
 
 def add_subscription_labels(row: dict[str, Any], products: dict[str, str]) -> dict[str, Any]:

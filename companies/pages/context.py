@@ -310,12 +310,17 @@ def is_write_request(request: HttpRequest, permission: Permission) -> bool:
 
 
 def company_page(
-    *, reads: Permission | None = None, writes: Permission | None = None, uploads: bool = False
+    *,
+    reads: Permission | None = None,
+    writes: Permission | None = None,
+    reads_also: Sequence[Permission] = (),
+    uploads: bool = False,
 ) -> Callable[[PageFunction], PageFunction]:
     """Decorate a page below /app/companies/{company_id}: company and permission are checked before it runs.
 
     The page gets a CompanyPage. ``reads`` is needed for GET (without it there is only a form to submit),
-    ``writes`` for POST, with files if ``uploads``. Users who may write but not read have no page.
+    ``writes`` for POST, with files if ``uploads``. Users who may write but not read have no page. A page that shows
+    data of several kinds needs the permissions of ``reads_also`` too.
     """
     permission_by_method = {"GET": reads, "HEAD": reads, "POST": writes}
 
@@ -326,13 +331,14 @@ def company_page(
         def view(request: HttpRequest, company_id: str, **kwargs: Any) -> HttpResponse:
             access = get_access_or_404(request, company_id)
             permission = permission_by_method[request.method or ""]
-            if permission is None or not {permission, permission.read_permission} <= access.permissions:
+            if permission is None or not ({permission, permission.read_permission, *reads_also} <= access.permissions):
                 raise PermissionDenied
             if access.company.read_only and is_write_request(request, permission):
                 raise CompanyReadOnly
             return page(CompanyPage(request=request, access=access, now=timezone.now()), **kwargs)
 
         view.permission_for = permission_by_method  # type: ignore[attr-defined]
+        view.reads_also = reads_also  # type: ignore[attr-defined]
         view.takes_uploads = uploads  # type: ignore[attr-defined]
         return view
 
