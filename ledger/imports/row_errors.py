@@ -1,9 +1,11 @@
-"""Errors of rows of a table, as the API returns them."""
+"""Errors of rows of a table that an import reads by its headings."""
 
 from django.utils.translation import gettext as _
 
 from ledger.bulk.request_bodies import Fault
-from ledger.imports.calc.named_columns import RowFault
+from ledger.imports.calc.named_columns import NamedTable, RowFault
+from ledger.imports.calc.workbook_reader import ZIP_SIGNATURE
+from ledger.imports.file_errors import UnreadableTable
 
 
 def build_row_error(fault: RowFault, *, items: str) -> Fault:
@@ -14,3 +16,15 @@ def build_row_error(fault: RowFault, *, items: str) -> Fault:
     """
     detail = _("Line {line}: {reason}").format(line=fault.line, reason=_(fault.message).format(**fault.values))
     return f"#/{items}/{fault.position}/{fault.field}", fault.code, detail
+
+
+def check_row_widths(table: NamedTable, content: bytes) -> None:
+    """Check that no row of delimited text has more cells than headings; cells of workbooks cannot shift.
+
+    Raises:
+        UnreadableTable: names the line.
+    """
+    line = None if content.startswith(ZIP_SIGNATURE) else table.find_surplus_line()
+    if line is not None:
+        detail = _("Line {line} has more cells than headings. Put values with separators in quotation marks.")
+        raise UnreadableTable(detail.format(line=line))

@@ -23,7 +23,6 @@ from ledger.imports.calc.descriptions import join_description
 from ledger.imports.calc.detection import detect_mapping
 from ledger.imports.calc.detection_result import AccountFacts, Detection, MappingQuestion
 from ledger.imports.calc.movements import LeftOutRow, Movement
-from ledger.imports.calc.named_columns import NamedTable
 from ledger.imports.calc.other_party import find_counterparty
 from ledger.imports.calc.running_balance import RunningBalanceCheck, TableBalances
 from ledger.imports.calc.table import Table, is_last_row_cut
@@ -109,18 +108,6 @@ def read_uploaded_table(content: bytes, settings: Any = None) -> Lines:
             )
         )
     return lines
-
-
-def check_row_widths(table: NamedTable, content: bytes) -> None:
-    """Check that no row of delimited text has more cells than headings; cells of workbooks cannot shift.
-
-    Raises:
-        UnreadableTable: names the line.
-    """
-    line = None if content.startswith(ZIP_SIGNATURE) else table.find_surplus_line()
-    if line is not None:
-        detail = _("Line {line} has more cells than headings. Put values with separators in quotation marks.")
-        raise UnreadableTable(detail.format(line=line))
 
 
 def read_table_lines(content: bytes, given: dict[str, Any]) -> Lines:

@@ -47,7 +47,7 @@ OPTION_CHOICES = {
 }
 
 
-class DuplicateFileInRequest(InvalidInputError):
+class RepeatedUpload(InvalidInputError):
     """A file is listed twice. Upload the files again."""
 
     code = "repeated_upload"
@@ -139,12 +139,12 @@ def check_statements_page(page: CompanyPage) -> HttpResponse:
 def check_upload_limits(page: CompanyPage, upload_ids: Sequence[UUID]) -> None:
     """Check the uploads of a URL before reading them: each once, together within the size of one upload.
 
-    Raises TooManyFiles, DuplicateFileInRequest, UploadsTooLarge, UploadExpired.
+    Raises TooManyFiles, RepeatedUpload, UploadsTooLarge, UploadExpired.
     """
     if len(upload_ids) > MAX_FILES:
         raise TooManyFiles(_("You can upload at most {most} files at once.").format(most=MAX_FILES))
     if len(set(upload_ids)) < len(upload_ids):
-        raise DuplicateFileInRequest
+        raise RepeatedUpload
     if (
         sum(uploads.get_upload_size(**get_upload_owner(page), upload_id=each) for each in upload_ids)
         > settings.MAX_UPLOAD_MB * BYTES_PER_MIB

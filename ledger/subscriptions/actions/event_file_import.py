@@ -21,8 +21,8 @@ from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.calc.named_columns import RowFault
 from ledger.imports.file_errors import TooManyRows
-from ledger.imports.row_errors import build_row_error
-from ledger.imports.table_items import check_row_widths, read_uploaded_table
+from ledger.imports.row_errors import build_row_error, check_row_widths
+from ledger.imports.table_items import read_uploaded_table
 from ledger.models import ExternalIdTaken, SubscriptionEvent, SubscriptionEventImport
 from ledger.money.calc.money import format_amount
 from ledger.subscriptions.actions.import_references import ImportReferences, load_import_references

@@ -21,8 +21,8 @@ from ledger.bulk.request_bodies import Fault
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.file_errors import TooManyRows
-from ledger.imports.row_errors import build_row_error
-from ledger.imports.table_items import check_row_widths, read_uploaded_table
+from ledger.imports.row_errors import build_row_error, check_row_widths
+from ledger.imports.table_items import read_uploaded_table
 from ledger.models import Account, Counterparty, CounterpartyType, Direction
 from planning.calc.expected_dates import add_days
 from planning.calc.invoice_parties import normalize_party_name
