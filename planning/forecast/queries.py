@@ -53,8 +53,10 @@ class PlannedFlow(NamedTuple):
 
     def split_into_legs(self, other_account_id: UUID | None) -> "tuple[PlannedFlow, PlannedFlow]":
         """Return it as a transfer: the leg on its account and the one on the other account, in one currency."""
-        leg = self._replace(is_transfer=True)
-        return leg, leg._replace(amount=-self.amount, account_id=other_account_id)
+        return (
+            self._replace(is_transfer=True),
+            self._replace(is_transfer=True, amount=-self.amount, account_id=other_account_id),
+        )
 
 
 Expectations = tuple[list[PlannedRule], list[PlannedFlow]]

@@ -125,10 +125,8 @@ def test_due_occurrence_includes_its_planned_transaction_and_state(api, plan, bo
     ],
 )
 def test_invalid_window_is_rejected(api, parameters, code):
-    for answer in (
-        api.get("planned_transactions/due", parameters),
-        api.post("planned_transactions/matches", parameters),
-    ):
+    due, matches = "planned_transactions/due", "planned_transactions/matches"
+    for answer in (api.get(due, parameters), api.post(matches, parameters)):
         assert [error["code"] for error in answer.json()["errors"]] == [code]
 
 
