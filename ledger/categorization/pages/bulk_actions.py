@@ -76,7 +76,7 @@ def show_transactions(page: CompanyPage) -> HttpResponse:
         rows = select_transactions(page.company, validate_request_body(SelectionSerializer, selection_body))
         totals = sum_by_currency(rows)
         check_action_limit(action, totals)
-        if has_hidden_transactions(page, form, totals) and posted.get("confirmed") != totals.confirmation_token:
+        if has_hidden_transactions(page, form, totals) and posted.get("confirmed") != totals.selection_fingerprint:
             is_repeated = "confirmed" in posted
             question = BulkConfirmation(
                 action.kind,

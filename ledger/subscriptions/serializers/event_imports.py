@@ -50,13 +50,22 @@ class EventFileUpload(StrictSerializer):
         choices=QUANTITY_MODES, required=False, help_text="Whether amounts are multiplied by the column of quantities."
     )
     customer_column = fields.TextField(
-        required=False, max_length=MAX_HEADING_LENGTH, help_text="Heading of the column with the customer."
+        required=False,
+        allow_blank=True,
+        max_length=MAX_HEADING_LENGTH,
+        help_text="Heading of the column with the customer.",
     )
     date_column = fields.TextField(
-        required=False, max_length=MAX_HEADING_LENGTH, help_text="Heading of the column with the date of the event."
+        required=False,
+        allow_blank=True,
+        max_length=MAX_HEADING_LENGTH,
+        help_text="Heading of the column with the date of the event.",
     )
     amount_column = fields.TextField(
-        required=False, max_length=MAX_HEADING_LENGTH, help_text="Heading of the column with the amount per interval."
+        required=False,
+        allow_blank=True,
+        max_length=MAX_HEADING_LENGTH,
+        help_text="Heading of the column with the amount per interval.",
     )
     dry_run = fields.BooleanField(required=False, help_text="`true` returns the result without storing it.")
 

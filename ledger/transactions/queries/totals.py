@@ -89,7 +89,7 @@ class CurrencySums:
     pending_amounts: Sequence[tuple[Decimal, str]] = ()
 
     @property
-    def confirmation_token(self) -> str:
+    def selection_fingerprint(self) -> str:
         """The same as one token, which a confirmation form sends back to prove that nothing has changed."""
         latest = f"{self.latest.timestamp():.6f}" if self.latest else ""
         amounts = (f"{amount.normalize():f}{currency}" for amount, currency in self.amounts)

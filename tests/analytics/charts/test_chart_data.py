@@ -92,7 +92,7 @@ def parse_chart_table(html, chart):
 
 def format_plain_cell(text):
     """What a cell of the page says, as the file writes it."""
-    text = re.sub(r'<span class="(?:good|bad)">(\S+) \w+</span>', r"\1", text)
+    text = re.sub(r'<span class="(?:good|bad)">(\S+) <span[^>]*>\w+</span></span>', r"\1", text)
     return "" if text == "–" else text.replace("−", "-").replace(",", "").replace("+", "").removesuffix(" %")
 
 
@@ -313,7 +313,7 @@ def test_variance_is_labelled_favourable_or_adverse(shown):
     for name, cells in results.items():
         heading = rf'<th scope="row">(?:<a [^>]*>)?{re.escape(escape(name))}(?:</a>)?</th>'
         row = re.split(heading, html)[1].split("</tr>")[0]
-        word = re.findall(r'<span class="(good|bad)">[^<]*(favourable|adverse)</span>', row)
+        word = re.findall(r'<span class="(good|bad)">[^<]*<span[^>]*>(favourable|adverse)</span>', row)
         variances = [cells[2], cells[6]]
         is_cost = name in {LINES[line] for line in ("cogs", "cac", "pd", "ga")}
         assert word == [
