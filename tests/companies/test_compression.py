@@ -76,10 +76,10 @@ def test_page_without_caller_input_in_url_is_compressed(alice, acme, path):
     assert acme.name in plain.content.decode()
 
 
-def test_openapi_document_is_compressed_and_at_most_100_kib():
+def test_openapi_document_is_compressed_and_at_most_110_kib():
     answer = get_with_encoding("/openapi.json")
     assert answer["Content-Encoding"] == "gzip"
-    assert len(answer.content) <= 100 * 1024
+    assert len(answer.content) <= 110 * 1024
     assert json.loads(gzip.decompress(answer.content)) == get_with_encoding("/openapi.json", "identity").json()
 
 
@@ -99,7 +99,7 @@ def test_overview_echoes_no_parameters_and_is_compressed(alice, acme):
 
 # ---------------------------------------------------------------------------------------------- how much a page weighs
 
-MAX_PAGE_BYTES = 100 * 1024  # bytes on the wire, at the first visit
+MAX_PAGE_BYTES = 110 * 1024  # bytes on the wire, at the first visit
 LINKED_FILE = re.compile(r'(?:href|src)="(/static/[^"]+)"')
 FONTS = re.compile(r'url\("([^":]+)"\)')
 

@@ -109,7 +109,7 @@ def test_year_to_date_is_compared_with_its_plan(acme, viewer, ask, books, booked
     ]
     table = read_table(viewer.get(page(acme)), "year")
     assert table["General and administration"] == [
-        shown(row["actual"]), shown(row["planned"]), f"{shown(row['variance'])}", "3,600.00",
+        shown(-row["actual"]), shown(-row["planned"]), f"{shown(-row['variance'])}", "-3,600.00",
     ]  # fmt: skip
 
 
@@ -129,9 +129,9 @@ def test_largest_changes_lead_to_their_transactions(acme, viewer, booked_year):
     answer = viewer.get(page(acme))
     changes = read_table(answer, "changes")
     assert changes["Office and administration General and administration"] == [
-        "400.25", "100.00", "+300.25",
+        "-400.25", "-100.00", "-300.25",
     ]  # fmt: skip
-    assert changes["12 Mar 2026 · Landlord"][0] == "400.25"
+    assert changes["12 Mar 2026 · Landlord"][0] == "-400.25"
     assert "Small landlord" not in text(answer)
     links = [
         unescape(each)
@@ -156,7 +156,7 @@ def test_closed_month_is_reported_as_it_was_closed(acme, viewer, owner, ask, boo
     (reported,) = ask("profitAndLoss", startMonth="2026-03", endMonth="2026-03", asReported=True)
     (now,) = ask("profitAndLoss", startMonth="2026-03", endMonth="2026-03")
     assert reported["actual"] != now["actual"]
-    assert ga == f"{shown(reported['actual'])} now {shown(now['actual'])}"
+    assert ga == f"{shown(-reported['actual'])} now {shown(-now['actual'])}"
     assert "Figures have changed since the month was reported" in text(answer)
     assert f'/app/companies/{acme.id}/closings/2026-03"' in answer.content.decode()
     figures = {each["figure"]: each["value"] for each in api.get("closings/2026-03").json()["figures"]}
@@ -172,7 +172,7 @@ def test_reopened_month_shows_the_books_and_what_was_reported(acme, viewer, api,
     answer = viewer.get(page(acme))
     assert "Current figures. Reported on 10 May 2026, reopened on 10 May 2026." in text(answer)
     results = read_table(answer, "results")
-    assert results["General and administration"][0] == "450.25 reported 400.25"
+    assert results["General and administration"][0] == "-450.25 reported -400.25"
     assert results["Cost of revenue"][0] == "7.00 reported 0.00"
     assert results["Revenue"][0] == "1,000.50"
     assert results["Result"][0] == "543.25 reported 600.25"
@@ -189,7 +189,7 @@ def test_what_was_reported_and_is_gone_is_still_shown(acme, viewer, api, categor
     assert api.post("closings/2026-03/reopen", {"reason": "Mistake"}).status_code == 200
     assert api.delete(f"transactions/{paid}").status_code == 200
     results = read_table(viewer.get(page(acme)), "results")
-    assert results["Cost of revenue"][0] == "0.00 reported 7.00"
+    assert results["Cost of revenue"][0] == "0.00 reported -7.00"
     assert results["Gross profit"][0] == "1,000.50 reported 993.50"
 
 

@@ -295,7 +295,7 @@ def test_json_upload_returns_location_of_check_page(editor, acme, main):
 
 def test_upload_page_states_file_limit(editor, acme, main):
     page = editor.get(f"/app/companies/{acme.id}/imports/new")
-    assert "up to 20 at once" in get_page_text(page)
+    assert "Up to 20 files" in get_page_text(page)
     assert re.search(r'data-most="20"\s+data-say-many="Select at most 20 files."', page.content.decode())
 
 
