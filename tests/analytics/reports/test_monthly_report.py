@@ -110,7 +110,7 @@ def test_year_to_date_is_compared_with_its_plan(acme, viewer, ask, books, booked
     ]
     table = read_table(viewer.get(page(acme)), "year")
     assert table["General and administration"] == [
-        shown(-row["actual"]), shown(-row["planned"]), f"{shown(-row['variance'])}", "-3,600.00",
+        shown(-row["actual"]), shown(-row["planned"]), f"+{shown(-row['variance'])}", "-3,600.00",
     ]  # fmt: skip
 
 
@@ -174,7 +174,7 @@ def test_reopened_month_shows_the_books_and_what_was_reported(acme, viewer, api,
     assert "Current figures. Reported on 10 May 2026, reopened on 10 May 2026." in text(answer)
     results = read_table(answer, "results")
     assert results["General and administration"][0] == "-450.25 reported -400.25"
-    assert results["Cost of revenue"][0] == "7.00 reported 0.00"
+    assert results["Cost of revenue"][0] == "-7.00 reported 0.00"
     assert results["Revenue"][0] == "1,000.50"
     assert results["Result"][0] == "543.25 reported 600.25"
     assert read_table(answer, "cash")["Closing cash"][0] == "3,093.25 reported 3,150.25"
