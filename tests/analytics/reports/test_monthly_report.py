@@ -181,7 +181,7 @@ def test_reopened_month_shows_the_books_and_what_was_reported(acme, viewer, api,
     close()
     again = viewer.get(page(acme))
     assert "version 2" in text(again)
-    assert read_table(again, "results")["General and administration"][0] == "450.25"
+    assert read_table(again, "results")["General and administration"][0] == "-450.25"
 
 
 def test_what_was_reported_and_is_gone_is_still_shown(acme, viewer, api, categorized, booked_year, close):

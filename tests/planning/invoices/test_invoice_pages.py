@@ -28,8 +28,8 @@ def test_receivables_page_shows_aging_due_week_and_invoices(owner, acme, ledger)
     ledger.invoice("-5.00", name="Bill", days=3)
     text = get_page_text(owner.get(build_path(acme, "receivables")))
     assert "€100.00 open in total" in text
-    assert "31–60 days overdue €70.00" in text
-    assert "Not due yet €30.00" in text
+    assert "31–60 days overdue 70 % €70.00" in text
+    assert "Not due yet 30 % €30.00" in text
     assert "40 days overdue Late overdue Globex" in text
     due_this_week = text[text.index("Due this week") :]
     assert "Soon" in due_this_week[: due_this_week.index("All with an open amount")]
