@@ -45,6 +45,7 @@ class UpcomingMovement:
     text: str = ""
     due: date | None = None
     is_transfer: bool = False
+    is_planned_transfer: bool = False  # a transfer that was planned as one
 
 
 @company_page(reads=Permission.BALANCES_READ)
@@ -137,6 +138,7 @@ def list_upcoming_movements(
                     flow.planned_id,
                     due=due,
                     is_transfer=flow.is_transfer,
+                    is_planned_transfer=flow.is_planned_transfer,
                 )
             )
     transactions = (

@@ -50,12 +50,13 @@ class PlannedFlow(NamedTuple):
     original_date: dt.date
     is_transfer: bool = False
     is_invoice: bool = False  # which is expected until it is paid
+    is_planned_transfer: bool = False  # a transfer that was planned as one
 
     def split_into_legs(self, other_account_id: UUID | None) -> "tuple[PlannedFlow, PlannedFlow]":
         """Return it as a transfer: the leg on its account and the one on the other account, in one currency."""
         return (
-            self._replace(is_transfer=True),
-            self._replace(is_transfer=True, amount=-self.amount, account_id=other_account_id),
+            self._replace(is_transfer=True, is_planned_transfer=True),
+            self._replace(is_transfer=True, is_planned_transfer=True, amount=-self.amount, account_id=other_account_id),
         )
 
 

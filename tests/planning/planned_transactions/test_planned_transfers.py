@@ -276,3 +276,10 @@ def test_pages_plan_and_show_transfers(owner, api, acme, account, reserve):
     refused = owner.post(edit, form | {"transferAccountId": str(account.id)})
     assert refused.status_code == 400
     assert "Choose two different accounts." in get_page_text(refused)
+
+
+def test_page_of_upcoming_movements_names_a_planned_transfer(owner, acme, plan):
+    plan()
+    text = get_page_text(owner.get(f"/app/companies/{acme.id}/ahead", {"startDate": str(DAY), "endDate": str(DAY)}))
+    assert "Put aside planned transfer" in text
+    assert "booked on a card" not in text
