@@ -135,9 +135,9 @@ def list_product_names(page: CompanyPage) -> dict[str, str]:
 
 
 @company_page(reads=Permission.SUBSCRIPTIONS_READ)
-def show_customers(company_page: CompanyPage) -> HttpResponse:
+def show_customers(page: CompanyPage) -> HttpResponse:
     """List the customers with their recurring revenue."""
-    query, can_read_names = company_page.request.GET, company_page.has_permission(Permission.COUNTERPARTIES_READ)
+    query, can_read_names = page.request.GET, page.has_permission(Permission.COUNTERPARTIES_READ)
     orders = ORDER_BY if can_read_names else ORDER_BY_WITHOUT_NAMES
     sort = query.get("sort", "-mrr")
     sort = sort if sort in orders else "-mrr"
@@ -146,8 +146,8 @@ def show_customers(company_page: CompanyPage) -> HttpResponse:
     lines, has_more, missing_currency = list[CustomerLine](), False, ""
     try:
         lines, has_more = list_customer_revenue(
-            company=company_page.company,
-            today=company_page.today,
+            company=page.company,
+            today=page.today,
             text=text,
             order=orders[sort],
             page_number=page_number,
@@ -155,7 +155,7 @@ def show_customers(company_page: CompanyPage) -> HttpResponse:
         )
     except RateLookupError as error:
         missing_currency = error.currency
-    return company_page.render(
+    return page.render(
         "analytics/customers.html",
         tab=TAB,
         lines=lines,
@@ -167,7 +167,7 @@ def show_customers(company_page: CompanyPage) -> HttpResponse:
         sorts={name: label for name, label in SORT_LABELS.items() if name in orders},
         page=page_number,
         more=has_more,
-        writes=company_page.has_permission(Permission.COUNTERPARTIES_WRITE) and can_read_names,
+        writes=page.has_permission(Permission.COUNTERPARTIES_WRITE) and can_read_names,
     )
 
 

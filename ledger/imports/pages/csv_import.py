@@ -282,9 +282,9 @@ def build_csv_import_check(page: CompanyPage, upload_id: UUID, lines: Lines, con
     return CsvImportCheck(page, upload_id, lines, form, is_first, detection, tuple(questions), answers)
 
 
-def find_chosen_account(company_page: CompanyPage, sent: Any) -> Account | None:
+def find_chosen_account(page: CompanyPage, sent: Any) -> Account | None:
     """The account that was chosen, or the only one."""
-    accounts = list_importable_accounts(company_page)
+    accounts = list_importable_accounts(page)
     named = sent.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
     return next((each for each in accounts if str(each.id) == named), None)
 
@@ -371,29 +371,27 @@ def find_opening_balance(page: CompanyPage, account: Account, rows: TableItems) 
 
 def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpResponse:
     """Import the rows and go to the list of imports; on an error render the rows again."""
-    company_page, account, form = import_check.page, import_check.form.get_chosen_account(), BoundForm(values={})
-    on_error = "skip" if "leave_out" in company_page.request.POST else "abort"
-    with company_page.handle_errors(form):
-        closed = "skip" if "leave_closed" in company_page.request.POST else "refuse"
+    page, account, form = import_check.page, import_check.form.get_chosen_account(), BoundForm(values={})
+    on_error = "skip" if "leave_out" in page.request.POST else "abort"
+    with page.handle_errors(form):
+        closed = "skip" if "leave_closed" in page.request.POST else "refuse"
         request = rows.build_request(on_error=on_error, duplicates=import_check.duplicates, closed=closed)
-        request.skip_possible_duplicates = "leave_possible" in company_page.request.POST
-        opening = (
-            find_opening_balance(company_page, account, rows) if "set_opening" in company_page.request.POST else None
-        )
+        request.skip_possible_duplicates = "leave_possible" in page.request.POST
+        opening = find_opening_balance(page, account, rows) if "set_opening" in page.request.POST else None
         outcome = uploads.import_upload(
-            company=company_page.company,
-            context=company_page.audit_context,
+            company=page.company,
+            context=page.audit_context,
             upload_id=import_check.upload_id,
             request=request,
             account_id=account.id,
             name=import_check.form.cleaned_data["name"],
             csv_settings=build_csv_settings(import_check.form, rows)
-            if company_page.has_permission(Permission.ACCOUNTS_WRITE)
+            if page.has_permission(Permission.ACCOUNTS_WRITE)
             else None,
             opening=opening,
         )
-        messages.success(company_page.request, format_import_outcome(outcome, account))
-        return redirect_to_next_file(company_page)
-    if not uploads.is_upload_stored(**get_upload_owner(company_page), upload_id=import_check.upload_id):
-        return redirect_to_new_upload(company_page)
+        messages.success(page.request, format_import_outcome(outcome, account))
+        return redirect_to_next_file(page)
+    if not uploads.is_upload_stored(**get_upload_owner(page), upload_id=import_check.upload_id):
+        return redirect_to_new_upload(page)
     return preview_csv_import(import_check, rows, status=400, error=form.errors.get("", str(BAD_ROWS_MESSAGE)))

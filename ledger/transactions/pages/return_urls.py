@@ -21,23 +21,23 @@ def build_transactions_return_url(page: CompanyPage, query: str, **parameters: s
     return build_list_url(page, "transactions", query, **parameters)
 
 
-def build_list_url(company_page: CompanyPage, url_name: str, query: str, **extra_parameters: str) -> str:
+def build_list_url(page: CompanyPage, url_name: str, query: str, **extra_parameters: str) -> str:
     """Return the address of a list with the query string it had before."""
     parameters = QueryDict(query.replace("\0", "")[:MAX_QUERY_LENGTH], mutable=True)
     parameters.update(extra_parameters)
-    path = reverse(url_name, kwargs={"company_id": company_page.company.id})
+    path = reverse(url_name, kwargs={"company_id": page.company.id})
     return f"{path}?{parameters.urlencode()}" if parameters else path
 
 
-def get_return_url(company_page: CompanyPage, url_name: str) -> str:
+def get_return_url(page: CompanyPage, url_name: str) -> str:
     """Return the address of the list named by the parameter `then`."""
-    return build_list_url(company_page, url_name, company_page.request.GET.get("then", ""))
+    return build_list_url(page, url_name, page.request.GET.get("then", ""))
 
 
-def redirect_to_list(company_page: CompanyPage, url_name: str, message: str) -> HttpResponse:
+def redirect_to_list(page: CompanyPage, url_name: str, message: str) -> HttpResponse:
     """Show a message on that list."""
-    messages.success(company_page.request, message)
-    return redirect(get_return_url(company_page, url_name))
+    messages.success(page.request, message)
+    return redirect(get_return_url(page, url_name))
 
 
 def build_return_query(page: CompanyPage, *names: str) -> str:

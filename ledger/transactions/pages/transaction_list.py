@@ -207,26 +207,26 @@ class ListPage:
 
 
 def render_transaction_list(
-    company_page: CompanyPage,
+    page: CompanyPage,
     *,
     bulk: BoundForm | None = None,
     ticked: frozenset[str] = frozenset(),
     question: BulkConfirmation | None = None,
 ) -> HttpResponse:
     """Render a page of the list; with status 400 if a filter or bulk form has errors."""
-    list_query, ledger_names = parse_list_query(company_page), load_visible_names(company_page)
+    list_query, ledger_names = parse_list_query(page), load_visible_names(page)
     list_page = ListPage()
     try:
-        list_page = load_list_page(company_page, list_query)
+        list_page = load_list_page(page, list_query)
     except ValidationError as error:
         add_filter_errors(list_query.form, error)
     bulk = bulk or BoundForm(values={})
-    query = company_page.request.GET.copy()
+    query = page.request.GET.copy()
     for name in VIEW_PARAMETERS:
         query.pop(name, None)
     filters = urlencode(list_query_items(query))
-    totals = compute_list_totals(company_page, list_query)
-    return company_page.render(
+    totals = compute_list_totals(page, list_query)
+    return page.render(
         "ledger/transactions/transactions.html",
         status=200 if list_query.form.is_valid and bulk.is_valid else 400,
         tab="transactions",
@@ -234,36 +234,32 @@ def render_transaction_list(
         filtered=bool(filters),
         query=filters,
         seen=urlencode(
-            [
-                item
-                for item in list_query_items(company_page.request.GET)
-                if item[0] not in ("run", CATEGORIZED_PARAMETER)
-            ]
+            [item for item in list_query_items(page.request.GET) if item[0] not in ("run", CATEGORIZED_PARAMETER)]
         ),
         beyond=list_query.other_filters,
         chips=build_filter_chips(
-            company_page,
+            page,
             list_collapsed_filters(list_query),
             items=list_query_items(query),
             counterparty=list_query.counterparty,
             names=ledger_names,
         ),
         more_open=any(list_query.form.values[name] or name in list_query.form.errors for name in MORE_FILTERS),
-        lines=build_transaction_lines(company_page, list_page.rows, ledger_names, shares=totals.shares),
+        lines=build_transaction_lines(page, list_page.rows, ledger_names, shares=totals.shares),
         sums=sum_by_currency(list_query.rows) if list_page.rows else None,
         total=totals.total,
         next=urlencode([*list_query_items(query), ("cursor", list_page.later)]) if list_page.later else None,
         previous=urlencode([*list_query_items(query), ("before", list_page.earlier)]) if list_page.earlier else None,
-        later="cursor" in company_page.request.GET or "before" in company_page.request.GET,
+        later="cursor" in page.request.GET or "before" in page.request.GET,
         bulk=bulk,
         ticked=ticked,
         question=question,
-        run=find_undoable_run(company_page),
-        density=get_list_density(company_page),
-        views=list_saved_views(company_page),
+        run=find_undoable_run(page),
+        density=get_list_density(page),
+        views=list_saved_views(page),
         assigners=list_query.assigners.items(),
-        writes=company_page.has_permission(Permission.TRANSACTIONS_WRITE),
-        counterparties=list_counterparty_suggestions(company_page),
+        writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
+        counterparties=list_counterparty_suggestions(page),
         **build_filter_choices(ledger_names),
     )
 
@@ -329,7 +325,7 @@ def list_collapsed_filters(list_query: TransactionListQuery) -> list[tuple[str, 
 
 
 def build_transaction_lines(
-    company_page: CompanyPage,
+    page: CompanyPage,
     transactions: list[Transaction],
     ledger_names: LedgerNames,
     *,
@@ -337,7 +333,7 @@ def build_transaction_lines(
 ) -> list[dict[str, Any]]:
     """Return the transactions as template rows; one query, whatever their number."""
     category_names: dict[UUID, dict[str, None]] = {}
-    rows = Categorization.objects.for_company(company_page.company.id).filter(
+    rows = Categorization.objects.for_company(page.company.id).filter(
         transaction_id__in=[row.id for row in transactions]
     )
     rows = rows.filter(counter__isnull=True).order_by("transaction_id", "position", "id")
@@ -345,7 +341,7 @@ def build_transaction_lines(
         category_names.setdefault(transaction_id, {})[ledger_names.get_category_name(category_id)] = None
     lines = []
     list_path = reverse(
-        "transactions", args=[company_page.company.id]
+        "transactions", args=[page.company.id]
     )  # reversing the URL for each row takes as long as the row
     for row in transactions:
         chips = list(category_names.get(row.id, ()))

@@ -53,50 +53,46 @@ FIELD_BY_POINTER = {
 
 
 @company_page(reads=Permission.PLANNING_READ, writes=Permission.PLANNING_WRITE)
-def show_plan(company_page: CompanyPage) -> HttpResponse:
+def show_plan(page: CompanyPage) -> HttpResponse:
     """Show a year of the plan; on POST save the changed cells, all or nothing."""
-    start, notice = plan_grid.parse_start_month(
-        company_page.request.GET.get("startMonth", ""), today=company_page.today
-    )
-    page_number = parse_integer_or_text(company_page.request.GET.get("page", "1"))
-    if not isinstance(page_number, int) or page_number < 1 or (company_page.is_post and notice):
+    start, notice = plan_grid.parse_start_month(page.request.GET.get("startMonth", ""), today=page.today)
+    page_number = parse_integer_or_text(page.request.GET.get("page", "1"))
+    if not isinstance(page_number, int) or page_number < 1 or (page.is_post and notice):
         raise Http404
     try:
-        plan_grid_page = plan_grid.build_plan_grid(company_page, start=start, page_number=page_number)
+        plan_grid_page = plan_grid.build_plan_grid(page, start=start, page_number=page_number)
     except RateLookupError as missing:
-        return company_page.render(
-            "planning/plan/plan.html", tab=TAB, missing=missing.currency, start=format_month(start)
-        )
-    if not company_page.is_post:
-        return render_plan_grid(company_page, plan_grid_page, notice=notice)
+        return page.render("planning/plan/plan.html", tab=TAB, missing=missing.currency, start=format_month(start))
+    if not page.is_post:
+        return render_plan_grid(page, plan_grid_page, notice=notice)
     grid_input = posted_grid.parse_grid(
-        company_page.request.POST, months=plan_grid_page.months, currency=company_page.company.base_currency
+        page.request.POST, months=plan_grid_page.months, currency=page.company.base_currency
     )
     if not (grid_input.cells or grid_input.errors or grid_input.cleared_rows):
-        messages.info(company_page.request, _("No changes to save."))
-        return redirect_to_plan(company_page, start, page_number)
-    with company_page.handle_errors(plan_grid_page):
+        messages.info(page.request, _("No changes to save."))
+        return redirect_to_plan(page, start, page_number)
+    with page.handle_errors(plan_grid_page):
         grid_input.raise_if_invalid()
         grid_changes.save_plan_cells(
-            company=company_page.company,
-            context=company_page.audit_context,
+            company=page.company,
+            context=page.audit_context,
             cells=grid_input.cells,
             rates=get_rate_table(),
             cleared_rows=grid_input.cleared_rows,
             months=plan_grid_page.months,
         )
-        if company_page.audit_context.touched_company_ids:
+        if page.audit_context.touched_company_ids:
             messages.success(
-                company_page.request,
+                page.request,
                 build_saved_message(
                     len(grid_input.cells), is_cleared=bool(grid_input.cleared_rows), months=plan_grid_page.months
                 ),
             )
         else:
-            messages.info(company_page.request, _("Nothing to clear in this row."))
-        return redirect_to_plan(company_page, start, page_number)
+            messages.info(page.request, _("Nothing to clear in this row."))
+        return redirect_to_plan(page, start, page_number)
     plan_grid_page.typed = grid_input.texts
-    return render_plan_grid(company_page, plan_grid_page, status=400)
+    return render_plan_grid(page, plan_grid_page, status=400)
 
 
 def build_saved_message(cells: int, *, is_cleared: bool, months: Sequence[dt.date]) -> str:
@@ -156,11 +152,11 @@ def build_title(grid: PlanGrid) -> str:
     return _("Plan from {month}").format(month=get_current_locale().format_month(grid.months[0], full=True))
 
 
-def redirect_to_plan(company_page: CompanyPage, start: dt.date, page_number: int = 1) -> HttpResponse:
+def redirect_to_plan(page: CompanyPage, start: dt.date, page_number: int = 1) -> HttpResponse:
     """Redirect to the plan grid."""
     query: dict[str, Any] = {"startMonth": format_month(start)}
     query |= {"page": page_number} if page_number > 1 else {}
-    return redirect(f"{reverse('plan', args=[company_page.company.id])}?{urlencode(query)}")
+    return redirect(f"{reverse('plan', args=[page.company.id])}?{urlencode(query)}")
 
 
 @company_page(writes=Permission.PLANNING_WRITE)

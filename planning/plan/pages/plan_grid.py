@@ -205,7 +205,7 @@ def build_plan_sheet(grid: PlanGrid, lines: Sequence[dict[str, Any]], *, title: 
     )
 
 
-def build_plan_grid(company_page: CompanyPage, *, start: dt.date, page_number: int | None = 1) -> PlanGrid:
+def build_plan_grid(page: CompanyPage, *, start: dt.date, page_number: int | None = 1) -> PlanGrid:
     """Build a page of a year of the plan, from a month on; all rows without a page number.
 
     Raises:
@@ -213,20 +213,20 @@ def build_plan_grid(company_page: CompanyPage, *, start: dt.date, page_number: i
     """
     months = list_months(start, add_months(start, MONTHS_PER_YEAR - 1))
     rates = get_rate_table()
-    amounts, names = sum_planned_results_in_base(company_page.company, months, rates), load_visible_names(company_page)
+    amounts, names = sum_planned_results_in_base(page.company, months, rates), load_visible_names(page)
     rows = list_plan_rows(names, amounts)
     first = ((page_number or 1) - 1) * ROWS_PER_PAGE
     last = first + ROWS_PER_PAGE if page_number else len(rows)
     return PlanGrid(
-        company=company_page.company,
+        company=page.company,
         months=months,
         rows=rows[first:last],
         amounts=amounts,
         names=names,
-        payments=find_planned_payments(company_page.company, months, rates),
+        payments=find_planned_payments(page.company, months, rates),
         page=page_number or 1,
         more=len(rows) > last,
-        style=get_sheet_style(company_page.request),
+        style=get_sheet_style(page.request),
     )
 
 

@@ -257,20 +257,20 @@ def unsettle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> H
 
 
 def redirect_after_occurrence_change(
-    company_page: CompanyPage, planned: PlannedTransaction, message: str, *, settled: str = ""
+    page: CompanyPage, planned: PlannedTransaction, message: str, *, settled: str = ""
 ) -> HttpResponse:
     """Redirect to the page of the button: the cash plan, the inbox or the planned transaction.
 
     Args:
         settled: the occurrence that was just settled, for the undo link of the inbox.
     """
-    return_page = RETURN_PAGES.get(company_page.request.POST.get("from", ""))
+    return_page = RETURN_PAGES.get(page.request.POST.get("from", ""))
     if return_page == "inbox":
-        messages.success(company_page.request, message)
-        return redirect(build_inbox_url(company_page, company_page.request.POST.get("next"), settled=settled))
+        messages.success(page.request, message)
+        return redirect(build_inbox_url(page, page.request.POST.get("next"), settled=settled))
     if return_page:
-        return company_page.redirect_with_message(message, return_page)
-    return company_page.redirect_with_message(message, "planned-one", planned_id=planned.id)
+        return page.redirect_with_message(message, return_page)
+    return page.redirect_with_message(message, "planned-one", planned_id=planned.id)
 
 
 def format_occurrence_message(text: str, planned: PlannedTransaction, original: dt.date) -> str:
