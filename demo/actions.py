@@ -35,7 +35,7 @@ class DemoAccess:
 
 def create_demo_company(
     *, name: str, now: datetime, months: int = MAX_MONTHS, count: int | None = None,
-    tell: ProgressCallback = ignore_progress,
+    report_progress: ProgressCallback = ignore_progress,
 ) -> DemoAccess:  # fmt: skip
     """Create a demo company with members, an owner-level API key, and the story of the last months up to now.
 
@@ -45,7 +45,7 @@ def create_demo_company(
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    tell("Founding the company", 0.0)
+    report_progress("Creating the company", 0.0)
     context = AuditContext(time=now)
     password = secrets.token_urlsafe(12)
     owner = members.prepare_demo_owner(password)
@@ -57,12 +57,17 @@ def create_demo_company(
     api_key = api_keys.create_api_key(
         company=company, context=context, name="Demo", permissions=ALL_PERMISSIONS, creator=None
     )
-    fill_demo_company(company=company, context=context, months=months, count=count, tell=tell)
+    fill_demo_company(company=company, context=context, months=months, count=count, report_progress=report_progress)
     return DemoAccess(company_id=str(company.id), email=owner.email, password=password, api_key=api_key.text)
 
 
 def fill_demo_company(
-    *, company: Company, context: AuditContext, months: int, count: int | None, tell: ProgressCallback = ignore_progress
+    *,
+    company: Company,
+    context: AuditContext,
+    months: int,
+    count: int | None,
+    report_progress: ProgressCallback = ignore_progress,
 ) -> None:
     """Fill an empty company with the story up to the day of `context`.
 
@@ -74,10 +79,10 @@ def fill_demo_company(
     accounts.create_demo_accounts(books=books, story=story)
     subscriptions.create_demo_subscriptions(books=books)
     transactions.create_demo_counterparties(books=books)
-    transactions.store_movements(books=books, movements=story.movements, tell=tell)
+    transactions.store_movements(books=books, movements=story.movements, report_progress=report_progress)
     accounts.archive_former_account(books=books)
     rules.create_demo_rules(books=books)
-    tell("Planning", 0.95)
+    report_progress("Planning", 0.95)
     plans.plan_payments(books=books)
     plans.create_plan_items(books=books)
     files.create_demo_files(books=books)

@@ -35,24 +35,24 @@ def create_demo_counterparties(*, books: DemoBooks) -> None:
     books.load_ids()
 
 
-def store_movements(*, books: DemoBooks, movements: Sequence[Movement], tell: ProgressCallback) -> None:
+def store_movements(*, books: DemoBooks, movements: Sequence[Movement], report_progress: ProgressCallback) -> None:
     """Store all movements with their categorizations."""
     for number, movement in enumerate(movements):
         if movement.is_categorized_later or movement.invoice:
             movement.external_id = f"invoice-{movement.invoice}" if movement.invoice else f"bank-{number}"
     for start in range(0, len(movements), import_body.MAX_IMPORT_ITEMS):
-        tell("Importing transactions", 0.05 + 0.25 * start / len(movements))
+        report_progress("Importing transactions", 0.05 + 0.25 * start / len(movements))
         items = [build_import_item(each, books) for each in movements[start : start + import_body.MAX_IMPORT_ITEMS]]
         import_transactions(**books.scope, request=import_body.TransactionImportRequest(items=items))
     analyze_tables(*FILLED_TABLES)  # planner statistics, within this transaction
     rows = Transaction.objects.for_company(books.company.id).exclude(external_id=None)
     ids = dict(rows.values_list("external_id", "id"))
     stored = [(each, ids[each.external_id]) for each in movements if each.is_categorized_later]
-    tell("Categorizing invoices", 0.34)
+    report_progress("Categorizing invoices", 0.34)
     categorize_invoices(books, [each for each in stored if each[0].tax or each[0].service_months])
-    tell("Splitting payments", 0.52)
+    report_progress("Splitting payments", 0.52)
     split_payments(books, [each for each in stored if each[0].is_split])
-    link_transfers(books, [each for each in stored if each[0].transfer], tell)
+    link_transfers(books, [each for each in stored if each[0].transfer], report_progress)
 
 
 def build_import_item(movement: Movement, books: DemoBooks) -> import_body.TransactionImportItem:
@@ -101,13 +101,13 @@ def split_payments(books: DemoBooks, stored: StoredMovements) -> None:
         replace_categorizations(**books.scope, transaction_id=row_id, inputs=inputs)
 
 
-def link_transfers(books: DemoBooks, stored: StoredMovements, tell: ProgressCallback) -> None:
+def link_transfers(books: DemoBooks, stored: StoredMovements, report_progress: ProgressCallback) -> None:
     """Link the two legs of each transfer, where both have happened."""
     legs_by_transfer: dict[int, dict[bool, UUID]] = defaultdict(dict)
     for movement, row_id in stored:
         legs_by_transfer[movement.transfer][movement.amount > 0] = row_id
     for number, legs in enumerate(legs_by_transfer.values()):
-        tell("Linking transfers", 0.6 + 0.35 * number / len(legs_by_transfer))
+        report_progress("Linking transfers", 0.6 + 0.35 * number / len(legs_by_transfer))
         if len(legs) == 2:
             transfers.link_transfer(
                 **books.scope, source_id=legs[False], source_categorization_id=None, target_id=legs[True]

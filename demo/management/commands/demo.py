@@ -34,9 +34,13 @@ class Command(BaseCommand):
             name = parse_name(options["name"], max_length=200)
         except ValidationError as error:
             raise CommandError(f"--name: {error.message}") from None
-        with progress_bar.draw_progress_bar(self.stderr, is_quiet=options["json"]) as tell:
+        with progress_bar.draw_progress_bar(self.stderr, is_quiet=options["json"]) as report_progress:
             demo_access = create_demo_company(
-                name=name, now=timezone.now(), months=options["months"], count=options["transactions"], tell=tell
+                name=name,
+                now=timezone.now(),
+                months=options["months"],
+                count=options["transactions"],
+                report_progress=report_progress,
             )
         credentials = demo_access.to_dict()
         text = "\n".join(f"{name:10} {value}" for name, value in credentials.items())

@@ -46,6 +46,7 @@ from ledger.subscriptions.calc.event_table import (
 
 MAX_EVENT_ROWS = 10_000  # in one file
 NAME_PATTERN = re.compile(TRIMMED_NAME_PATTERN)
+NAME_MESSAGE = "Must be a single line without control characters."
 COLUMN_QUESTIONS = {"customer": "customerColumn", "eventDate": "dateColumn", "amount": "amountColumn"}
 
 
@@ -223,9 +224,6 @@ def find_name_faults(events: Sequence[TableEvent]) -> list[RowFault]:
     ]
 
 
-NAME_MESSAGE = "Must be a single line without control characters."
-
-
 def find_changed_event_faults(
     company: Company, events: Sequence[TableEvent], items: Sequence[EventImportItem]
 ) -> list[RowFault]:
@@ -240,8 +238,8 @@ def find_changed_event_faults(
             continue
         values = [event.date, event.amount, item.amount_currency, event.interval, event.interval_count]
         if known.setdefault(item.external_id, values) != values:
-            message = str(ExternalIdTaken.code), "Another event already has this external ID."
-            faults.append(RowFault(event.position, event.line, "externalId", *message, {}))
+            message = "Another event already has this external ID."
+            faults.append(RowFault(event.position, event.line, "externalId", str(ExternalIdTaken.code), message, {}))
     return faults
 
 
