@@ -14,5 +14,5 @@ def measure_length(page: Any, path: str) -> int:
 
 
 def get_page_height(page: Any) -> int:
-    """Return the height of the open page in pixels."""
-    return int(page.evaluate("document.documentElement.scrollHeight"))
+    """Return the height of the open page in pixels, in its typeface, which may come late on a busy machine."""
+    return int(page.evaluate("document.fonts.ready.then(() => document.documentElement.scrollHeight)"))
