@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -61,7 +62,7 @@ examples.load_profile("unhurried")
 
 static_file_cache.cache_static_files()
 
-pytest_plugins = ["tests.run_count", "tests.file_order"]
+pytest_plugins = ["tests.run_count"]
 
 
 @pytest.fixture(scope="session")
@@ -96,6 +97,14 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
                 cluster.allow_audit_truncation(cursor)
         database_cleanup.install_cleanup()
         base_rows.prepare_sets()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that start servers come first, then those of most tests: what takes minutes is not begun at the end, when
+    the other workers have nothing left."""
+    test_counts = Counter(item.path for item in items)
+    slow = {item.path for item in items if item.get_closest_marker("server") or item.get_closest_marker("browser")}
+    items.sort(key=lambda item: (item.path not in slow, -test_counts[item.path], item.path))
 
 
 @pytest.hookimpl(wrapper=True)
