@@ -82,6 +82,7 @@ def show_upcoming_movements(page: CompanyPage) -> HttpResponse:
         movements=movements_found[:VISIBLE_COUNT],
         folded=movements_found[VISIBLE_COUNT:MAX_SHOWN],
         more=max(len(movements_found) - MAX_SHOWN, 0),
+        currencies={movement.currency for movement in movements_found},
         names={row.id: row.name for row in rows} if page.has_permission(Permission.ACCOUNTS_READ) else {},
         plans=list_planned_names(page, movements_found),
         inflow=sums[0],

@@ -99,6 +99,22 @@ NAVIGATION = (
 """In display order. A new part of a company is one item here."""
 
 
+SETTINGS: tuple[tuple[str, str | Promise, str, Permission | None], ...] = (
+    ("company", _("Company"), "company-settings", Permission.COMPANY_READ),
+    ("categories", _("Categories"), "categories", Permission.CATEGORIES_READ),
+    ("counterparties", _("Counterparties"), "counterparties", Permission.COUNTERPARTIES_READ),
+    ("exchange-rates", _("Exchange rates"), "exchange-rates", Permission.BALANCES_READ),
+    ("closings", _("Close month"), "closings", Permission.FINANCIALS_READ),
+    ("members", _("Members"), "members", Permission.MEMBERS_MANAGE),
+    ("developers", _("Developers"), "api-keys", None),
+    ("activity", _("Audit log"), "activity", Permission.AUDIT_READ),
+    ("access", _("Your permissions"), "own-access", None),
+    ("leave", _("Leave"), "leave", None),
+)
+"""Sections of the settings in display order: section, label, URL name, and permission that shows it."""
+DEVELOPER_SECTIONS = ("api-keys", "webhooks")
+
+
 class NavigationLink(NamedTuple):
     """An item of the navigation as a member sees it."""
 
@@ -115,6 +131,24 @@ def list_navigation_links(permissions: Collection[Permission]) -> list[Navigatio
         NavigationLink(item.tab, item.label, url_name, item.icon, item.starts_group)
         for item in NAVIGATION
         if (url_name := item.find_page(permissions))
+    ]
+
+
+class SettingsLink(NamedTuple):
+    """A section of the settings as a member sees it."""
+
+    label: str | Promise
+    url_name: str
+    is_current: bool
+
+
+def list_settings_links(permissions: Collection[Permission], *, current_section: str) -> list[SettingsLink]:
+    """Return the sections of the settings that a member with these permissions may see."""
+    current = "developers" if current_section in DEVELOPER_SECTIONS else current_section
+    return [
+        SettingsLink(label, url_name, section == current)
+        for section, label, url_name, needed in SETTINGS
+        if needed is None or needed in permissions
     ]
 
 

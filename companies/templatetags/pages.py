@@ -24,7 +24,7 @@ from companies.pages.amount_formats import format_amount_for_input, format_money
 from companies.pages.company_switcher import list_other_companies
 from companies.pages.double_submit import SUBMISSION_FIELD
 from companies.pages.forms import BoundForm
-from companies.pages.navigation import NavigationLink, list_navigation_links
+from companies.pages.navigation import NavigationLink, SettingsLink, list_navigation_links, list_settings_links
 from companies.pages.settings.role_labels import get_role_label
 from companies.pages.table_csv import CURSOR_PARAMETER, TABLE_PARAMETER
 
@@ -87,6 +87,12 @@ def build_table_link_context(context: Context, name: str, title: str) -> dict[st
 def list_access_navigation_links(access: Access) -> list[NavigationLink]:
     """Return the parts of a company that the member may see."""
     return list_navigation_links(access.permissions)
+
+
+@register.filter(name="settings_links")
+def list_access_settings_links(access: Access, section: str) -> list[SettingsLink]:
+    """Return the sections of the settings that a membership may see."""
+    return list_settings_links(access.permissions, current_section=section)
 
 
 @register.simple_tag(takes_context=True, name="sheet_amount")

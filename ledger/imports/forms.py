@@ -190,6 +190,45 @@ class ColumnsForm(forms.Form):
         return values + ([self["unproven_sign"]] if self.data.get("sign_from_balance") else [])
 
     @property
+    def reading_fields(self) -> list[Any]:
+        """The fields that say how dates and amounts are written."""
+        return [self[name] for name in ("account", "skip_above", "date_order", "decimal_mark", "amount_currency")]
+
+    @property
+    def file_fields(self) -> list[Any]:
+        """The fields that say how the file is written."""
+        return [self[name] for name in ("encoding", "separator", "skip_below")]
+
+    @property
+    def open_fields(self) -> list[Any]:
+        """The fields without a valid answer, and values of columns whose meaning is not known."""
+        names = [name for name in self.fields if name in self.errors]
+        names += [name for name in ("debit", "credit") if "amount" in names and name not in names]
+        values = [field for fields in self.value_names.values() for field in fields]
+        return [
+            self[name] for name in [*names, *(each for each in values if each not in names and not self.data.get(each))]
+        ]
+
+    @property
+    def recognized_settings(self) -> list[tuple[Any, Any]]:
+        """The answers that are known: label and chosen text of each."""
+        open_fields = self.open_fields
+        fields = [
+            self["account"],
+            *self.columns_fields,
+            self["date_order"],
+            self["decimal_mark"],
+            self["amount_currency"],
+        ]
+        answers = [
+            (field.label, dict(field.field.choices).get(field.value()))
+            for field in fields
+            if field.value() and field not in open_fields
+        ]
+        switches = [self[name] for name in ("flip_sign", "sign_from_balance") if self[name].value()]
+        return [(label, text) for label, text in answers if text] + [(field.label, _("Yes")) for field in switches]
+
+    @property
     def hidden(self) -> list[tuple[str, str]]:
         """The choices as sent, for a form that sends them again."""
         return [(name, self.data[name]) for name in self.fields if self.data.get(name)]

@@ -1,5 +1,6 @@
 """Template tags for exchange rates: the notice on pages whose figures use old rates."""
 
+from collections.abc import Collection
 from decimal import Context, Decimal
 from typing import Any
 
@@ -15,18 +16,6 @@ from ledger.money.rates import get_last_used_rates_version, get_rate_table
 
 DISPLAY_DIGITS = Context(prec=6)
 register = template.Library()
-TABS_WITH_CONVERTED_AMOUNTS = {
-    None,
-    "",
-    "accounts",
-    "plan",
-    "planned",
-    "receivables",
-    "payables",
-    "reports",
-    "profit-and-loss",
-    "recurring-revenue",
-}  # no tab is the overview
 
 
 @register.filter(name="currency_codes")
@@ -43,18 +32,23 @@ def format_rate(rate: Decimal) -> str:
 
 
 @register.simple_tag(takes_context=True, name="old_rates_notice")
-def render_old_rates_notice(context: dict[str, Any]) -> str:
+def render_old_rates_notice(context: dict[str, Any], currencies: Collection[str] | None = None) -> str:
     """Render the notice that names the currencies whose rates are older than four days.
 
-    Empty on pages without converted figures. Those with them have just loaded the rates, so only old rates cost
-    a query.
+    Templates of pages that convert amounts call it; their views have just loaded the rates, so only old rates cost a
+    query.
+
+    Args:
+        currencies: the currencies that the page converts; None for those the company uses.
     """
     access = context.get("access")
-    if access is None or context.get("section") or context.get("tab") not in TABS_WITH_CONVERTED_AMOUNTS:
+    if access is None:
         return ""
     company, rates = access.company, get_rate_table(get_last_used_rates_version())
     today = get_today(company, timezone.now())
     old = list_old_rates(company=company, today=today, rates=rates)
+    if currencies is not None:
+        old = [rate for rate in old if rate.currency in currencies]
     if not old:
         return ""
     values = {

@@ -166,10 +166,14 @@ class CounterpartyAging:
 
 @dataclass(slots=True)
 class Aging:
-    """Open amounts by counterparty and in total; the total is the sum of the rounded amounts."""
+    """Open amounts by counterparty and in total; the total is the sum of the rounded amounts.
+
+    `currencies` are those of the invoices.
+    """
 
     total: AgedAmounts
     counterparties: list[CounterpartyAging] = field(default_factory=list)
+    currencies: set[str] = field(default_factory=set)
 
 
 # What is open now, and what was settled after the day only. Both sides come by an index: few rows of many are open.
@@ -248,7 +252,7 @@ def compute_aging(
             amount, source=currency, target=company.base_currency, day=as_of, rates=rates
         )
         cells[row_id, name, bucket] = cells.get((row_id, name, bucket), ZERO) + converted_amount
-    aging = Aging(AgedAmounts.empty(interval))
+    aging = Aging(AgedAmounts.empty(interval), currencies={currency for _id, _name, currency, _bucket, _amount in rows})
     by_id: dict[UUID | None, CounterpartyAging] = {}
     for (row_id, name, bucket), amount in cells.items():
         rounded = round_half_up(amount, company.base_currency)

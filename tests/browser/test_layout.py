@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 PHONE = {"width": 390, "height": 844}
 MAX_SIDEBAR_WIDTH, MAX_BAR_HEIGHT, MAX_CONTENT_WIDTH, MAX_CASH_OFFSET = 280, 60, 1600, 500
+LINE_HEIGHT = 24
 PARTS = ("transactions", "accounts", "planned", "plan", "profit-and-loss", "recurring-revenue", "settings")
 
 
@@ -73,3 +74,56 @@ def test_printed_page_has_no_navigation(open_page, path):
     for navigation in page.get_by_role("navigation").all():
         expect(navigation).to_be_hidden()
     expect(page.locator(".company-name strong")).to_be_visible()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_settings_on_a_phone_are_one_line_that_names_the_section(open_page, script):
+    page = open_page("settings/counterparties", **PHONE, script=script)
+    menu = page.get_by_role("navigation", name="Settings")
+    assert menu.bounding_box()["height"] <= MAX_BAR_HEIGHT
+    expect(menu.locator("summary")).to_have_text("Counterparties")
+    link = menu.get_by_role("link", name="Categories")
+    expect(link).to_be_hidden()
+    menu.locator("summary").click()
+    link.click()
+    page.wait_for_url("**/settings/categories")
+
+
+@pytest.mark.parametrize("path", ["planned", "recurring-revenue", "accounts", "settings/api-keys"])
+def test_tabs_on_a_phone_are_one_line(open_page, path):
+    page = open_page(path, **PHONE)
+    for tabs in page.locator(".subnav:not(.folds)").all():
+        tops = tabs.locator("a").evaluate_all("(links) => links.map((link) => Math.round(link.offsetTop))")
+        assert len(set(tops)) == 1
+        assert tabs.bounding_box()["x"] + tabs.bounding_box()["width"] <= PHONE["width"]
+
+
+@pytest.mark.parametrize("path", ["receivables", "planned", "planned/rules", "accounts"])
+def test_rows_on_a_phone_have_name_and_amount_in_one_line(open_page, path):
+    page = open_page(path, **PHONE)
+    table = page.locator(".table-card.stacked table").last
+    for row in table.locator("tbody tr:has(td.what)").all()[:10]:
+        name, amount = row.locator("td.what").bounding_box(), row.locator("td.amount:not(.second)").bounding_box()
+        assert amount["x"] >= name["x"] + name["width"]
+        assert abs(amount["y"] - name["y"]) < LINE_HEIGHT
+        others = row.locator("td:not(.what, .amount, .row-actions):visible")
+        assert all(other.bounding_box()["y"] >= name["y"] + name["height"] - 1 for other in others.all())
+        labels = row.locator("td:not(.row-actions)").evaluate_all(
+            "(cells) => cells.map((cell) => getComputedStyle(cell, '::before').content)"
+        )
+        assert all(label not in {"none", "normal"} for label in labels)  # headings of columns are read out
+
+
+def test_title_and_buttons_stand_together_on_a_phone(open_page):
+    page = open_page("receivables", **PHONE)
+    lead, actions = page.locator(".page-head .lead").bounding_box(), page.locator(".page-actions").bounding_box()
+    assert actions["y"] - lead["y"] - lead["height"] < 2 * LINE_HEIGHT
+
+
+@pytest.mark.parametrize("width", [1440, 1920])
+def test_each_row_of_the_plan_is_one_line_and_all_months_fit(open_page, width):
+    page = open_page("plan", width)
+    heights = page.locator(".sheet tbody th").evaluate_all("(names) => names.map((name) => name.clientHeight)")
+    assert max(heights) < 2 * LINE_HEIGHT
+    sheet = page.locator(".sheet")
+    assert sheet.evaluate("(each) => each.scrollWidth <= each.clientWidth")

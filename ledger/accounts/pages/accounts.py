@@ -219,6 +219,7 @@ def render_account_page(
         else "",
         holding=balance,
         held=join_texts([format_money(amount, currency) for amount, currency in balance.amounts]),
+        currencies=[currency for _amount, currency in balance.amounts],
         missing=missing_currency,
         initial=initial_balance,
         empty=not transactions.without_initial_balances().exists(),

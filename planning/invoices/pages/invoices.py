@@ -61,6 +61,7 @@ def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str)
         lead=lead,
         buckets=build_aging_rows(aging) if aging else [],
         total=aging.total.total if aging else None,
+        currencies=aging.currencies if aging else set(),
         counterparties=aging.counterparties[:MAX_COUNTERPARTIES] if aging and sees_counterparties else [],
         bucket_labels=list_bucket_labels(),
         due_soon=build_invoice_standings(list(due_soon.order_by("due_date", "id")[:MAX_DUE_SOON]), as_of=today),

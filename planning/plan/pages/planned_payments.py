@@ -131,6 +131,7 @@ def render_planned_payments(
         status=400 if error else 200,
         tab=TAB,
         cell=shown_cell,
+        currencies={payment.planned.amount_currency for payment in cell.payments} if cell else set(),
         category=load_visible_names(page).get_category_name(row.category_id),
         month_text=get_current_locale().format_month(month, full=True),
         start=f"{format_month(month)[:4]}-01",

@@ -79,7 +79,7 @@ def test_exchange_rate_page_shows_currency_rate_and_age(pages, acme, dollars, pu
     assert "3 days" in text
 
 
-CONVERTED = ("", "/accounts", "/planned", "/profit-and-loss", "/recurring-revenue")
+CONVERTED = ("", "/accounts", "/plan", "/profit-and-loss", "/recurring-revenue")
 
 
 @pytest.mark.parametrize("path", CONVERTED)
@@ -100,6 +100,43 @@ def test_five_day_old_rates_show_a_warning_with_their_date(pages, acme, dollars,
     assert f"/app/companies/{acme.id}/settings/exchange-rates" in answer.content.decode()
 
 
-def test_pages_without_converted_amounts_show_no_rate_warning(pages, acme, dollars):
-    for path in ("/transactions", "/settings"):
-        assert "exchange rate of USD" not in get_page_text(pages.client.get(f"/app/companies/{acme.id}{path}"))
+PAGES_WITHOUT_CONVERSION = (
+    "/transactions",
+    "/settings",
+    "/accounts/new",
+    "/accounts/groups",
+    "/accounts/{bank}",
+    "/planned/rules",
+    "/planned/new",
+    "/planned/proposals",
+    "/receivables",
+    "/receivables/import",
+    "/reports",
+    "/recurring-revenue/products",
+    "/recurring-revenue/events",
+)
+
+
+@pytest.mark.parametrize("path", PAGES_WITHOUT_CONVERSION)
+def test_pages_that_convert_nothing_show_no_rate_warning(pages, acme, bank, dollars, publish, path, monkeypatch):
+    publish(USD="1.25")
+    monkeypatch.setattr("ledger.templatetags.rates.timezone.now", lambda: datetime.now(UTC) + timedelta(days=5))
+    answer = pages.client.get(f"/app/companies/{acme.id}{path.format(bank=bank)}")
+    assert answer.status_code == 200
+    assert "exchange rate of USD" not in get_page_text(answer)
+
+
+def test_page_of_an_account_in_another_currency_shows_the_rate_warning(pages, acme, dollars, publish, monkeypatch):
+    publish(USD="1.25")
+    monkeypatch.setattr("ledger.templatetags.rates.timezone.now", lambda: datetime.now(UTC) + timedelta(days=5))
+    answer = pages.client.get(f"/app/companies/{acme.id}/accounts/{dollars}")
+    assert "The exchange rate of USD is from" in get_page_text(answer)
+
+
+def test_cash_plan_shows_the_rate_warning_once_something_is_planned(pages, acme, api, dollars, publish, monkeypatch):
+    publish(USD="1.25")
+    monkeypatch.setattr("ledger.templatetags.rates.timezone.now", lambda: datetime.now(UTC) + timedelta(days=5))
+    assert "exchange rate of USD" not in get_page_text(pages.client.get(f"/app/companies/{acme.id}/planned"))
+    rent = {"accountId": dollars, "name": "Rent", "startDate": format_day_ago(-3), "amountValue": "-100.00"}
+    assert api.post("planned_transactions", rent).status_code == 201
+    assert "exchange rate of USD" in get_page_text(pages.client.get(f"/app/companies/{acme.id}/planned"))
