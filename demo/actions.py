@@ -1,6 +1,5 @@
 """Create and fill the demo company."""
 
-import secrets
 from dataclasses import astuple, dataclass
 from datetime import datetime
 
@@ -25,10 +24,10 @@ class DemoAccess:
 
     company_id: str
     email: str
-    password: str
+    password: str | None  # None if the user existed and keeps their own
     api_key: str
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, str | None]:
         names = ("companyId", "email", "password", "apiKey")
         return dict(zip(names, astuple(self), strict=True))
 
@@ -39,7 +38,7 @@ def create_demo_company(
 ) -> DemoAccess:  # fmt: skip
     """Create a demo company with members, an owner-level API key, and the story of the last months up to now.
 
-    There are `count` transactions besides initial balances, or those of the story. The same day produces the same
+    There are `count` transactions with the opening balances, or those of the story. The same day produces the same
     figures; only secrets differ.
 
     Raises:
@@ -47,8 +46,7 @@ def create_demo_company(
     """
     report_progress("Creating the company", 0.0)
     context = AuditContext(time=now)
-    password = secrets.token_urlsafe(12)
-    owner = members.prepare_demo_owner(password)
+    owner, password = members.prepare_demo_owner()
     company, _ = create_company(
         name=name, base_currency=BASE_CURRENCY, owner=owner, context=context, status=SystemStatus.FREE,
         demonstration={"months": months, "transactions": count},
@@ -83,10 +81,10 @@ def fill_demo_company(
     accounts.archive_former_account(books=books)
     rules.create_demo_rules(books=books)
     report_progress("Planning", 0.95)
+    invoices.create_demo_invoices(books=books)  # before other plans are matched with payments of invoices
     plans.plan_payments(books=books)
     plans.create_plan_items(books=books)
     files.create_demo_files(books=books)
-    invoices.create_demo_invoices(books=books)
     bank_statements.import_demo_statements(books=books)
     recurring_revenue.refresh_recurring_revenue(company)
     company_metrics.store_company_metrics(company=company, context=context)

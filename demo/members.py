@@ -1,5 +1,7 @@
 """Members of the demo company."""
 
+import secrets
+
 from companies import hooks
 from companies.change import change_company
 from companies.models import AuditContext, Company, Membership, User
@@ -13,12 +15,15 @@ DEMO_MEMBERS = (
 )
 
 
-def prepare_demo_owner(password: str) -> User:
-    """Return the owner's user with a new password; it is created if missing."""
+def prepare_demo_owner() -> tuple[User, str | None]:
+    """Return the owner's user, and the password of a new one; one that exists keeps its password."""
     user = get_or_create_user(*OWNER)
+    if user.has_usable_password():
+        return user, None
+    password = secrets.token_urlsafe(12)
     user.set_password(password)
     user.save(update_fields=["password"])
-    return user
+    return user, password
 
 
 def get_or_create_user(email: str, name: str) -> User:

@@ -78,27 +78,40 @@ def resolve_day(row: dict[str, str], today: date) -> date:
 def build_story(*, today: date, months: int, count: int | None, rates: RateTable) -> Story:
     """Build the story of the last months up to today; what was before is in the opening balances.
 
-    With `count`, there are exactly so many movements: the newest, or movements divided into several.
+    With `count`, there are so many movements and opening balances together: the newest, or movements divided into
+    several.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
     rows = read_rows("accounts")
     currencies = {row["key"]: row["default_currency"] for row in rows}
-    opening = {row["key"]: Decimal(row["opening"] or 0) for row in rows}
+    first_balances = {row["key"]: Decimal(row["opening"] or 0) for row in rows}
     transfer_legs = iter_transfer_legs(today, currencies, rates)
     movements = [*iter_payments(today), *transfer_legs, *iter_invoice_payments(today)]
     movements = sorted((each for each in movements if each.day <= today), key=lambda each: each.day)
     leave_payments_open(movements, today=today)
     first = add_months(get_first_day_of_month(today), 1 - months)
     start = sum(each.day < first for each in movements)
-    if count is not None:
-        start = max(start, len(movements) - count)
-    for movement in movements[:start]:
+    if count is None:
+        return Story(first, sum_opening_balances(first_balances, movements[:start]), movements[start:])
+    movement_count = count
+    while True:
+        start = max(start, len(movements) - movement_count)
+        opening = sum_opening_balances(first_balances, movements[:start])
+        allowed_count = max(count - sum(balance != 0 for balance in opening.values()), 0)
+        if movement_count <= allowed_count:
+            return Story(first, opening, divide_movements(movements[start:], allowed_count))
+        movement_count = allowed_count
+
+
+def sum_opening_balances(first_balances: dict[str, Decimal], movements: list[Movement]) -> dict[str, Decimal]:
+    """Return the balances by account after the movements."""
+    balances = dict(first_balances)
+    for movement in movements:
         if not movement.pending:
-            opening[movement.account] += movement.amount
-    newest = movements[start:]
-    return Story(first, opening, newest if count is None else divide_movements(newest, count))
+            balances[movement.account] += movement.amount
+    return balances
 
 
 def iter_payments(today: date) -> Iterator[Movement]:

@@ -1,6 +1,7 @@
 """Products and subscriptions of the demo company."""
 
-from datetime import timedelta
+from datetime import date, timedelta
+from operator import itemgetter
 
 from demo.books import DemoBooks
 from demo.story import read_rows, resolve_day
@@ -11,7 +12,10 @@ from ledger.subscriptions.actions.subscription_event_import import EventImportIt
 
 
 def create_demo_subscriptions(*, books: DemoBooks) -> None:
-    """Create products in groups, and import the subscription events committed by today."""
+    """Create products in groups, and import the subscription events committed by today.
+
+    A customer that changes the product ends the subscription of the former one on that day.
+    """
     groups: dict[str, ProductGroup] = {}
     for order, row in enumerate(read_rows("products")):
         name = row["group"]
@@ -26,19 +30,28 @@ def create_demo_subscriptions(*, books: DemoBooks) -> None:
         }
         products.create_product(**books.scope, values={**values, "external_ids": [row["key"]]})
     events = [(row, resolve_day(row, books.today)) for row in read_rows("subscription_events")]
-    items = [
-        EventImportItem(
-            subscription_external_id=f"{row['customer']}_{row['product']}",
-            customer_external_id=row["customer"],
-            customer_name=row["name"],
-            product_external_id=row["product"],
-            effective_date=day,
-            committed_date=day - timedelta(days=int(row["notice"])),
-            amount_value=row["amount"],
-            amount_currency=row["currency"],
-            interval=row["interval"],
-        )
-        for row, day in events
-        if day - timedelta(days=int(row["notice"])) <= books.today
-    ]
+    items, products_by_customer = [], dict[str, str]()
+    for row, day in sorted(events, key=itemgetter(1)):
+        if day - timedelta(days=int(row["notice"])) > books.today:
+            continue
+        former_product = products_by_customer.get(row["customer"], row["product"])
+        if former_product != row["product"]:
+            items.append(build_event(row | {"product": former_product, "amount": "0"}, day))
+        items.append(build_event(row, day))
+        products_by_customer[row["customer"]] = row["product"]
     import_subscription_events(**books.scope, request=BulkRequest(items=[*items]))
+
+
+def build_event(row: dict[str, str], day: date) -> EventImportItem:
+    """Return the event of a row of the data as an import takes it."""
+    return EventImportItem(
+        subscription_external_id=f"{row['customer']}_{row['product']}",
+        customer_external_id=row["customer"],
+        customer_name=row["name"],
+        product_external_id=row["product"],
+        effective_date=day,
+        committed_date=day - timedelta(days=int(row["notice"])),
+        amount_value=row["amount"],
+        amount_currency=row["currency"],
+        interval=row["interval"],
+    )

@@ -74,18 +74,20 @@ def build_import_item(movement: Movement, books: DemoBooks) -> import_body.Trans
 
 
 def categorize_invoices(books: DemoBooks, stored: StoredMovements) -> None:
-    """Categorize invoices with tax or a service period; those of one tax and period in one call."""
-    ids_by_treatment: dict[tuple[str, Decimal, date | None, int], list[UUID]] = defaultdict(list)
+    """Categorize invoices with tax or a service period; those of one counterparty, tax and period in one call."""
+    ids_by_treatment: dict[tuple[str, str, Decimal, date | None, int], list[UUID]] = defaultdict(list)
     for movement, row_id in stored:
         month = get_first_day_of_month(movement.day) if movement.service_months else None
-        ids_by_treatment[movement.category, movement.tax, month, movement.service_months].append(row_id)
-    for (category, tax, month, service_months), ids in ids_by_treatment.items():
+        key = (movement.category, movement.party, movement.tax, month, movement.service_months)
+        ids_by_treatment[key].append(row_id)
+    for (category, party, tax, month, service_months), ids in ids_by_treatment.items():
+        counterparty_id = books.counterparty_ids.get(party)
         rule = RecognitionRule()
         if month:
             rule = RecognitionRule("servicePeriod", month, add_months(month, service_months) - timedelta(days=1))
         categorize_transactions(
             **books.scope, selection=build_id_selection(ids), category_id=books.category_ids[category], rule=rule,
-            pass_through_tax=tax or None,
+            pass_through_tax=tax or None, counterparty=(counterparty_id, None) if counterparty_id else None,
         )  # fmt: skip
 
 

@@ -8,9 +8,12 @@ from typing import Any
 
 import orjson
 from django.http.request import MediaType
-from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
+from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType, ValidationError
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+from companies.uploaded_files import find_uploaded_file
 
 LONG_NUMBER_PATTERN = re.compile(rb"[0-9][0-9.]{15}")
 JSON_SEPARATORS = (b",", b"{", b"[")  # a body has about as many values as separators
@@ -117,6 +120,21 @@ class UploadParser(MultiPartParser):
             return super().parse(stream, media_type, parser_context)
         except ParseError as error:
             raise ParseError(str(error.detail), code="invalid_form") from None
+
+
+def get_uploaded_file(request: Request) -> Any:
+    """Return the file of a form that has one in `file`.
+
+    Raises:
+        UnsupportedMediaType: the body is no form.
+        ValidationError, ValidationFailed: the form has no file, or several.
+    """
+    if not hasattr(request.data, "getlist"):
+        raise UnsupportedMediaType(request.content_type or "")
+    file = find_uploaded_file(request.FILES)
+    if file is None:
+        raise ValidationError({"file": "Send a file in this field."}, code="required")
+    return file
 
 
 def get_content_length(meta: Mapping[str, Any]) -> int:

@@ -3,16 +3,14 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ValidationError
 
 from companies.api.company_viewset import CompanyViewSet
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
-from companies.api.rendering import UploadParser
+from companies.api.rendering import UploadParser, get_uploaded_file
 from companies.permissions import Permission
 from ledger.bank_statements import errors, serializers, table_errors
 from ledger.bank_statements.actions import statements
@@ -71,13 +69,8 @@ class StatementViewSet(CompanyViewSet):
         are one import, in their order. `leftOutFiles` lists files that are not statements, and each of `choices` names
         its `file`.
         """
-        form = request.data
-        if not hasattr(form, "getlist"):
-            raise UnsupportedMediaType(request.content_type or "")
+        form, file = request.data, get_uploaded_file(request)
         self.report_ignored_fields(sorted(set(form) - serializers.FORM_FIELDS))
-        file: Any = form.get("file")
-        if file is None or not hasattr(file, "read"):
-            raise ValidationError({"file": "Send a file in this field."}, code="required")
         options = serializers.parse_statement_options(form)
         result = statements.import_statement(
             company=self.company,

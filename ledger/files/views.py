@@ -5,14 +5,14 @@ from uuid import UUID
 
 from django.http import FileResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework.exceptions import ErrorDetail, UnsupportedMediaType, ValidationError
+from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.openapi.schema import PAGING_PARAMETERS
-from companies.api.rendering import JsonParser, UploadParser
+from companies.api.rendering import JsonParser, UploadParser, get_uploaded_file
 from companies.api.serializers import SUCCESS
 from companies.models import parse_id
 from companies.permissions import Permission
@@ -84,13 +84,8 @@ class FileViewSet(CompanyViewSet):
         Larger files return 413 `file_too_large`, other content 415 `unsupported_file_type`, XML with a document type
         400 `unsafe_xml`. Electronic invoices (EN 16931 in UBL, CII or a Factur-X PDF) are read: `parseStatus` is then
         `parsed` with `parseData`, or `failed` with `parseError`."""
-        form = request.data
-        if not hasattr(form, "getlist"):
-            raise UnsupportedMediaType(request.content_type or "")
+        form, uploaded_file = request.data, get_uploaded_file(request)
         self.report_ignored_fields(sorted(set(form) - {"file", "transactionIds"}))
-        uploaded_file = form.get("file")
-        if uploaded_file is None or not hasattr(uploaded_file, "read"):
-            raise ValidationError({"file": "Send a file in this field."}, code="required")
         row = actions.create_file(
             company=self.company,
             context=self.audit_context,

@@ -18,6 +18,12 @@ def build_row_error(fault: RowFault, *, items: str) -> Fault:
     return f"#/{items}/{fault.position}/{fault.field}", fault.code, detail
 
 
+def check_rows_exist(table: NamedTable) -> None:
+    """Check that there are rows below the headings. Raises UnreadableTable."""
+    if not table.rows:
+        raise UnreadableTable(_("The file has headings but no rows."))
+
+
 def check_row_widths(table: NamedTable, content: bytes) -> None:
     """Check that no row of delimited text has more cells than headings; cells of workbooks cannot shift.
 

@@ -78,6 +78,10 @@ class InvoiceTable(NamedTable):
         """Return the orders of day and month in which the dates can be read."""
         return find_date_orders(self.list_texts(DATE_FIELDS))
 
+    def find_date_fault(self) -> RowFault | None:
+        """Return what is wrong with the first date that contradicts one before it."""
+        return self.find_contradicting_date(DATE_FIELDS)
+
     def find_decimal_marks(self) -> list[DecimalMark]:
         """Return the decimal marks with which the amounts can be read; one where both mean the same amounts."""
         return find_distinct_decimal_marks(self.list_amount_texts())

@@ -6,15 +6,13 @@ from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ValidationError
 
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
-from companies.api.rendering import UploadParser
+from companies.api.rendering import UploadParser, get_uploaded_file
 from companies.errors import ValidationFailed
 from ledger.bank_statements.errors import ColumnsUnknown
 from ledger.exports.file_responses import CSV_CONTENT_TYPE
@@ -225,13 +223,8 @@ class InvoiceImportViewSet(PlanningViewSet):
         return self.import_invoices("payables")
 
     def import_invoices(self, kind: InvoiceKind) -> Response:
-        form = self.request.data
-        if not hasattr(form, "getlist"):
-            raise UnsupportedMediaType(self.request.content_type or "")
+        form, file = self.request.data, get_uploaded_file(self.request)
         self.report_ignored_fields(sorted(set(form) - serializers.FORM_FIELDS))
-        file: Any = form.get("file")
-        if file is None or not hasattr(file, "read"):
-            raise ValidationError({"file": "Send a file in this field."}, code="required")
         outcome = import_invoices(
             company=self.company,
             context=self.audit_context,

@@ -52,6 +52,7 @@ FIELD_CODES = {
     "period_not_in_order": "The period ends before it starts.",
     "pl_type_not_allowed": "The category does not post to this P&L line.",
     "repeated_id": "The list contains an id twice.",
+    "several_files": "The form has several files, but the operation takes one.",
     "same_account": "The two accounts of a transfer are the same.",
     "required": "The field is required.",
     "tax_exceeds_amount": "The tax exceeds the amount or has a different sign.",

@@ -1,7 +1,6 @@
 """Settings pages of a company: creating, editing, logo."""
 
 from datetime import timedelta
-from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -28,6 +27,7 @@ from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
 from companies.serializers import CompanySerializer, NewCompany
 from companies.time_zones import list_regional_time_zones
+from companies.uploaded_files import find_uploaded_file
 
 TEXT_FIELDS = ("name", "timeZone", "domain", "valuationCategory", "valuationLens")
 SANDBOX_FIELDS = ("testToday",)
@@ -133,12 +133,12 @@ def render_company_settings(page: CompanyPage, form: BoundForm) -> HttpResponse:
 @company_page(writes=Permission.COMPANY_WRITE, uploads=True)
 def replace_logo_page(page: CompanyPage) -> HttpResponse:
     """Replace or remove the company's own logo."""
-    upload: Any = page.request.FILES.get("logo")
-    if upload is None and "remove" not in page.request.POST:
-        messages.error(page.request, _("Choose a PNG image."))
-        return redirect("company-settings", company_id=page.company.id)
     with page.handle_errors():
-        png = None if "remove" in page.request.POST else logos.read_uploaded_logo(upload)
+        upload = find_uploaded_file(page.request.FILES, "logo")
+        if upload is None and "remove" not in page.request.POST:
+            messages.error(page.request, _("Choose a PNG image."))
+            return redirect("company-settings", company_id=page.company.id)
+        png = None if upload is None or "remove" in page.request.POST else logos.read_uploaded_logo(upload)
         logos.replace_logo(company=page.company, context=page.audit_context, png=png)
         message = _("Logo removed.") if png is None else _("Logo replaced.")
         return page.redirect_with_message(message, "company-settings")

@@ -22,9 +22,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--name", default="Northwind Analytics")
         parser.add_argument("--months", type=int, default=MAX_MONTHS, help="the last months of the story only")
-        parser.add_argument("--transactions", type=int, help="this many instead of the story's own number")
+        parser.add_argument(
+            "--transactions",
+            type=int,
+            help="this many, opening balances included, instead of the story's own number",
+        )
         parser.add_argument("--seed", type=int, help="accepted for older scripts; the story is always the same")
-        parser.add_argument("--json", action="store_true", help="print companyId, email, password and apiKey as JSON")
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print companyId, email, password (null if the user existed) and apiKey as JSON",
+        )
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
@@ -43,5 +51,8 @@ class Command(BaseCommand):
                 report_progress=report_progress,
             )
         credentials = demo_access.to_dict()
-        text = "\n".join(f"{name:10} {value}" for name, value in credentials.items())
-        self.stdout.write(json.dumps(credentials) if options["json"] else text)
+        if options["json"]:
+            self.stdout.write(json.dumps(credentials))
+            return
+        texts = credentials | {"password": credentials["password"] or "unchanged, as the user existed before"}
+        self.stdout.write("\n".join(f"{name:10} {value}" for name, value in texts.items()))

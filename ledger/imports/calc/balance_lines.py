@@ -1,14 +1,15 @@
 """Rows with a day that name a balance or a sum instead of a movement, told from payments with such a word in them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
 from ledger.imports.calc.balance_steps import BACKWARD, Amounts, find_time_order
-from ledger.imports.calc.vocabulary import find_balance_name_kind
+from ledger.imports.calc.vocabulary import find_balance_name_kind, is_carried_forward
 
 WORDLESS = "wordless"  # the kind of a row that says nothing in words, which may be a balance
+CARRIED = "carried"  # the kind of a row that names a balance carried forward, or a transfer
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +30,15 @@ def find_balance_line_kind(texts: Sequence[str]) -> str:
 
     >>> [find_balance_line_kind(texts) for texts in (["Opening balance", "Giro"], ["Saldo"], ["Client", "Saldo"])]
     ['balance', 'word', '']
+    >>> find_balance_line_kind(["Sparkasse", "Übertrag Auszug 10"])
+    'carried'
     """
     kinds = [find_balance_name_kind(text) for text in texts if text]
-    certain = next((kind for kind in kinds if kind in ("balance", "sum")), None)
-    return certain or (kinds[0] or "" if kinds and all(kinds) else "")
+    if certain := next((kind for kind in kinds if kind in ("balance", "sum")), None):
+        return certain
+    if any(map(is_carried_forward, texts)):
+        return CARRIED
+    return kinds[0] or "" if kinds and all(kinds) else ""
 
 
 class BalanceLines:
@@ -52,13 +58,14 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> frozenset[int]:
     """The lines of rows that name a balance or a sum and are no movements.
 
     A row by whose amount the balance changes is a movement. What firms are called too, such as Total, is a sum where
-    it is the sum of rows.
+    it is the sum of rows. What transfers are called too, such as "Übertrag", is a balance where it moves nothing or
+    repeats the balance.
     """
     wordless = find_wordless_balances(rows)
     rows = [replace(row, kind="") if row.kind == WORDLESS and row.line not in wordless else row for row in rows]
     is_backward = find_time_order([row.day for row in rows]) == BACKWARD
     ordered = list(reversed(rows)) if is_backward else list(rows)
-    line_numbers = set()
+    line_numbers: set[int] = set()
     before: Decimal | None = None
     for position, row in enumerate(ordered):
         step = row.balance - before if row.balance is not None and before is not None else None
@@ -67,10 +74,21 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> frozenset[int]:
             row.kind
             and not is_movement
             and (row.kind != "name" or is_sum_of_rows(row, ordered[:position], ordered[position + 1 :]))
+            and (row.kind != CARRIED or repeats_balance(row, ordered[:position], line_numbers))
         ):
             line_numbers.add(row.line)
         before = row.balance if row.balance is not None else before
     return frozenset(line_numbers)
+
+
+def repeats_balance(row: DatedRow, above: Sequence[DatedRow], balance_lines: Collection[int]) -> bool:
+    """Whether a row's amount is zero or the balance there: of its cell, or the last named one and what moved since."""
+    if row.amount in (0, row.balance):
+        return True
+    last = next((place for place in reversed(range(len(above))) if above[place].line in balance_lines), None)
+    if last is None or row.amount is None or above[last].amount is None:
+        return False
+    return row.amount == sum((each.amount for each in above[last:] if each.amount is not None), Decimal(0))
 
 
 def find_wordless_balances(rows: Sequence[DatedRow]) -> frozenset[int]:

@@ -16,11 +16,12 @@ from ledger.imports.calc.amounts import (
     trim_trailing_zeros,
 )
 from ledger.imports.calc.currencies import find_named_currencies, get_currency_codes
-from ledger.imports.calc.dates import DateOrder, parse_calendar_date
+from ledger.imports.calc.dates import DateOrder, find_bank_date, parse_calendar_date
 from ledger.imports.calc.headings import fold_heading
 from ledger.money.calc.money import CURRENCIES, get_minor_units
 
 MAX_LINES_ABOVE = 20  # titles above the headings
+CONTRADICTING_DATES = "“{text}” has day and month in another order than “{other}” in line {line}. Use one order."
 HeadingFields = Mapping[str, tuple[str, int]]  # folded heading → (field, rank); of several the lowest rank counts
 
 
@@ -75,6 +76,25 @@ class NamedTable:
         """
         width = len(self.headings)
         return next((line.number for line in self.rows if line.width > width and any(line.cells[width:])), None)
+
+    def find_contradicting_date(self, fields: Iterable[str]) -> RowFault | None:
+        """Return what is wrong with the first date that has day and month the other way round than one before it."""
+        names = list(fields)
+        decided: tuple[DateOrder, str, int] | None = None  # order, text, line
+        for position, line in enumerate(self.rows):
+            for name in names:
+                text = self.columns.get_cell(line.cells, name)
+                orders = [
+                    order for order in (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST) if find_bank_date(text, order)
+                ]
+                if len(orders) != 1:
+                    continue
+                if decided is None:
+                    decided = orders[0], text, line.number
+                elif decided[0] is not orders[0]:
+                    values = {"text": text[:40], "other": decided[1][:40], "line": str(decided[2])}
+                    return RowFault(position, line.number, name, "invalid_date", CONTRADICTING_DATES, values)
+        return None
 
     def list_repeated_headings(self, fields: HeadingFields) -> list[str]:
         """Return headings that several columns have and that name a field."""

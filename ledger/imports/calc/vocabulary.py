@@ -145,6 +145,15 @@ def find_balance_phrase_kind(text: str) -> str | None:
     return _find_phrase(text)[0] if _compile_balance_phrases().match(text) else None
 
 
+def is_carried_forward(text: str) -> bool:
+    """Return whether a text begins with a word for a balance carried forward, which transfers are called too.
+
+    >>> [is_carried_forward(text) for text in ("Übertrag aus Vormonat", "Übertrag auf Tagesgeld", "Miete Übertrag")]
+    [True, True, False]
+    """
+    return fold_heading(text).split()[:1] in [[word] for word in _load_tail_words("carriedForward")]
+
+
 def find_row_line_kind(cells: Iterable[str]) -> str | None:
     """Return whether a text names a balance or a sum; sellers are called Total, so with a date it is no sum."""
     return next((kind for cell in cells if cell[:1].isalpha() and (kind := find_balance_phrase_kind(cell))), None)

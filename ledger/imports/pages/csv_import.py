@@ -22,6 +22,7 @@ from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
+from companies.uploaded_files import find_uploaded_file
 from ledger.calc.delimited_text import Lines
 from ledger.imports import progress
 from ledger.imports.actions import uploads
@@ -108,7 +109,7 @@ def render_upload_form(page: CompanyPage, *, error: str = "", status: int = 200)
 
 def store_csv_upload(page: CompanyPage) -> UUID:
     """Store the uploaded file, in place of the one that it replaces. Raises DomainError if it is no table."""
-    file: Any = page.request.FILES.get("file")
+    file = find_uploaded_file(page.request.FILES)
     if file is None:
         raise NoFile
     read_uploaded_table(file.read())

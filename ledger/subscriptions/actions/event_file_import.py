@@ -21,7 +21,7 @@ from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.calc.named_columns import RowFault
 from ledger.imports.file_errors import TooManyRows
-from ledger.imports.row_errors import build_row_error, check_row_widths
+from ledger.imports.row_errors import build_row_error, check_row_widths, check_rows_exist
 from ledger.imports.table_items import read_uploaded_table
 from ledger.models import ExternalIdTaken, SubscriptionEvent, SubscriptionEventImport
 from ledger.money.calc.money import format_amount
@@ -46,6 +46,7 @@ from ledger.subscriptions.calc.event_table import (
 
 MAX_EVENT_ROWS = 10_000  # in one file
 NAME_PATTERN = re.compile(TRIMMED_NAME_PATTERN)
+UNKNOWN_CANCELLATION = "This subscription does not exist and does not start in this file."
 NAME_MESSAGE = "Must be a single line without control characters."
 COLUMN_QUESTIONS = {"customer": "customerColumn", "eventDate": "dateColumn", "amount": "amountColumn"}
 
@@ -96,6 +97,8 @@ def import_subscription_event_file(
         if faults:
             raise ValidationFailed([build_row_error(fault, items="events") for fault in faults[:MAX_ERRORS]])
         references = load_import_references(company=company, items=items, finds_by_customer=True)
+        if unknown := find_unknown_cancellation_faults(rows.events, items, references):
+            raise ValidationFailed([build_row_error(fault, items="events") for fault in unknown[:MAX_ERRORS]])
         outcome = EventFileOutcome(dry_run=options.dry_run, left_out=rows.left_out)
         new_rows = validate_event_items(
             company=company,
@@ -141,6 +144,7 @@ def read_event_table(content: bytes, columns: Mapping[str, str]) -> EventTable:
     if len(table.rows) > MAX_EVENT_ROWS:
         detail = _("The file has more than {most} rows. Split it.")
         raise TooManyRows(detail.format(most=get_current_locale().format_number(MAX_EVENT_ROWS)))
+    check_rows_exist(table)
     check_row_widths(table, content)
     return table
 
@@ -149,8 +153,11 @@ def read_events(table: EventTable, *, options: EventFileOptions, default_currenc
     """Read the rows.
 
     Raises:
-        ValidationFailed: the file can be read in several ways and the options do not say in which.
+        ValidationFailed: the file can be read in several ways and the options do not say in which, or its dates
+            contradict each other.
     """
+    if options.date_order is None and (fault := table.find_date_fault()):
+        raise ValidationFailed([build_row_error(fault, items="events")])
     date_orders = [options.date_order] if options.date_order else table.find_date_orders()
     marks = [options.decimal_mark] if options.decimal_mark else table.find_decimal_marks()
     open_questions = [
@@ -241,6 +248,33 @@ def find_changed_event_faults(
             message = "Another event already has this external ID."
             faults.append(RowFault(event.position, event.line, "externalId", str(ExternalIdTaken.code), message, {}))
     return faults
+
+
+def find_unknown_cancellation_faults(
+    events: Sequence[TableEvent], items: Sequence[EventImportItem], references: ImportReferences
+) -> list[RowFault]:
+    """Return faults of cancellations of subscriptions that are neither stored nor started by the file."""
+    started = {
+        key for event, item in zip(events, items, strict=True) if not event.is_cancellation for key in list_keys(item)
+    }
+    return [
+        RowFault(event.position, event.line, "customer", "unknown_id", UNKNOWN_CANCELLATION, {})
+        for event, item in zip(events, items, strict=True)
+        if event.is_cancellation
+        and not references.find_error(item)
+        and references.find_subscription_id(item) is None
+        and started.isdisjoint(list_keys(item))
+    ]
+
+
+def list_keys(item: EventImportItem) -> list[tuple[str, str]]:
+    """Return what names the subscription of an item: its own id, or else its customer."""
+    names = (
+        {"subscription": item.subscription_external_id}
+        if item.subscription_external_id
+        else {"customer": item.customer_external_id, "name": item.customer_name}
+    )
+    return [(name, text) for name, text in names.items() if text]
 
 
 def load_event_values(

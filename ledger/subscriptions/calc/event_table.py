@@ -62,6 +62,7 @@ class TableEvent:
     interval: str
     interval_count: int
     external_id: str
+    is_cancellation: bool = False
 
 
 @dataclass(slots=True)
@@ -120,6 +121,10 @@ class EventTable(NamedTable):
     def find_date_orders(self) -> list[DateOrder]:
         """Return the orders of day and month in which the dates can be read."""
         return find_date_orders(self.list_texts(DATE_FIELDS))
+
+    def find_date_fault(self) -> RowFault | None:
+        """Return what is wrong with the first date that contradicts one before it."""
+        return self.find_contradicting_date(DATE_FIELDS)
 
     def find_decimal_marks(self) -> list[DecimalMark]:
         """Return the decimal marks with which the amounts can be read; one where both mean the same amounts."""
@@ -216,7 +221,7 @@ class EventRowReader(NamedRowReader):
         event = TableEvent(
             self.position, self.line, texts["customer"], texts["customerExternalId"], texts["product"],
             texts["productExternalId"], texts["subscriptionExternalId"], day, amount, currency, interval,
-            interval_count, texts["externalId"],
+            interval_count, texts["externalId"], is_cancel,
         )  # fmt: skip
         return [event] if end is None else [event, build_end(event, end)]
 

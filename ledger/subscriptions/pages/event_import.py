@@ -18,6 +18,7 @@ from companies.errors import DomainError, InvalidInputError, TooLargeError, Vali
 from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page, get_error_message
 from companies.permissions import Permission
+from companies.uploaded_files import find_uploaded_file
 from ledger.files.actions import clean_filename
 from ledger.imports.actions import uploads
 from ledger.imports.pages.table_questions import TABLE_QUESTIONS
@@ -116,7 +117,7 @@ def upload_events_page(page: CompanyPage) -> HttpResponse:
 
 def redirect_to_review(page: CompanyPage) -> HttpResponse:
     """Store the uploaded file and redirect to its review. Raises DomainError if it is no table."""
-    file: Any = page.request.FILES.get("file")
+    file = find_uploaded_file(page.request.FILES)
     if file is None:
         raise NoEventFile
     read_uploaded_table(file.read())

@@ -21,7 +21,7 @@ from ledger.bulk.request_bodies import Fault
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.file_errors import TooManyRows
-from ledger.imports.row_errors import build_row_error, check_row_widths
+from ledger.imports.row_errors import build_row_error, check_row_widths, check_rows_exist
 from ledger.imports.table_items import read_uploaded_table
 from ledger.models import Account, Counterparty, CounterpartyType, Direction
 from planning.calc.expected_dates import add_days
@@ -136,6 +136,7 @@ def read_invoice_table(content: bytes) -> InvoiceTable:
     if len(table.rows) > MAX_INVOICES:
         detail = _("The file has more than {most} rows. Split it.")
         raise TooManyRows(detail.format(most=get_current_locale().format_number(MAX_INVOICES)))
+    check_rows_exist(table)
     check_row_widths(table, content)
     return table
 
@@ -157,8 +158,11 @@ def read_invoices(
     """Read the rows, and return with them the sign that turns their amounts into those of planned transactions.
 
     Raises:
-        ValidationFailed: the file can be read in several ways and the options do not say in which.
+        ValidationFailed: the file can be read in several ways and the options do not say in which, or its dates
+            contradict each other.
     """
+    if options.date_order is None and (fault := table.find_date_fault()):
+        raise ValidationFailed([build_row_error(fault, items="invoices")])
     date_orders = [options.date_order] if options.date_order else table.find_date_orders()
     marks = [options.decimal_mark] if options.decimal_mark else table.find_decimal_marks()
     questions = []

@@ -17,6 +17,7 @@ from companies.models import parse_id
 from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page, get_error_message
 from companies.permissions import Permission
+from companies.uploaded_files import find_uploaded_file
 from ledger.files.actions import clean_filename
 from ledger.imports.actions import uploads
 from ledger.imports.pages.table_questions import TABLE_QUESTIONS
@@ -79,7 +80,7 @@ def upload_invoices_page(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
 
 def redirect_to_invoice_review(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
     """Store the uploaded file and redirect to its review. Raises DomainError if it is no table of invoices."""
-    file: Any = page.request.FILES.get("file")
+    file = find_uploaded_file(page.request.FILES)
     if file is None:
         raise NoInvoiceFile
     read_invoice_table(file.read())

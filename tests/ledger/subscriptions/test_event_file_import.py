@@ -311,3 +311,30 @@ def test_file_means_the_same_as_single_events_and_undo_takes_it_back(api, acme, 
     assert months[0].json() == months[1].json()
     assert api.delete(f"subscription_event_imports/{imported['importId']}").status_code == 200
     assert [get_mrr(api, month) for month in ("2023-01", "2023-08", "2024-03")] == [7, 7, 7]
+
+
+def test_contradicting_dates_name_the_first_row(api, acme):
+    lines = ("Globex,Pro,01/02/2024,50.00,EUR,start,", "Globex,Pro,15/03/2024,60.00,EUR,change,")
+    answer = import_file(api, *lines, "Globex,Pro,04/20/2024,70.00,EUR,change,")
+    assert list_errors(answer) == [("#/events/2/eventDate", "invalid_date")]
+    detail = answer.json()["errors"][0]["detail"]
+    assert all(text in detail for text in ("Line 4", "04/20/2024", "15/03/2024", "line 3"))
+    assert list_stored() == []
+
+
+def test_cancellation_of_an_unknown_subscription_is_rejected(api, acme):
+    assert import_file(api, FILE[0]).status_code == 200
+    lines = ("Initech,Pro,2024-05-01,,EUR,cancel,", "Globex,Pro,2024-05-01,,EUR,cancel,")
+    assert list_errors(import_file(api, *lines)) == [("#/events/0/customer", "unknown_id")]
+    assert not Counterparty.objects.filter(name="Initech").exists()
+
+
+def test_cancellation_before_its_start_in_the_file_is_stored(api, acme):
+    answer = import_file(api, "Globex,Pro,2024-05-01,,EUR,cancel,", "Globex,Pro,2024-01-15,50.00,EUR,start,")
+    assert answer.json()["count"] == 2, answer.content
+
+
+def test_file_with_headings_only_is_rejected(api, acme):
+    answer = import_file(api)
+    assert (answer.status_code, answer.json()["code"]) == (415, "unreadable_table")
+    assert "no rows" in answer.json()["detail"]

@@ -268,3 +268,16 @@ def test_more_rows_than_an_import_takes_are_refused(upload, monkeypatch):
     monkeypatch.setattr("planning.invoices.actions.invoice_imports.MAX_INVOICES", 1)
     lines = ["R-1,Globex,2025-03-01,,1.00", "R-2,Globex,2025-03-01,,1.00"]
     assert get_error(upload(*lines)) == (413, "too_many_rows")
+
+
+def test_contradicting_dates_name_the_first_row(upload):
+    answer = upload("1,Globex,15/03/2026,,50.00", "2,Globex,04/20/2026,,60.00")
+    assert answer.status_code == 400, answer.content
+    error = answer.json()["errors"][0]
+    assert (error["pointer"], error["code"]) == ("#/invoices/1/invoiceDate", "invalid_date")
+    assert "04/20/2026" in error["detail"]
+
+
+def test_file_with_headings_only_is_rejected(upload):
+    answer = upload()
+    assert (answer.status_code, answer.json()["code"]) == (415, "unreadable_table")

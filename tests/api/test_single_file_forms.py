@@ -1,0 +1,38 @@
+"""Forms that take one file: a second one is an error with a stable code, over the API and on pages."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from companies.api.openapi.error_codes import FIELD_CODES
+from tests.ledger.conftest import get_page_text
+
+pytestmark = pytest.mark.django_db
+CONTENT = b"Customer,Date,MRR\nGlobex,2026-01-15,50.00\n"
+
+
+def build_files(count):
+    return [SimpleUploadedFile(f"{number}.csv", CONTENT, content_type="text/csv") for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    "path", ["statements", "files", "subscription_events/import_file", "receivables/import", "payables/import"]
+)
+def test_second_file_is_rejected_by_the_api(api, acme, path):
+    answer = api.client.post(api.path(path), {"file": build_files(2)}, headers=api.headers)
+    assert answer.status_code == 400, answer.content
+    assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [("#/file", "several_files")]
+    assert "several_files" in FIELD_CODES
+    missing = api.client.post(api.path(path), {"file": build_files(0)}, headers=api.headers)
+    assert [each["code"] for each in missing.json()["errors"]] == ["required"]
+
+
+@pytest.mark.parametrize("path", ["recurring-revenue/events/import", "receivables/import", "payables/import"])
+def test_second_file_is_rejected_by_pages(owner, acme, path):
+    answer = owner.post(f"/app/companies/{acme.id}/{path}", {"file": build_files(2)})
+    assert answer.status_code == 400
+    assert "Send only one file." in get_page_text(answer)
+
+
+def test_second_logo_is_rejected(owner, acme):
+    answer = owner.post(f"/app/companies/{acme.id}/settings/logo", {"logo": build_files(2)}, follow=True)
+    assert "Send only one file." in get_page_text(answer)

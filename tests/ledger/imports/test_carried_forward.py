@@ -1,0 +1,35 @@
+"""Rows named Übertrag: a balance carried forward where they move nothing or repeat the balance, else a transfer."""
+
+import pytest
+
+from tests.ledger.statement_upload import list_stored_rows, upload_statement
+
+pytestmark = pytest.mark.django_db
+MOVEMENTS = ["02.11.2026;Vermieter;Miete;-500,00;500,00", "13.11.2026;Kunde;RE 1;200,00;700,00"]
+STORED = ["-500.00", "200.00"]
+HEADINGS = "Buchungstag;Auftraggeber;Verwendungszweck;Betrag;Saldo"
+
+
+def upload(api, bank, *lines, with_balance=True):
+    rows = [line if with_balance else line.rpartition(";")[0] for line in (HEADINGS, *lines)]
+    answer = upload_statement(api, "\n".join(rows).encode(), name="umsatz.csv", accountId=bank)
+    assert answer.status_code == 200, answer.content
+
+
+@pytest.mark.parametrize("with_balance", [True, False])
+@pytest.mark.parametrize("text", ["Übertrag", "Übertrag aus Vormonat", "UEBERTRAG"])
+def test_carried_forward_row_of_zero_is_left_out(api, acme, bank, text, with_balance):
+    upload(api, bank, f"01.11.2026;Sparkasse;{text};0,00;1.000,00", *MOVEMENTS, with_balance=with_balance)
+    assert [amount for _day, amount, *_texts in list_stored_rows(acme)] == STORED
+
+
+def test_carried_forward_row_that_repeats_the_balance_is_left_out(api, acme, bank):
+    upload(api, bank, MOVEMENTS[0], "02.11.2026;Sparkasse;Übertrag Auszug 11;500,00;500,00", MOVEMENTS[1])
+    assert [amount for _day, amount, *_texts in list_stored_rows(acme)] == STORED
+
+
+@pytest.mark.parametrize("with_balance", [True, False])
+def test_transfer_with_that_name_is_imported(api, acme, bank, with_balance):
+    transfer = "14.11.2026;Eigenes Konto;Übertrag auf Tagesgeld;-300,00;400,00"
+    upload(api, bank, *MOVEMENTS, transfer, with_balance=with_balance)
+    assert [amount for _day, amount, *_texts in list_stored_rows(acme)] == [*STORED, "-300.00"]
