@@ -29,6 +29,7 @@ KEYWORDS: dict[str, Any] = {
     "gettext": None,
     "gettext_lazy": None,
     "UnreadableValueError": None,  # messages of calc are translated where they are shown
+    "RowFault": (5,),
     "add_fault": (3,),
     "UnreadableFileError": None,
     "MalformedTable": None,

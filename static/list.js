@@ -20,7 +20,7 @@ async function show(address, { body, push = true } = {}) {
     text = await answer.text();
   } catch {
     live().removeAttribute("aria-busy");
-    announcement.textContent = live().dataset.saySilent;
+    announcement.textContent = live().dataset.textSilent;
     return;
   }
   if (number !== requestCount) return;
@@ -36,14 +36,14 @@ async function show(address, { body, push = true } = {}) {
   if (body && body.get("act") === "categorize" && body.getAll("id").length === 1)
     for (const box of main.querySelectorAll("[data-bulk] [name=id]")) if (ticks.has(box.value)) box.checked = true;
   document.title = page.title;
-  window.watchTables?.(main);
+  window.observeTables?.(main);
   const links = document.querySelector(".of-company .sidebar-nav"); // what waits in the inbox is counted there
   if (links) links.replaceWith(page.querySelector(".of-company .sidebar-nav"));
   if (push && (!body || answer.redirected)) history.pushState({}, "", answer.url);
   const question = main.querySelector("[data-question]");
   const again = held && held.id && document.getElementById(held.id);
   if (question) question.focus();
-  else if (!(body && window.begin(main)) && again) again.focus({ preventScroll: true });
+  else if (!(body && window.focusResult(main)) && again) again.focus({ preventScroll: true });
   announcement.textContent = [...main.querySelectorAll(".notice")].map((each) => each.textContent.trim()).join(" ");
   tell();
 }
@@ -98,7 +98,7 @@ function choose(link) {
   for (const name of ["id", "name", "aria-invalid", "aria-describedby"]) list.removeAttribute(name);
   list.value = "";
   const what = link.closest("[data-row]").querySelector(".what a").textContent;
-  list.setAttribute("aria-label", live().dataset.sayCategory.replace("{what}", () => what));
+  list.setAttribute("aria-label", live().dataset.textCategory.replace("{what}", () => what));
   link.hidden = true;
   link.after(list);
   list.focus();
@@ -150,7 +150,7 @@ function tell() {
     sums.set(currency, (sums.get(currency) ?? 0n) + BigInt(amount.replace(".", ""))); // with four decimals
   }
   const amounts = [...sums].map(([currency, sum]) => money(sum, currency));
-  const text = whole ? "" : ticked.length ? [live().dataset.sayTicked.replace("{n}", ticked.length), ...amounts].join(" · ") : "";
+  const text = whole ? "" : ticked.length ? [live().dataset.textTicked.replace("{n}", ticked.length), ...amounts].join(" · ") : "";
   const place = form.querySelector("[data-ticked]");
   if (place) place.textContent = text;
   for (const each of form.querySelectorAll("[data-meant]")) each.textContent = text && text + ".";
@@ -172,7 +172,7 @@ tell();
 
 // Keys of the list; those of every page stand in site.js.
 document.addEventListener("keydown", (event) => {
-  if (!window.keysHeard?.(event)) return;
+  if (!window.isShortcut?.(event)) return;
   const rows = [...document.querySelectorAll("[data-row]")];
   const here = rows.indexOf(document.activeElement?.closest("[data-row]"));
   const act = {

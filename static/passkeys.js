@@ -10,7 +10,7 @@ for (const form of document.querySelectorAll("[data-passkey]")) {
   button.addEventListener("click", async () => {
     if (!form.reportValidity()) return;
     button.disabled = true;
-    status.textContent = form.dataset.sayWaiting;
+    status.textContent = form.dataset.textWaiting;
     try {
       const token = form.elements.csrfmiddlewaretoken.value;
       const answer = await fetch(form.dataset.options, { method: "POST", headers: { "X-CSRFToken": token } });
@@ -23,7 +23,7 @@ for (const form of document.querySelectorAll("[data-passkey]")) {
       form.submit();
     } catch (error) {
       const known = error.name === "InvalidStateError";
-      status.textContent = known ? form.dataset.sayKnown : form.dataset.sayNone;
+      status.textContent = known ? form.dataset.textKnown : form.dataset.textNone;
     } finally {
       button.disabled = false;
     }

@@ -38,10 +38,10 @@ for (const form of document.querySelectorAll("[data-sending]")) {
   };
   const inWords = () => {
     const { kind, done, of, file, files } = far;
-    const say = kind === "bytes" ? state.dataset.sayRead : done < of ? state.dataset.sayRows : state.dataset.sayAfter;
+    const say = kind === "bytes" ? state.dataset.textRead : done < of ? state.dataset.textRows : state.dataset.textAfter;
     const shown = kind === "bytes" ? megabytes : counts.format;
     const text = filled(say, { done: shown(done), of: shown(of) });
-    return files > 1 ? filled(state.dataset.sayFile, { file, files, far: text }) : text;
+    return files > 1 ? filled(state.dataset.textFile, { file, files, far: text }) : text;
   };
   const wait = (text) => {
     const began = Date.now();
@@ -64,7 +64,7 @@ for (const form of document.querySelectorAll("[data-sending]")) {
 
   const name = () => {
     const many = field.files.length > Number(field.dataset.most || Infinity);
-    field.setCustomValidity(many ? field.dataset.sayMany : "");
+    field.setCustomValidity(many ? field.dataset.textMany : "");
     if (many) field.reportValidity();
     chosen.replaceChildren(
       ...[...field.files].map((file) => {
@@ -99,9 +99,9 @@ for (const form of document.querySelectorAll("[data-sending]")) {
     request.setRequestHeader("Accept", "application/json");
     request.responseType = "json";
     request.upload.addEventListener("progress", (sent) => {
-      tell(filled(state.dataset.saySent, { sent: megabytes(sent.loaded), total: megabytes(sent.total) }), sent.loaded / sent.total);
+      tell(filled(state.dataset.textSent, { sent: megabytes(sent.loaded), total: megabytes(sent.total) }), sent.loaded / sent.total);
     });
-    request.upload.addEventListener("load", () => wait(filled(state.dataset.sayReading, { size: megabytes(size) })));
+    request.upload.addEventListener("load", () => wait(filled(state.dataset.textReading, { size: megabytes(size) })));
     request.addEventListener("load", () => {
       if (!request.response?.location) return again();
       address = request.response.location;

@@ -1,10 +1,10 @@
-// What pages can do besides, where there is JavaScript; everything works without. What it says is the page's: data-say-….
+// Additions of pages with JavaScript; everything works without. Texts are in attributes of the page: data-text-….
 "use strict";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   const field = document.getElementById(button.dataset.copy);
   const copy = button.textContent;
-  const says = { ...document.body.dataset, ...button.dataset };
+  const texts = { ...document.body.dataset, ...button.dataset };
   const select = () => (field.select ? field.select() : getSelection().selectAllChildren(field));
   button.hidden = false;
   field.addEventListener("focus", select);
@@ -15,13 +15,13 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     } catch {
       document.execCommand("copy"); // pages on plain http have no clipboard
     }
-    button.textContent = says.sayCopied;
-    document.querySelector("[data-copied]").textContent = says.sayDone;
+    button.textContent = texts.textCopied;
+    document.querySelector("[data-copied]").textContent = texts.textCopiedMessage;
     setTimeout(() => (button.textContent = copy), 2000);
   });
 }
 
-// The table of resources is for the third choice; choosing a level in it chooses that.
+// The table of resources belongs to the third preset.
 for (const form of document.querySelectorAll("[data-key-form]")) {
   const table = form.querySelector("[data-resources]");
   const show = () => table.classList.toggle("closed", form.elements.preset.value !== "custom");
@@ -32,188 +32,191 @@ for (const form of document.querySelectorAll("[data-key-form]")) {
   show();
 }
 
-// A second click of a double click elsewhere must not allow anything: the button rests while the page comes to the front.
+// The second click of a double click elsewhere must not allow anything: the button is disabled while the page comes to
+// the front.
 for (const form of document.querySelectorAll("[data-consent]")) {
   const button = form.querySelector("[data-allow]");
   if (button.disabled) continue;
-  const rest = () => {
+  const disableBriefly = () => {
     button.disabled = true;
     setTimeout(() => (button.disabled = false), 500);
   };
-  rest();
-  window.addEventListener("focus", rest);
+  disableBriefly();
+  window.addEventListener("focus", disableBriefly);
   for (const radio of form.querySelectorAll("[name=company]")) {
-    const name = () => {
+    const nameCompany = () => {
       const company = radio.parentElement.querySelector("strong").textContent;
-      if (radio.checked) button.textContent = button.dataset.sayNamed.replace("{company}", () => company);
+      if (radio.checked) button.textContent = button.dataset.textNamed.replace("{company}", () => company);
     };
-    radio.addEventListener("change", name);
-    name();
+    radio.addEventListener("change", nameCompany);
+    nameCompany();
   }
 }
 
-// The second click of a double click must book, plan or add nothing once more; a page that is gone back to starts anew.
+// The second click of a double click must not submit a form again; a page opened with Back can be submitted.
 for (const form of document.querySelectorAll("form[method=post]")) {
-  let sent = false;
+  let isSubmitted = false;
   form.addEventListener("submit", (event) => {
-    if (sent) event.preventDefault();
-    sent = true;
+    if (isSubmitted) event.preventDefault();
+    isSubmitted = true;
   });
-  window.addEventListener("pageshow", () => (sent = false));
+  window.addEventListener("pageshow", () => (isSubmitted = false));
 }
 
-// A table that is wider than its card scrolls in it: it can be reached by keyboard, and a line below says that there is more.
-function tellCut(card) {
+// A table wider than its card scrolls in it: it can be reached by keyboard, and a hint below says that there is more.
+function updateScrollHint(card) {
   const table = card.querySelector("table");
-  const across = table && getComputedStyle(table).display === "table" ? table.scrollWidth : 0;
-  const cut = across > card.clientWidth + 1;
-  if (cut === card.classList.contains("cut")) return;
-  card.classList.toggle("cut", cut);
-  const below = card.nextElementSibling;
-  if (below?.matches(".cut-hint")) below.remove();
-  if (!cut) {
+  const tableWidth = table && getComputedStyle(table).display === "table" ? table.scrollWidth : 0;
+  const overflows = tableWidth > card.clientWidth + 1;
+  if (overflows === card.classList.contains("overflows")) return;
+  card.classList.toggle("overflows", overflows);
+  const oldHint = card.nextElementSibling;
+  if (oldHint?.matches(".scroll-hint")) oldHint.remove();
+  if (!overflows) {
     for (const name of ["tabindex", "role", "aria-label"]) card.removeAttribute(name);
     return;
   }
   card.tabIndex = 0;
   card.setAttribute("role", "region");
-  card.setAttribute("aria-label", card.querySelector("caption")?.textContent || document.body.dataset.sayTable);
+  card.setAttribute("aria-label", card.querySelector("caption")?.textContent || document.body.dataset.textTable);
   const hint = document.createElement("p");
-  hint.className = "cut-hint";
-  hint.textContent = document.body.dataset.sayCut;
+  hint.className = "scroll-hint";
+  hint.textContent = document.body.dataset.textScrollHint;
   card.after(hint);
 }
-const watched = new ResizeObserver((seen) => seen.forEach((each) => tellCut(each.target.closest(".table-card"))));
-const watchTables = (place) => {
-  for (const part of place.querySelectorAll(".table-card, .table-card table")) watched.observe(part);
+const tableObserver = new ResizeObserver((entries) =>
+  entries.forEach((entry) => updateScrollHint(entry.target.closest(".table-card"))),
+);
+const observeTables = (container) => {
+  for (const part of container.querySelectorAll(".table-card, .table-card table")) tableObserver.observe(part);
 };
-watchTables(document);
-window.watchTables = watchTables; // for a list that is put in place of another
+observeTables(document);
+window.observeTables = observeTables; // for a list that is put in place of another
 
 // One open confirmation at a time; Escape and a click elsewhere close it.
-const confirmations = () => document.querySelectorAll("details.confirm[open]");
+const listOpenConfirmations = () => document.querySelectorAll("details.confirm[open]");
 document.addEventListener("click", (event) => {
-  for (const each of confirmations()) if (!each.contains(event.target)) each.open = false;
+  for (const details of listOpenConfirmations()) if (!details.contains(event.target)) details.open = false;
 });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  for (const each of confirmations()) {
-    if (each.contains(document.activeElement)) each.querySelector("summary").focus();
-    each.open = false;
+  for (const details of listOpenConfirmations()) {
+    if (details.contains(document.activeElement)) details.querySelector("summary").focus();
+    details.open = false;
   }
 });
 
-// Whether a key is meant for the page: nothing is typed into, and single keys are not switched off in this browser.
-const OFF = "keys-off";
-const switchedOff = () => {
+// Whether a key is a shortcut: no field has the focus, and single keys are not switched off in this browser.
+const SHORTCUTS_OFF = "keys-off";
+const areShortcutsOff = () => {
   try {
-    return localStorage.getItem(OFF) === "1";
+    return localStorage.getItem(SHORTCUTS_OFF) === "1";
   } catch {
-    return false; // storage is refused: then there is nothing to remember either
+    return false; // storage is not available
   }
 };
-window.keysHeard = (event) =>
-  !(event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || switchedOff()) &&
+window.isShortcut = (event) =>
+  !(event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || areShortcutsOff()) &&
   !event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea, dialog, [contenteditable]");
-const setKeys = (place) => {
-  for (const box of place.querySelectorAll("[data-keys-on]")) {
+const setUpShortcutSwitch = (container) => {
+  for (const box of container.querySelectorAll("[data-shortcut-switch]")) {
     box.closest("label").hidden = false;
-    box.checked = !switchedOff();
-    box.addEventListener("change", () => (box.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1")));
+    box.checked = !areShortcutsOff();
+    box.addEventListener("change", () => (box.checked ? localStorage.removeItem(SHORTCUTS_OFF) : localStorage.setItem(SHORTCUTS_OFF, "1")));
   }
 };
-setKeys(document);
+setUpShortcutSwitch(document);
 
-// "/" searches and "?" lists the keys, in a box above the page; without JavaScript both are pages. The box stands there at
-// once, and what is typed before the page has come is searched for then.
-async function openBox(address) {
-  const box = document.createElement("dialog");
-  box.className = "box";
-  box.setAttribute("aria-label", document.body.dataset.sayOpening);
-  const early = document.createElement("input");
-  early.setAttribute("aria-label", document.body.dataset.saySearch);
-  box.append(early);
-  box.addEventListener("close", () => box.remove());
-  box.addEventListener("click", (event) => event.target === box && box.close());
-  document.body.append(box);
-  box.showModal();
-  const page = await parsed(address);
+// "/" searches and "?" lists the keys in a dialog; without JavaScript both are pages. The dialog opens at once, and what is
+// typed before the page is loaded is searched for then.
+async function openDialog(address) {
+  const dialog = document.createElement("dialog");
+  dialog.className = "box";
+  dialog.setAttribute("aria-label", document.body.dataset.textOpening);
+  const earlyField = document.createElement("input");
+  earlyField.setAttribute("aria-label", document.body.dataset.textSearch);
+  dialog.append(earlyField);
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+  const page = await fetchDocument(address);
   const main = page?.getElementById("main");
   if (!main) return location.assign(address);
   const close = document.createElement("button");
   close.className = "link quiet box-close";
   close.type = "button";
-  close.textContent = document.body.dataset.sayClose;
-  close.addEventListener("click", () => box.close());
-  box.setAttribute("aria-label", page.title);
-  box.replaceChildren(...main.childNodes, close);
-  setKeys(box);
-  searching(box);
-  const field = box.querySelector("input[name=q]");
+  close.textContent = document.body.dataset.textClose;
+  close.addEventListener("click", () => dialog.close());
+  dialog.setAttribute("aria-label", page.title);
+  dialog.replaceChildren(...main.childNodes, close);
+  setUpShortcutSwitch(dialog);
+  setUpSearch(dialog);
+  const field = dialog.querySelector("input[name=q]");
   if (!field) return close.focus();
-  field.value = early.value;
+  field.value = earlyField.value;
   field.focus();
-  if (early.value) field.dispatchEvent(new Event("input", { bubbles: true }));
+  if (earlyField.value) field.dispatchEvent(new Event("input", { bubbles: true }));
 }
-async function parsed(address) {
+async function fetchDocument(address) {
   try {
-    const answer = await fetch(address);
-    return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+    const response = await fetch(address);
+    return response.ok ? new DOMParser().parseFromString(await response.text(), "text/html") : null;
   } catch {
     return null;
   }
 }
-function searching(place) {
-  for (const form of place.querySelectorAll("[data-searching]")) {
-    const results = place.querySelector("[data-results]");
+function setUpSearch(container) {
+  for (const form of container.querySelectorAll("[data-search-form]")) {
+    const results = container.querySelector("[data-results]");
     let timer = 0;
     form.elements.q.addEventListener("input", () => {
       clearTimeout(timer);
       timer = setTimeout(async () => {
         const text = form.elements.q.value;
-        const page = await parsed(form.action + "?" + new URLSearchParams({ q: text }));
-        const found = page?.querySelector("[data-results]");
-        if (found && text === form.elements.q.value) results.replaceChildren(...found.childNodes);
+        const page = await fetchDocument(form.action + "?" + new URLSearchParams({ q: text }));
+        const newResults = page?.querySelector("[data-results]");
+        if (newResults && text === form.elements.q.value) results.replaceChildren(...newResults.childNodes);
       }, 200);
     });
   }
 }
-searching(document);
+setUpSearch(document);
 for (const link of document.querySelectorAll("a:is([data-search], [data-shortcuts])")) {
   link.addEventListener("click", (event) => {
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || link.hasAttribute("aria-current")) return;
     event.preventDefault();
-    openBox(link.href);
+    openDialog(link.href);
   });
 }
 document.addEventListener("keydown", (event) => {
-  if (!["/", "?"].includes(event.key) || !window.keysHeard(event) || document.querySelector("dialog[open]")) return;
+  if (!["/", "?"].includes(event.key) || !window.isShortcut(event) || document.querySelector("dialog[open]")) return;
   const search = document.querySelector("[data-search]");
   const address = event.key === "/" ? search?.href : document.body.dataset.shortcuts;
   if (!address) return;
   event.preventDefault();
-  if (new URL(address, location.href).pathname !== location.pathname) openBox(address);
-  else if (event.key === "/") document.querySelector("[data-searching] [name=q]")?.focus();
+  if (new URL(address, location.href).pathname !== location.pathname) openDialog(address);
+  else if (event.key === "/") document.querySelector("[data-search-form] [name=q]")?.focus();
 });
 
-// A page that is drawn anew after an act begins where the act ended: on the first field that was refused, else on what is
-// said of it. Answers whether there was something.
-window.begin = (place) => {
-  const seen = (choice) => [...place.querySelectorAll(choice)].find((each) => each.checkVisibility());
-  const wrong = seen('[aria-invalid="true"]');
-  const first = wrong ?? (place.querySelector("[autofocus]") ? null : seen(".notice[role=alert], [data-said]"));
-  if (first && first !== wrong) first.tabIndex = -1;
-  first?.focus();
-  return Boolean(first);
+// After an action the focus is on its result: the first invalid field, else the message. Returns whether there is one.
+window.focusResult = (container) => {
+  const findVisible = (selector) => [...container.querySelectorAll(selector)].find((element) => element.checkVisibility());
+  const invalidField = findVisible('[aria-invalid="true"]');
+  const hasAutofocus = container.querySelector("[autofocus]");
+  const result = invalidField ?? (hasAutofocus ? null : findVisible(".notice[role=alert], [data-result]"));
+  if (result && result !== invalidField) result.tabIndex = -1;
+  result?.focus();
+  return Boolean(result);
 };
-if (!location.hash) window.begin(document.getElementById("main"));
+if (!location.hash) window.focusResult(document.getElementById("main"));
 
-// Keys of the inbox: j goes to its first row, and on a row each presses what is marked with it.
-const waits = [...document.querySelectorAll("[data-waits]")];
-for (const keys of document.querySelectorAll("[data-keys]")) keys.hidden = switchedOff();
+// Keys of the inbox: j goes to its first row, and on a row each presses the button with its key.
+const reviewRows = [...document.querySelectorAll("[data-review-row]")];
+for (const hint of document.querySelectorAll("[data-shortcut-hint]")) hint.hidden = areShortcutsOff();
 document.addEventListener("keydown", (event) => {
-  if (!waits.length && event.key !== "u") return;
-  const row = event.target.closest("[data-waits]");
+  if (!reviewRows.length && event.key !== "u") return;
+  const row = event.target.closest("[data-review-row]");
   if (row && event.target.matches("select")) {
     if (event.key === "Escape") row.focus();
     if (event.key === "Enter" && event.target.value) {
@@ -222,22 +225,23 @@ document.addEventListener("keydown", (event) => {
     }
     return;
   }
-  if (!window.keysHeard(event)) return;
+  if (!window.isShortcut(event)) return;
   const step = { j: 1, s: row && 1, k: -1 }[event.key];
-  const place = event.key === "u" ? document : row; // what was just done stands above all rows
-  const act = place && !event.repeat && /^[a-z0-9]$/.test(event.key) && place.querySelector(`[data-key="${event.key}"]`);
-  if (!step && !act) return;
+  const container = event.key === "u" ? document : row; // Undo is above all rows
+  const button =
+    container && !event.repeat && /^[a-z0-9]$/.test(event.key) && container.querySelector(`[data-key="${event.key}"]`);
+  if (!step && !button) return;
   event.preventDefault();
-  if (step) waits[row ? waits.indexOf(row) + step : 0]?.focus();
-  else if (act.matches("select")) act.focus();
-  else act.click();
+  if (step) reviewRows[row ? reviewRows.indexOf(row) + step : 0]?.focus();
+  else if (button.matches("select")) button.focus();
+  else button.click();
 });
-// The row that the address names has the focus; where it is gone the first one has it, or the word that all is done.
-// After the last of its kind that word is what was said of it, lest the same key does something with what was skipped.
+// The row in the address has the focus; without it the first row, or the message that all is done. After the last row of its
+// kind the message has it, so that the same key does nothing with a row that was skipped.
 const done = document.getElementById("done");
-if (location.hash === "#done" && !done) window.begin(document.getElementById("main"));
-else if (/^#([top]-|done)/.test(location.hash) && (waits.length || document.querySelector(".inbox-empty")))
-  (document.getElementById(location.hash.slice(1)) ?? waits[0] ?? done)?.focus();
+if (location.hash === "#done" && !done) window.focusResult(document.getElementById("main"));
+else if (/^#([top]-|done)/.test(location.hash) && (reviewRows.length || document.querySelector(".inbox-empty")))
+  (document.getElementById(location.hash.slice(1)) ?? reviewRows[0] ?? done)?.focus();
 
 for (const button of document.querySelectorAll("[data-print]")) {
   button.hidden = false;

@@ -41,7 +41,7 @@ for (const form of document.querySelectorAll("[data-split]")) {
     const rest = rounded(whole - sum);
     left.hidden = Number.isNaN(rest);
     const text = money.format(rest || 0).replace("-", "−");
-    left.textContent = (empty ? form.dataset.sayTakes : form.dataset.sayLeft).replace("{amount}", () => text);
+    left.textContent = (empty ? form.dataset.textTakes : form.dataset.textLeft).replace("{amount}", () => text);
     if (empty) empty.placeholder = text;
   };
   form.addEventListener("input", tell);

@@ -82,7 +82,7 @@ class SpokenText(HTMLParser):
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         self.silent += tag in ("code", "script", "style", "kbd")
         self.found += [
-            value for name, value in attributes if value and (name in SPOKEN_ATTRIBUTES or name.startswith("data-say"))
+            value for name, value in attributes if value and (name in SPOKEN_ATTRIBUTES or name.startswith("data-text"))
         ]
 
     def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:

@@ -24,6 +24,7 @@ class ChangeForm:
     hint: Any
     fields: tuple[str, ...]
     targets: tuple[str, ...] = ()
+    has_income_targets: bool = False  # whether it offers only what brings money in
 
 
 CHANGE_FORMS = {
@@ -49,6 +50,7 @@ CHANGE_FORMS = {
         ),
         ("target", "from"),
         ("counterpartyId", "categoryId", "plannedTransactionId"),
+        has_income_targets=True,
     ),
     "delay": ChangeForm(
         "shift",

@@ -50,7 +50,7 @@ def get_focused_id(page):
 def test_inbox_keys_categorize_from_first_row_to_empty_inbox(page, complaints, site, acme, waiting):
     one, two, new, last = waiting("Nimbus", "Nimbus", "Somebody new", "Nimbus")
     sign_in_and_open(page, site, acme, "/inbox")
-    expect(page.locator("[data-keys]")).to_be_visible()
+    expect(page.locator("[data-shortcut-hint]")).to_be_visible()
     page.keyboard.press("j")
     assert get_focused_id(page) == f"t-{one}"
     page.keyboard.press("a")
@@ -81,7 +81,7 @@ def test_inbox_keys_continue_after_transfer_pair_and_split(page, complaints, sit
     source = books.book(main, "-80.00", str(TODAY), fromTo="Own")["id"]
     books.book(savings, "80.00", str(TODAY), fromTo="Own")
     sign_in_and_open(page, site, acme, "/inbox")
-    expect(page.locator("[data-keys]")).to_be_visible()
+    expect(page.locator("[data-shortcut-hint]")).to_be_visible()
     page.keyboard.press("j")
     assert get_focused_id(page) == f"p-{source}"
     page.keyboard.press("a")
@@ -101,7 +101,7 @@ def test_inbox_key_does_not_act_on_skipped_rows_after_last_transaction(page, com
     paid = books.book(bank, "-80.00", str(TODAY), fromTo="Landlord")["id"]
     books.api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [paid]}, "categoryId": hosting})
     sign_in_and_open(page, site, acme, "/inbox")
-    expect(page.locator("[data-keys]")).to_be_visible()
+    expect(page.locator("[data-shortcut-hint]")).to_be_visible()
     page.keyboard.press("j")
     assert get_focused_id(page) == "o-1"
     page.keyboard.press("s")
@@ -118,15 +118,15 @@ def test_inbox_key_does_not_act_on_skipped_rows_after_last_transaction(page, com
 def test_inbox_keys_do_nothing_if_switched_off(page, complaints, site, acme, waiting):
     waiting("Nimbus")
     sign_in_and_open(page, site, acme, "/inbox")
-    expect(page.locator("[data-keys]")).to_be_visible()
+    expect(page.locator("[data-shortcut-hint]")).to_be_visible()
     page.evaluate("localStorage.setItem('keys-off', '1')")
     page.reload(wait_until="load")
-    page.locator("[data-waits]").first.focus()
+    page.locator("[data-review-row]").first.focus()
     for key in "ajck":
         page.keyboard.press(key)
     assert page.get_by_role("heading", name="All done").count() == 0
     assert Transaction.objects.for_company(acme.id).open().count() == 1
-    expect(page.locator("[data-keys]")).to_be_hidden()
+    expect(page.locator("[data-shortcut-hint]")).to_be_hidden()
 
 
 def test_inbox_focuses_next_row_without_javascript(browser, site, acme, waiting):

@@ -94,7 +94,7 @@ def record_announcements(page):
 
 
 def find_waiting_note(page, text):
-    return page.locator("[data-waits]").filter(has_text=text).first
+    return page.locator("[data-review-row]").filter(has_text=text).first
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
@@ -142,7 +142,7 @@ def test_empty_company_imports_statements_and_empties_inbox(page, complaints, si
     expect(proposed).to_contain_text("1 of 1 transaction with this name")
     proposed.focus()
     page.keyboard.press("a")
-    expect(page.locator("[data-waits]").filter(has_text="Nimbus Hosting")).to_have_count(0)
+    expect(page.locator("[data-review-row]").filter(has_text="Nimbus Hosting")).to_have_count(0)
     fits()
 
     find_waiting_note(page, "Metro").focus()

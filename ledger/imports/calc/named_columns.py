@@ -21,7 +21,6 @@ from ledger.imports.calc.headings import fold_heading
 from ledger.money.calc.money import CURRENCIES, get_minor_units
 
 MAX_LINES_ABOVE = 20  # titles above the headings
-CONTRADICTING_DATES = "“{text}” has day and month in another order than “{other}” in line {line}. Use one order."
 HeadingFields = Mapping[str, tuple[str, int]]  # folded heading → (field, rank); of several the lowest rank counts
 
 
@@ -93,7 +92,14 @@ class NamedTable:
                     decided = orders[0], text, line.number
                 elif decided[0] is not orders[0]:
                     values = {"text": text[:40], "other": decided[1][:40], "line": str(decided[2])}
-                    return RowFault(position, line.number, name, "invalid_date", CONTRADICTING_DATES, values)
+                    return RowFault(
+                        position,
+                        line.number,
+                        name,
+                        "invalid_date",
+                        "“{text}” has day and month in another order than “{other}” in line {line}. Use one order.",
+                        values,
+                    )
         return None
 
     def list_repeated_headings(self, fields: HeadingFields) -> list[str]:

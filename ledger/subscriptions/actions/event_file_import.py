@@ -46,7 +46,6 @@ from ledger.subscriptions.calc.event_table import (
 
 MAX_EVENT_ROWS = 10_000  # in one file
 NAME_PATTERN = re.compile(TRIMMED_NAME_PATTERN)
-UNKNOWN_CANCELLATION = "This subscription does not exist and does not start in this file."
 NAME_MESSAGE = "Must be a single line without control characters."
 COLUMN_QUESTIONS = {"customer": "customerColumn", "eventDate": "dateColumn", "amount": "amountColumn"}
 
@@ -258,7 +257,14 @@ def find_unknown_cancellation_faults(
         key for event, item in zip(events, items, strict=True) if not event.is_cancellation for key in list_keys(item)
     }
     return [
-        RowFault(event.position, event.line, "customer", "unknown_id", UNKNOWN_CANCELLATION, {})
+        RowFault(
+            event.position,
+            event.line,
+            "customer",
+            "unknown_id",
+            "This subscription does not exist and does not start in this file.",
+            {},
+        )
         for event, item in zip(events, items, strict=True)
         if event.is_cancellation
         and not references.find_error(item)

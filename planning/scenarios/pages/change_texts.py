@@ -13,7 +13,7 @@ from companies.locales import get_current_locale
 from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
-from ledger.models import Counterparty, PlType
+from ledger.models import Category, Counterparty, PlType
 from ledger.transactions.pages.labels import LINE_LABELS, Choices, LedgerNames, load_visible_names
 from planning.models import PlannedTransaction, Scenario
 
@@ -113,13 +113,18 @@ def describe_period(start: str | None, end: str | None) -> str:
     return _("until {day}").format(day=last) if last else ""
 
 
-def list_target_choices(page: CompanyPage) -> dict[str, tuple[str, Choices]]:
+def list_target_choices(page: CompanyPage, *, has_income: bool = False) -> dict[str, tuple[str, Choices]]:
     """Return the heading and the choices of each kind of target; values are `name:id`.
 
     Of counterparties, those with planned payments: a change of another one would change nothing.
+
+    Args:
+        has_income: only planned income, customers with it, and categories of revenue.
     """
     names = load_visible_names(page)
     planned = PlannedTransaction.objects.for_company(page.company.id).order_by("name", "id")
+    if has_income:
+        planned = planned.filter(amount_value__gt=0)
     counterparties = Counterparty.objects.none()
     if page.has_permission(Permission.COUNTERPARTIES_READ):
         counterparties = (
@@ -128,8 +133,11 @@ def list_target_choices(page: CompanyPage) -> dict[str, tuple[str, Choices]]:
             .order_by("name", "id")[:MAX_CHOICES]
         )
     choices: dict[str, tuple[str, Choices]] = {
-        "counterpartyId": (_("Counterparties"), [(str(row.id), row.name) for row in counterparties]),
-        "categoryId": (_("Categories"), names.list_category_choices()),
+        "counterpartyId": (
+            _("Customers") if has_income else _("Counterparties"),
+            [(str(row.id), row.name) for row in counterparties],
+        ),
+        "categoryId": (_("Categories"), list_category_choices(page, names, has_income=has_income)),
         "plType": (_("P&L lines"), [(line.value, str(label)) for line, label in LINE_LABELS.items()]),
         "plannedTransactionId": (_("Planned transactions"), [(str(row.id), row.name) for row in planned[:MAX_CHOICES]]),
     }
@@ -137,3 +145,13 @@ def list_target_choices(page: CompanyPage) -> dict[str, tuple[str, Choices]]:
         name: (heading, [(f"{name}:{value}", label) for value, label in options])
         for name, (heading, options) in choices.items()
     }
+
+
+def list_category_choices(page: CompanyPage, names: LedgerNames, *, has_income: bool) -> Choices:
+    """Return the categories; with `has_income` those that post to revenue."""
+    choices = names.list_category_choices()
+    if not has_income or not choices:
+        return choices
+    rows = Category.objects.for_company(page.company.id).values_list("id", "pl_types")
+    revenue_ids = {str(row_id) for row_id, lines in rows if PlType.REVENUE in lines}
+    return [(value, label) for value, label in choices if value in revenue_ids]

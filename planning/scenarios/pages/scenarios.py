@@ -106,7 +106,7 @@ def add_change_page(page: CompanyPage, scenario_id: UUID, kind: str) -> HttpResp
                     changes=[form.data, *list_hire_plan_items(page, form.data)],
                 )
                 return page.redirect_with_message(_("Change added."), "scenario", scenario_id=scenario_id)
-    choices = list_target_choices(page)
+    choices = list_target_choices(page, has_income=change_form.has_income_targets)
     return page.render(
         "planning/scenarios/change_form.html",
         status=400 if form.errors else 200,

@@ -8,6 +8,7 @@ import pytest
 
 from analytics.queries.balance_forecast import compute_balance_forecast
 from analytics.queries.scenario_forecasts import forecast_scenarios
+from ledger.models import Category
 from ledger.money.rates import get_rate_table
 from planning.models import Scenario
 from planning.scenarios.queries import load_scenario
@@ -95,12 +96,26 @@ def test_mistakes_are_shown_at_their_field(kind, form, field, pages, scenario):
 def test_forms_offer_counterparties_with_planned_payments(acme, pages, scenario, plan_rent, make_counterparty):
     planned, other = (make_counterparty(acme, name=name) for name in ("Initech", "Hooli"))
     plan_rent(counterparty={"id": str(planned.id)})
-    for kind in ("price", "lose", "delay"):
+    for kind in ("price", "delay"):
         shown = read(pages, f"/planned/scenarios/{scenario.id}/changes/new/{kind}")
         assert f"counterpartyId:{planned.id}" in shown
         assert f"counterpartyId:{other.id}" not in shown
     plan_rent(counterparty={"id": str(other.id)})
-    assert f"counterpartyId:{other.id}" in read(pages, f"/planned/scenarios/{scenario.id}/changes/new/lose")
+    assert f"counterpartyId:{other.id}" in read(pages, f"/planned/scenarios/{scenario.id}/changes/new/delay")
+
+
+def test_lose_a_customer_offers_income_only(acme, pages, scenario, plan_rent, category, make_counterparty):
+    customer, vendor = (make_counterparty(acme, name=name) for name in ("Initech", "Hooli"))
+    rent = plan_rent(counterparty={"id": str(vendor.id)})
+    fee = plan_rent(counterparty={"id": str(customer.id)}, amountValue="900.00", name="Fee")
+    shown = read(pages, f"/planned/scenarios/{scenario.id}/changes/new/lose")
+    assert f"counterpartyId:{customer.id}" in shown
+    assert f"counterpartyId:{vendor.id}" not in shown
+    assert f"plannedTransactionId:{fee['id']}" in shown
+    assert f"plannedTransactionId:{rent['id']}" not in shown
+    lines = {str(row.id): row.pl_types for row in Category.objects.for_company(acme.id)}
+    offered = {row_id for row_id in lines if f"categoryId:{row_id}" in shown}
+    assert offered == {row_id for row_id, types in lines.items() if "revenue" in types}
 
 
 def test_scenario_leads_to_its_comparison(pages, scenario, plan_rent):
