@@ -22,6 +22,7 @@ MAX_MONTHS_WITH_DENSE_LABELS = 18  # on narrow screens every third of so many is
 DENSE_LABEL_STEP, SPARSE_LABEL_STEP = 3, 6
 MAX_DAYS_LABELLED, MAX_DAY_LABELS = 62, 8  # periods up to this long are labelled by day, with at most so many labels
 MAX_SHORT_NAME_LENGTH = 20  # characters; beyond, the names of six columns touch on a tablet
+MAX_NAME_LENGTH = 26  # characters; beyond, they touch on a laptop
 LABEL_AREA_HEIGHT_PX = 44  # pixels below the plot, for the names of months
 
 
@@ -65,6 +66,11 @@ class SectionChart:
         return len(self.labels) > MAX_MONTHS_WITH_DENSE_LABELS or any(
             len(label.text) > MAX_SHORT_NAME_LENGTH for label in self.labels
         )
+
+    @property
+    def has_long_names(self) -> bool:
+        """Whether the names need the width of a large screen."""
+        return any(len(label.text) > MAX_NAME_LENGTH for label in self.labels)
 
     @property
     def axis(self) -> SafeString:
