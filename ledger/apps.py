@@ -71,9 +71,16 @@ def register_ledger_hooks() -> None:
 
 
 def register_audit_models() -> None:
+    from django.utils.translation import gettext_lazy
+
+    from companies.audit.field_labels import FIELD_LABELS
     from companies.hooks import AUDIT_LABELS, AUDITED_MODELS, AuditedModel
     from companies.permissions import Permission
     from ledger import models
+    from ledger.accounts.fields import ACCOUNT_TEXTS
+    from ledger.categorization.fields import COUNTERPARTY_TEXTS
+    from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
+    from ledger.transactions.fields import TRANSACTION_TEXTS
     from ledger.transactions.pages.labels import DATE_RULE_LABELS, LINE_LABELS, SOURCE_LABELS
 
     AUDITED_MODELS.update(
@@ -92,4 +99,6 @@ def register_audit_models() -> None:
             "transaction": AuditedModel(models.Transaction, Permission.TRANSACTIONS_READ),
         }
     )
+    for text in (*TRANSACTION_TEXTS, *ACCOUNT_TEXTS, *COUNTERPARTY_TEXTS, *SUBSCRIPTION_TEXTS):
+        FIELD_LABELS.setdefault(text.column, gettext_lazy(text.label))
     AUDIT_LABELS.update(pl_type=LINE_LABELS, pl_types=LINE_LABELS, rule=DATE_RULE_LABELS, source=SOURCE_LABELS)

@@ -12,13 +12,13 @@ from rest_framework import serializers
 from companies.api import fields
 from companies.api.serializers import StrictSerializer
 from companies.errors import ValidationFailed
+from ledger.accounts.calc.csv_settings import list_setting_faults
 from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
 from ledger.bank_statements.archives import LONGEST_NAME
 from ledger.bank_statements.parsers.archives import MAX_FILES
 from ledger.bank_statements.parsers.models import MAX_ACCOUNT_NUMBER_LENGTH
 from ledger.bank_statements.parsers.qif import DAY_FIRST, MONTH_FIRST
 from ledger.bulk.serializers import build_skipped_rows_field
-from ledger.calc.csv_settings import list_setting_faults
 from ledger.imports.import_body import MAX_IMPORT_ITEMS
 from ledger.imports.serializers import CLOSED_MODES, IMPORT_FORMATS
 from ledger.money.amounts import format_plain_amount

@@ -19,7 +19,6 @@ from companies.models.tenancy import get_id_time
 from companies.pages.amount_formats import format_count, format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import (
     AuditEntryTransaction,
     BulkOperation,
@@ -28,6 +27,7 @@ from ledger.models import (
     PendingSnapshot,
     Transaction,
 )
+from ledger.transactions.fields import TRANSACTION_TEXTS
 from ledger.transactions.pages.labels import LedgerNames, join_texts
 
 MAX_ENTRIES = 50

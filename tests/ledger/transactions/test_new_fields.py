@@ -37,7 +37,7 @@ def insert_after(path, pattern, text):
 @pytest.mark.server
 def test_new_text_of_transactions_takes_the_files_of_the_guide(repository):
     blocks = read_code_blocks()
-    model, table = "ledger/models/transactions.py", "ledger/calc/transaction_fields.py"
+    model, table = "ledger/models/transactions.py", "ledger/transactions/fields.py"
     assert blocks.keys() == {model, table}
     (field,) = blocks[model].splitlines()
     insert_after(repository / model, r"^    notes = .*\n", f"    {field}\n")
