@@ -189,6 +189,7 @@ def unescape_invoice_texts(invoice: TableInvoice) -> TableInvoice:
         counterparty=restore_escaped_text(invoice.counterparty),
         name=restore_escaped_text(invoice.name),
         reference=restore_escaped_text(invoice.reference),
+        texts={column: restore_escaped_text(text) for column, text in invoice.texts.items()},
     )
 
 
@@ -289,6 +290,7 @@ def build_planned_invoice(
         amount_currency=currency,
         counterparty=counterparty,
         external_invoice_id=invoice.reference or None,
+        **{column: text or None for column, text in invoice.texts.items()},
         external_data={
             "invoice_number": invoice.number,
             "invoice_url": None,
