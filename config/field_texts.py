@@ -1,5 +1,7 @@
 """Descriptions of fields in the OpenAPI document, by name."""
 
+from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
+
 FIELD_DESCRIPTIONS = {
     "accountGroupId": "Account group in which the account is shown; null if it is in none.",
     "accountHolderName": "Name of the account holder as the bank reports it; null if unknown.",
@@ -265,6 +267,7 @@ FIELD_DESCRIPTIONS = {
 }
 
 PARAMETER_DESCRIPTIONS = {
+    **{text.name: f"{text.label} of the subscription." for text in SUBSCRIPTION_TEXTS},
     "accountGroupId": "Id of the account group.",
     "accountId": "Id of the account.",
     "actor": "Id of the user, API key or app that made the change.",

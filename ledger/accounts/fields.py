@@ -9,6 +9,7 @@ ACCOUNT_TEXTS = (
         name="accountNumber",
         label=_("Number or IBAN"),
         help_text="IBAN or another number by which the bank knows the account; null if not set.",
+        example="DE89370400440532013000",
         max_length=64,
     ),
 )

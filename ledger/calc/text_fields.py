@@ -19,8 +19,8 @@ class TextField:
     """A nullable text of a resource.
 
     `column` is its name in the database, `name` its name in the API, `label` its label on pages and in the audit log
-    and its heading in exports, `hint` what forms say below it, `headings` what else its column may be called in
-    imported files.
+    and its heading in exports, `hint` what forms say below it, `example` a value for the OpenAPI document, `headings`
+    what else its column may be called in imported files.
     """
 
     column: str
@@ -28,6 +28,7 @@ class TextField:
     label: str
     help_text: str
     hint: str = ""
+    example: str = ""
     max_length: int = 10_000
     headings: tuple[str, ...] = ()
 

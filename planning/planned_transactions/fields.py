@@ -16,6 +16,7 @@ PLANNED_TEXTS = (
         name="externalSubscriptionId",
         label=_("Subscription ID"),
         help_text="Id of the subscription at its provider; null without one.",
+        example="sub_1042",
         max_length=200,
     ),
     TextField(
@@ -23,6 +24,7 @@ PLANNED_TEXTS = (
         name="externalInvoiceId",
         label=_("Invoice ID"),
         help_text="Id of the invoice at its provider; null without one.",
+        example="in_1042",
         max_length=200,
     ),
 )

@@ -62,7 +62,7 @@ def show_counterparties(page: CompanyPage) -> HttpResponse:
         list_query=query.urlencode(),
         q=text,
         type=type_filter,
-        texts=COUNTERPARTY_TEXTS,
+        file_texts=[text for text in COUNTERPARTY_TEXTS if text.column != "external_id"],
         types=to_choices(COUNTERPARTY_TYPE_LABELS),
         finds=page.has_permission(Permission.TRANSACTIONS_READ),
         writes=page.has_permission(WRITE),

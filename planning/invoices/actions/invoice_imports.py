@@ -26,15 +26,15 @@ from ledger.imports.table_items import read_uploaded_table
 from ledger.models import Account, Counterparty, CounterpartyType, Direction
 from planning.calc.expected_dates import add_days
 from planning.calc.invoice_parties import normalize_party_name
-from planning.calc.invoice_table import (
+from planning.invoice_files.actions import DuplicateInvoice, join_invoice_name
+from planning.invoice_files.queries import find_planned_numbers, get_counterparty_type
+from planning.invoices.calc.invoice_table import (
     InvoiceRows,
     InvoiceTable,
     TableInvoice,
     find_invoice_table,
     read_invoice_rows,
 )
-from planning.invoice_files.actions import DuplicateInvoice, join_invoice_name
-from planning.invoice_files.queries import find_planned_numbers, get_counterparty_type
 from planning.invoices.csv_columns import get_invoice_headings
 from planning.models import InvoiceImport, InvoiceKind, PlannedSource, PlannedTransaction
 

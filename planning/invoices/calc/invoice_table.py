@@ -18,7 +18,12 @@ from ledger.imports.calc.named_columns import (
     find_distinct_decimal_marks,
     find_named_table,
 )
-from planning.calc.invoice_headings import FIELDS_BY_HEADING, LEFT_OUT_STATUSES, OPEN_STATUSES, PART_PAID_STATUSES
+from planning.invoices.calc.invoice_headings import (
+    FIELDS_BY_HEADING,
+    LEFT_OUT_STATUSES,
+    OPEN_STATUSES,
+    PART_PAID_STATUSES,
+)
 from planning.planned_transactions.fields import INVOICE_TEXTS
 
 REQUIRED_FIELDS = ("invoiceNumber", "counterparty", "invoiceDate")
