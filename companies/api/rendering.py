@@ -152,4 +152,6 @@ def read_json_body(request: Any) -> bytes:
     """
     if (request.content_type or "").partition(";")[0].strip().lower() != JsonParser.media_type:
         raise UnsupportedMediaType(request.content_type or "")
-    return read_body(request._request, limit=request.parser_context["view"].max_body_bytes)
+    view = request.parser_context["view"]
+    view.has_read_raw_body = True
+    return read_body(request._request, limit=view.max_body_bytes)

@@ -33,7 +33,7 @@ from companies.api.rendering import is_media_type_accepted, refuse_unreadable_bo
 from companies.api.serializers import EmptyRequest
 from companies.auth import throttling
 from companies.auth.access import Credential
-from companies.auth.authentication import FORM_CONTENT_TYPE, build_challenge_header
+from companies.auth.authentication import build_challenge_header
 from companies.auth.client_network import get_client_network
 from companies.errors import (
     DomainError,
@@ -84,6 +84,7 @@ class ApiViewSet(ViewSet):
     uploads: ClassVar[frozenset[str]] = frozenset()  # actions that accept files or imports
     caller: Credential
     now: datetime
+    has_read_raw_body = False  # whether the action has read the body without parsing it
 
     # ------------------------------------------------------------------ one request
 
@@ -156,10 +157,9 @@ class ApiViewSet(ViewSet):
 
     def call_handler(self, request: Request, handler: Callable[..., Response]) -> Response:
         response = handler(request, **self.kwargs)
-        if request.method in ("POST", "PUT") and not is_body_read(request):
-            self.parse_body(
-                EmptyRequest
-            )  # an action without a declared body: one that was sent is checked all the same
+        if request.method in ("POST", "PUT") and not self.has_read_raw_body and not is_body_parsed(request):
+            # an action without a declared body: one that was sent is checked all the same
+            self.parse_body(EmptyRequest)
         for name, value in self.answer_headers.items():
             response.headers[name] = value
         return response
@@ -303,11 +303,8 @@ class ApiViewSet(ViewSet):
         return read_if_match(self.request.META.get("HTTP_IF_MATCH"))
 
 
-def is_body_read(request: Request) -> bool:
-    """Return whether the view read the body, parsed or raw. A form was read to look for a second token."""
-    raw: Any = request._request
-    was_streamed = raw._read_started and raw.content_type != FORM_CONTENT_TYPE  # noqa: SLF001
-    return getattr(request, "_full_data", Empty) is not Empty or was_streamed
+def is_body_parsed(request: Request) -> bool:
+    return getattr(request, "_full_data", Empty) is not Empty
 
 
 def build_etag(row: Model) -> str:
