@@ -1,7 +1,7 @@
 """Base viewsets: credential, company, permission, then one transaction around the operation."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,6 +16,8 @@ from rest_framework.exceptions import (
     NotAcceptable,
     NotAuthenticated,
     Throttled,
+    UnsupportedMediaType,
+    ValidationError,
 )
 from rest_framework.request import Empty, Request
 from rest_framework.response import Response
@@ -247,6 +249,22 @@ class ApiViewSet(ViewSet):
             path for path in list_unknown_fields(serializer, body) if path not in resource_fields
         )
         return serializer.validated_data
+
+    def parse_upload(self, names: Collection[str]) -> tuple[Any, Any]:
+        """Return the form of an upload and its file; fields with other names are named in the Ignored-Fields header.
+
+        Raises:
+            UnsupportedMediaType: the body is no form.
+            ValidationError: it has no file.
+        """
+        form: Any = self.request.data
+        if not hasattr(form, "getlist"):
+            raise UnsupportedMediaType(self.request.content_type or "")
+        self.report_ignored_fields(sorted(set(form) - set(names)))
+        file = form.get("file")
+        if file is None or not hasattr(file, "read"):
+            raise ValidationError({"file": "Send a file in this field."}, code="required")
+        return form, file
 
     def report_ignored_fields(self, names: Iterable[str]) -> None:
         """Name unknown request fields in the response."""
