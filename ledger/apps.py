@@ -99,6 +99,6 @@ def register_audit_models() -> None:
             "transaction": AuditedModel(models.Transaction, Permission.TRANSACTIONS_READ),
         }
     )
-    for text in (*TRANSACTION_TEXTS, *ACCOUNT_TEXTS, *COUNTERPARTY_TEXTS, *SUBSCRIPTION_TEXTS):
-        FIELD_LABELS.setdefault(text.column, gettext_lazy(text.label))
     AUDIT_LABELS.update(pl_type=LINE_LABELS, pl_types=LINE_LABELS, rule=DATE_RULE_LABELS, source=SOURCE_LABELS)
+    texts = (*TRANSACTION_TEXTS, *ACCOUNT_TEXTS, *COUNTERPARTY_TEXTS, *SUBSCRIPTION_TEXTS)
+    FIELD_LABELS.update({text.column: gettext_lazy(text.label) for text in texts})

@@ -46,5 +46,4 @@ class PlanningConfig(AppConfig):
             AUDITED_MODELS[kind] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)
         AUDITED_MODELS["scenario"] = AuditedModel(Scenario, Permission.PLANNING_READ)
         AUDIT_FACTS["scenario"] = describe_scenario_entries
-        for text in PLANNED_TEXTS:
-            FIELD_LABELS.setdefault(text.column, gettext_lazy(text.label))
+        FIELD_LABELS.update({text.column: gettext_lazy(text.label) for text in PLANNED_TEXTS})
