@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
-from django.http.request import HttpRequest, MediaType
+from django.http.request import MediaType
 from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.renderers import BaseRenderer
@@ -142,22 +142,6 @@ def read_body(stream: Any, *, limit: int) -> bytes:
     if len(body) > limit:
         raise BodyTooLarge
     return body
-
-
-def keep_body(request: HttpRequest, *, limit: int) -> None:
-    """Read the body, which the request keeps for its next reader. Raises BodyTooLarge.
-
-    Django has one limit for the announced length of all bodies that it keeps: the length is hidden from it.
-    """
-    if get_content_length(request.META) > limit:
-        raise BodyTooLarge
-    length = request.META.pop("CONTENT_LENGTH", "")
-    try:
-        size = len(request.body)
-    finally:
-        request.META["CONTENT_LENGTH"] = length
-    if size > limit:
-        raise BodyTooLarge
 
 
 def read_json_body(request: Any) -> bytes:
