@@ -19,6 +19,8 @@ FIELD_LABELS = {
     "archived": _("archived"),
     "as_told": _("as imported"),
     "assigned": _("categorized"),
+    "assigned_by": _("categorized by"),
+    "assigned_user": _("assignee"),
     "auto_categorize": _("categorize automatically"),
     "auto_settle": _("match automatically"),
     "bank_connection": _("bank connection"),
@@ -120,6 +122,7 @@ FIELD_LABELS = {
     "provider_data": _("provider data"),
     "query": _("query"),
     "redirect_uris": _("redirect URIs"),
+    "replaced_with": _("replaced with"),
     "relative_change": _("relative change"),
     "require_second_factor": _("two-factor authentication required"),
     "retracted_time": _("retracted at"),
@@ -247,6 +250,7 @@ CODE_LABELS = {
 
 def get_field_label(name: str) -> str:
     """Return the label of a column."""
+    name = name if name in FIELD_LABELS else re.sub("_ids?$", "", name)
     return str(FIELD_LABELS[name]) if name in FIELD_LABELS else to_plain_words(name)
 
 

@@ -3,9 +3,9 @@
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from tests.change_tables import list_changes
 from tests.ledger.files.einvoice_documents import build_blank_pdf, build_ubl
 from tests.planning.invoices.conftest import Ledger, format_day
-from tests.planning.planned_transactions.test_planned_transaction_pages import get_page_text
 
 pytestmark = pytest.mark.django_db
 
@@ -54,13 +54,13 @@ def test_history_tells_who_settled_how_much(owner, acme, api, ledger, browser_of
     paid = ledger.pay(owed, "40.00", -2)
     api.post(f"planned_transactions/{owed['id']}/unsettle", {"date": owed["startDate"], "transactionId": paid})
     ledger.write_off(owed, 0)
-    text = get_page_text(owner.get(f"/app/companies/{acme.id}/planned/{owed['id']}"))
-    history = text[text.index("History") :]
-    places = [
-        history.index(each)
-        for each in ("wrote off the invoice: €100.00", "unsettled", "settled a part of the invoice: €40.00", "created")
+    changes = list_changes(owner.get(f"/app/companies/{acme.id}/planned/{owed['id']}"))
+    assert [(change.label, *change.fields.values()) for change in changes[:3]] == [
+        ("Invoice written off", ("—", "€100.00 (Lost)")),
+        ("Invoice unsettled", ("€40.00", "—")),
+        ("Part of an invoice settled", ("—", "€40.00")),
     ]
-    assert places == sorted(places)
+    assert (changes[3].label, changes[3].fields["Amount"]) == ("Invoice created", ("—", "€100.00"))
 
 
 def test_history_of_an_imported_invoice_names_the_file(owner, acme, api):
@@ -68,5 +68,5 @@ def test_history_of_an_imported_invoice_names_the_file(owner, acme, api):
     file = SimpleUploadedFile("open.csv", content.encode())
     assert api.client.post(api.path("receivables/import"), {"file": file}, headers=api.headers).status_code == 200
     (row,) = api.get("receivables").json()
-    text = get_page_text(owner.get(f"/app/companies/{acme.id}/planned/{row['id']}"))
-    assert "imported it from open.csv." in text
+    (imported,) = list_changes(owner.get(f"/app/companies/{acme.id}/planned/{row['id']}"))
+    assert (imported.label, imported.fields) == ("Invoice imported", {"File name": ("—", "open.csv")})
