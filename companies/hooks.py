@@ -150,9 +150,7 @@ AUDITED_MODELS: dict[str, AuditedModel] = {}
 # are copied.
 UNCOPIED_MODELS: dict[type[Model], str] = {}
 # By entity type: reads fields from entries that the columns do not show by themselves, by id of the entry.
-AUDIT_FIELDS: dict[
-    str, Callable[[CompanyPage, Sequence[AuditEntry], AuditNames], Mapping[UUID, Sequence[FieldChange]]]
-] = {}
+AUDIT_FIELDS: dict[str, Callable[[Sequence[AuditEntry], AuditNames], Mapping[UUID, Sequence[FieldChange]]]] = {}
 # By action: returns the URL of the records that it changed; "" if there is none.
 AUDIT_LINKS: dict[str, Callable[[CompanyPage, AuditEntry], str]] = {}
 # By column: the label of each code that the audit log stores, such as {"cac": "Sales and marketing"}.

@@ -40,7 +40,6 @@ class PlanningConfig(AppConfig):
         hooks.find_inbox_undo.register(inbox_matches.get_settlement_undo)
         for kind in ("plannedTransaction", "invoice"):
             AUDITED_MODELS[kind] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)
-            AUDIT_FIELDS[kind] = planned_history.list_settlement_fields
         AUDITED_MODELS["scenario"] = AuditedModel(Scenario, Permission.PLANNING_READ)
         AUDIT_FIELDS["scenario"] = list_scenario_fields
         AUDIT_LINKS["invoices.imported"] = planned_history.build_invoice_import_link

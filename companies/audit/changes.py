@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from companies.audit.action_labels import format_action
 from companies.audit.field_labels import get_code_label, get_field_label, to_plain_words
-from companies.audit.names import REFERENCES, USER_COLUMN, AuditNames, is_entity_hidden, load_audit_names
+from companies.audit.names import AuditNames, is_entity_hidden, load_audit_names
 from companies.hooks import AUDIT_FIELDS, AUDIT_LABELS, AUDIT_LINKS
 from companies.locales import get_current_locale
 from companies.models import AuditEntry, parse_id
@@ -21,12 +21,12 @@ from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage
 
 MAX_RECORD_FIELDS = 4  # of a record that was created or deleted
-MAX_VALUE_LENGTH = 80  # characters of a value
+MAX_VALUE_LENGTH = 120  # characters of a value
 HIDDEN_COLUMNS = {
-    "adoption", "changes", "legs", "pairs", "settlements",  # AUDIT_FIELDS shows what is in them
+    "adoption", "changes", "legs", "merged_into",  # AUDIT_FIELDS shows what is in them
     "categorized_value", "transferred_value", "categorizations_auto_assigned",  # derived from categorizations
     "as_told", "company_id", "content_type", "file_extension", "first_id", "id", "ids", "import_batch_id", "import_id",
-    "last_id", "merged_into", "other", "owner", "provider_data", "rule_ids", "storage_path", "told_time",
+    "last_id", "other", "owner", "provider_data", "rule_ids", "storage_path", "told_time",
     "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
 }  # fmt: skip
 FIRST_COLUMNS = (
@@ -65,29 +65,17 @@ class AuditChange:
 def build_audit_changes(page: CompanyPage, rows: Sequence[AuditEntry]) -> list[AuditChange]:
     """Return audit entries as changes, in the same order. The number of queries does not grow with the entries."""
     names = load_audit_names(page, rows)
-    app_fields = load_app_fields(page, rows, names)
-    return [build_audit_change(page, row, names, app_fields.get(row.id, ())) for row in rows]
+    app_fields: dict[UUID, Sequence[FieldChange]] = {}
+    for kind, read_fields in AUDIT_FIELDS.items():
+        entries = [row for row in rows if row.entity_type == kind]
+        if entries and not is_entity_hidden(page, kind):
+            app_fields |= read_fields(entries, names)
+    return [build_audit_change(row, names, app_fields.get(row.id, ())) for row in rows]
 
 
-def load_app_fields(
-    page: CompanyPage, rows: Iterable[AuditEntry], names: AuditNames
-) -> dict[UUID, Sequence[FieldChange]]:
-    """Return the fields that apps read from entries that the user may see, by id of the entry."""
-    rows_by_kind: dict[str, list[AuditEntry]] = {}
-    for row in rows:
-        if row.entity_type in AUDIT_FIELDS and not is_entity_hidden(page, row.entity_type):
-            rows_by_kind.setdefault(row.entity_type, []).append(row)
-    fields: dict[UUID, Sequence[FieldChange]] = {}
-    for kind, entries in rows_by_kind.items():
-        fields |= AUDIT_FIELDS[kind](page, entries, names)
-    return fields
-
-
-def build_audit_change(
-    page: CompanyPage, row: AuditEntry, names: AuditNames, app_fields: Sequence[FieldChange]
-) -> AuditChange:
+def build_audit_change(row: AuditEntry, names: AuditNames, app_fields: Sequence[FieldChange]) -> AuditChange:
     """Return one entry as a change; without name and fields if the user may not see its record."""
-    is_hidden = is_entity_hidden(page, row.entity_type)
+    is_hidden = is_entity_hidden(names.page, row.entity_type)
     name = names.get_record_name(row.entity_type, row.entity_id)
     if not name and not is_hidden:
         name = get_stored_name(row.before or {}, row.after or {})
@@ -97,8 +85,8 @@ def build_audit_change(
         actor=names.get_actor_name(row.actor),
         label=format_action(row.action, count=(row.after or {})[count_column] if count_column else None),
         name=name,
-        fields=[] if is_hidden else [*list_changed_fields(page, row, names, shown_name=name), *app_fields],
-        link=AUDIT_LINKS[row.action](page, row) if row.action in AUDIT_LINKS else "",
+        fields=[] if is_hidden else [*list_changed_fields(row, names, shown_name=name), *app_fields],
+        link=AUDIT_LINKS[row.action](names.page, row) if row.action in AUDIT_LINKS else "",
         entity_type=row.entity_type,
         entity_id=row.entity_id,
     )
@@ -115,23 +103,20 @@ def find_count_column(row: AuditEntry) -> str | None:
     return next((each for each in COUNT_COLUMNS if type((row.after or {}).get(each)) is int), None)
 
 
-def list_changed_fields(page: CompanyPage, row: AuditEntry, names: AuditNames, *, shown_name: str) -> list[FieldChange]:
+def list_changed_fields(row: AuditEntry, names: AuditNames, *, shown_name: str) -> list[FieldChange]:
     """Return the fields that differ, the most important ones first. References that the user may not see are left out.
 
     Of a record that was created or deleted, only the first fields with a value.
     """
     before, after = row.before or {}, row.after or {}
-    record = names.records.get((row.entity_type, row.entity_id))
+    currency = names.get_currency(row.entity_type, row.entity_id)
     is_whole_record = not before or not after
     hidden = {*HIDDEN_COLUMNS, find_count_column(row), *({"amount_currency"} if is_whole_record else ())}
-    formatters = [
-        ValueFormatter(names, side.get("amount_currency") or getattr(record, "amount_currency", None))
-        for side in (before, after)
-    ]
+    formatters = [ValueFormatter(names, side.get("amount_currency") or currency) for side in (before, after)]
     fields = []
     for column in sort_columns({**before, **after}):
         values = before.get(column), after.get(column)
-        if column in hidden or parse_id(column) or is_reference_hidden(page, column) or values[0] == values[1]:
+        if column in hidden or parse_id(column) or values[0] == values[1]:
             continue
         if is_whole_record and (not any(values) or shown_name in values):  # false, 0 and empty lists too
             continue
@@ -145,13 +130,6 @@ def sort_columns(columns: Iterable[str]) -> list[str]:
     """Sort columns: the important ones first, the others as they are."""
     names = list(columns)
     return sorted(names, key=lambda name: FIRST_COLUMNS.index(name) if name in FIRST_COLUMNS else len(FIRST_COLUMNS))
-
-
-def is_reference_hidden(page: CompanyPage, column: str) -> bool:
-    """Return whether a column holds ids without names, or names of records that the user may not see."""
-    if column in REFERENCES:
-        return is_entity_hidden(page, REFERENCES[column])
-    return column.endswith("_id") and column not in {USER_COLUMN, "external_id"}
 
 
 def get_column_label(column: str) -> str:
@@ -225,13 +203,13 @@ class ValueFormatter:
         """Format an amount, with the currency if it is known; None is no text."""
         if amount is None:
             return ""
-        return format_money(amount, self.currency) if self.currency else str(amount)
+        return format_money(amount, self.currency) if self.currency else f"{amount.normalize():f}"
 
     def list_members(self, values: Mapping[str, Any]) -> Iterator[str]:
         """Yield the members of a stored object, such as: country code DE."""
         for name, value in values.items():
-            if not name.endswith("_id") and (text := self.format_value(name, value)):
-                yield f"{get_field_label(name)} {text}"
+            if text := self.format_value(name, value):
+                yield f"{get_column_label(name)} {text}"
 
 
 def translate_code(column: str, value: Any) -> Any:

@@ -38,6 +38,7 @@ RecordKey = tuple[str, str]  # kind and id
 class AuditNames:
     """The names behind the ids in audit entries: actors by id, and existing records that the user may see."""
 
+    page: CompanyPage
     actors: Mapping[str, str]
     records: Mapping[RecordKey, Any]
 
@@ -49,11 +50,18 @@ class AuditNames:
         record = self.records.get((kind, record_id))
         return (getattr(record, "display_name", None) or str(record)) if record else ""
 
+    def get_currency(self, kind: str, record_id: str) -> str | None:
+        """Return the currency of a record; None if it is unknown."""
+        currency: str | None = getattr(self.records.get((kind, record_id)), "amount_currency", None)
+        return currency
+
     def format_reference(self, column: str, record_id: str) -> str:
-        """Return the name of the record whose id a column holds; "" for a column without references."""
+        """Return the name of the record whose id a column holds; "" without one that the user may see."""
         if column == USER_COLUMN:
             return self.actors.get(record_id, "")
-        return (self.get_record_name(REFERENCES[column], record_id) or _("Deleted")) if column in REFERENCES else ""
+        if column not in REFERENCES or is_entity_hidden(self.page, REFERENCES[column]):
+            return ""
+        return self.get_record_name(REFERENCES[column], record_id) or _("Deleted")
 
 
 def load_audit_names(page: CompanyPage, rows: Iterable[AuditEntry]) -> AuditNames:
@@ -65,7 +73,7 @@ def load_audit_names(page: CompanyPage, rows: Iterable[AuditEntry]) -> AuditName
             actors.add(record_id)
         elif column in REFERENCES:
             keys.add((REFERENCES[column], record_id))
-    return AuditNames(find_actor_names(page, actors), find_records(page, keys))
+    return AuditNames(page, find_actor_names(page, actors), find_records(page, keys))
 
 
 def list_ids(value: Any, column: str = "") -> Iterator[tuple[str, str]]:

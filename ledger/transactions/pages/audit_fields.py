@@ -22,36 +22,26 @@ from ledger.transactions.pages.labels import HIDDEN_NAME
 Fields = dict[UUID, Sequence[FieldChange]]
 
 
-def list_transaction_fields(page: CompanyPage, entries: Sequence[AuditEntry], names: AuditNames) -> Fields:
+def list_transaction_fields(entries: Sequence[AuditEntry], names: AuditNames) -> Fields:
     """Return what entries changed of categorizations and transfers. One query for all transfers."""
-    fields: Fields = {
-        entry.id: list_categorization_fields(page, entry, names)
-        for entry in entries
-        if entry.action == "transaction.split"
-    }
     transfers = [entry for entry in entries if entry.action.startswith("transfer.")]
     ids = {leg_id for entry in transfers for leg_id in list_leg_ids(entry)}
-    rows = Transaction.objects.for_company(page.company.id).filter(id__in=ids).select_related("account")
+    rows = Transaction.objects.for_company(names.page.company.id).filter(id__in=ids).select_related("account")
     legs = {str(row.id): row for row in rows}
-    return fields | {entry.id: list(list_transfer_fields(page, entry, legs)) for entry in transfers}
+    fields: Fields = {entry.id: list(list_transfer_fields(entry, names, legs)) for entry in transfers}
+    splits = (entry for entry in entries if entry.action == "transaction.split")
+    return fields | {entry.id: list(list_categorization_fields(entry, names)) for entry in splits}
 
 
-def list_categorization_fields(page: CompanyPage, entry: AuditEntry, names: AuditNames) -> list[FieldChange]:
-    """Return the categories whose amount changed, each with its amount before and after."""
+def list_categorization_fields(entry: AuditEntry, names: AuditNames) -> Iterator[FieldChange]:
+    """Yield the categories whose amount changed, each with its amount before and after."""
     before, after = sum_by_category(entry.before or {}), sum_by_category(entry.after or {})
-    formatter = ValueFormatter(
-        names, getattr(names.records.get(("transaction", entry.entity_id)), "amount_currency", None)
-    )
-    return [
-        FieldChange(
-            str(HIDDEN_NAME)
-            if is_entity_hidden(page, "category")
-            else names.format_reference("category_id", category_id),
-            *(formatter.format_amount(amounts.get(category_id)) for amounts in (before, after)),
-        )
-        for category_id in {**before, **after}
-        if before.get(category_id) != after.get(category_id)
-    ]
+    formatter = ValueFormatter(names, names.get_currency("transaction", entry.entity_id))
+    for category_id in {**before, **after}:
+        if before.get(category_id) != after.get(category_id):
+            label = names.format_reference("category_id", category_id) or str(HIDDEN_NAME)
+            texts = (formatter.format_amount(amounts.get(category_id)) for amounts in (before, after))
+            yield FieldChange(label, *texts)
 
 
 def sum_by_category(categorizations: Mapping[str, Any]) -> dict[str, Decimal]:
@@ -71,26 +61,26 @@ def list_leg_ids(entry: AuditEntry) -> list[str]:
 
 
 def list_transfer_fields(
-    page: CompanyPage, entry: AuditEntry, legs: Mapping[str, Transaction]
+    entry: AuditEntry, names: AuditNames, legs: Mapping[str, Transaction]
 ) -> Iterator[FieldChange]:
     """Yield the legs of a transfer: the account, with the amount and the day before or after."""
     for leg_id in list_leg_ids(entry):
         leg, label, text = legs.get(leg_id), _("Transaction"), _("Deleted")
         if leg:
-            label = str(HIDDEN_NAME) if is_entity_hidden(page, "account") else leg.account.name
+            label = str(HIDDEN_NAME) if is_entity_hidden(names.page, "account") else leg.account.name
             amount = format_money(leg.amount_value, leg.amount_currency)
             text = f"{amount}, {get_current_locale().format_day(leg.date)}"
         yield FieldChange(label, "", text) if entry.after else FieldChange(label, text, "")
 
 
-def list_run_fields(page: CompanyPage, entries: Iterable[AuditEntry], names: AuditNames) -> Fields:
+def list_run_fields(entries: Iterable[AuditEntry], names: AuditNames) -> Fields:
     """Return which operation was undone where the entry does not have it: that of rules."""
     field = FieldChange(get_field_label("act"), "", get_code_label("act", BulkOperation.RULES.value))
     undone = (entry for entry in entries if entry.action == "transactions.runTakenBack")
     return {entry.id: [field] for entry in undone if "act" not in (entry.after or {})}
 
 
-def list_counterparty_fields(page: CompanyPage, entries: Iterable[AuditEntry], names: AuditNames) -> Fields:
+def list_counterparty_fields(entries: Iterable[AuditEntry], names: AuditNames) -> Fields:
     """Return which counterparty another was merged into."""
     merged = ((entry.id, entry.before or {}) for entry in entries if entry.action == "counterparty.merged")
     return {

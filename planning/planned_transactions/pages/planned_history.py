@@ -1,16 +1,10 @@
 """The history of a planned transaction or invoice, and the files it was made from."""
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal
-from typing import Any
-from uuid import UUID
 
 from django.urls import reverse
 
-from companies.audit.changes import AuditChange, FieldChange, ValueFormatter, build_audit_changes, get_column_label
-from companies.audit.field_labels import get_field_label
-from companies.audit.names import AuditNames
+from companies.audit.changes import AuditChange, build_audit_changes
 from companies.models import AuditEntry
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
@@ -18,7 +12,6 @@ from ledger.models import File
 from planning.models import InvoiceFile, PlannedTransaction
 
 MAX_ENTRIES = 50
-MAX_SHOWN_PAIRS = 4  # of settled planned transactions and their transactions
 ENTITY_TYPES = ("invoice", "plannedTransaction")  # it may have been either
 
 
@@ -41,40 +34,6 @@ def list_planned_history(page: CompanyPage, planned: PlannedTransaction) -> list
             )
         )
     return [replace(change, name="") for change in build_audit_changes(page, rows)]
-
-
-def list_settlement_fields(
-    page: CompanyPage, entries: Iterable[AuditEntry], names: AuditNames
-) -> dict[UUID, Sequence[FieldChange]]:
-    """Return the settled and written-off amounts of each occurrence that entries changed, before and after."""
-    return {entry.id: [*list_occurrence_fields(entry, names), *list_pair_fields(entry, names)] for entry in entries}
-
-
-def list_occurrence_fields(entry: AuditEntry, names: AuditNames) -> Iterator[FieldChange]:
-    before, after = ((side or {}).get("settlements") or {} for side in (entry.before, entry.after))
-    formatter = build_formatter(names, entry.entity_type, entry.entity_id)
-    for day in {**before, **after}:
-        texts = (format_parts(formatter, side.get(day) or []) for side in (before, after))
-        yield FieldChange(f"{get_field_label('settlements')}, {get_column_label(day)}", *texts)
-
-
-def list_pair_fields(entry: AuditEntry, names: AuditNames) -> Iterator[FieldChange]:
-    """Yield the planned transactions that a change of many settled; of many, the first."""
-    for pair in (entry.after or {}).get("pairs", [])[:MAX_SHOWN_PAIRS]:
-        formatter = build_formatter(names, "plannedTransaction", pair["planned_id"])
-        label = names.format_reference("planned_id", pair["planned_id"])
-        yield FieldChange(f"{label}, {get_column_label(pair['date'])}", "", format_parts(formatter, [pair]))
-
-
-def build_formatter(names: AuditNames, kind: str, record_id: str) -> ValueFormatter:
-    """Return a formatter of amounts in the currency of a planned transaction."""
-    return ValueFormatter(names, getattr(names.records.get((kind, record_id)), "amount_currency", None))
-
-
-def format_parts(formatter: ValueFormatter, parts: Iterable[dict[str, Any]]) -> str:
-    """Format settlements and write-offs, such as: €40.00, €60.00 (Insolvent)."""
-    texts = ((formatter.format_amount(Decimal(str(part["amount_value"]))), part.get("reason")) for part in parts)
-    return ", ".join(f"{amount} ({reason})" if reason else amount for amount, reason in texts)
 
 
 def build_invoice_import_link(page: CompanyPage, entry: AuditEntry) -> str:

@@ -10,19 +10,18 @@ from companies.audit.changes import FieldChange
 from companies.audit.names import AuditNames
 from companies.models import AuditEntry
 from companies.pages.amount_formats import format_count
-from companies.pages.context import CompanyPage
 from planning.scenarios.pages.change_texts import TargetNames, describe_change, describe_period, load_target_names
 
 MAX_SHOWN_CHANGES = 5  # of an entry, removed and added ones
 Stored = Mapping[str, Any]
 
 
-def list_scenario_fields(
-    page: CompanyPage, entries: Sequence[AuditEntry], audit_names: AuditNames
-) -> dict[UUID, Sequence[FieldChange]]:
+def list_scenario_fields(entries: Sequence[AuditEntry], audit_names: AuditNames) -> dict[UUID, Sequence[FieldChange]]:
     """Return by id of the entry the changes that it removed and added, and what an adoption changed."""
     changes = {entry.id: compare_changes(entry) for entry in entries}
-    names = load_target_names(page, [stored for sides in changes.values() for side in sides for stored in side])
+    names = load_target_names(
+        audit_names.page, [stored for sides in changes.values() for side in sides for stored in side]
+    )
     return {
         entry.id: [*list_change_fields(*changes[entry.id], names), *list_adoption_fields(entry)] for entry in entries
     }

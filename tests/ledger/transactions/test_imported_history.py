@@ -64,12 +64,12 @@ def test_history_shows_settling_and_unsettling(api, books, bank, pages):
         api.post(f"planned_transactions/{rent}/settle", {"date": "2026-03-15", "transactionId": row}).status_code == 200
     )
     (settled, _) = list_changes(pages.get(f"/{row}"))
-    field = "Settlements, 15 Mar 2026"
+    text = "15 Mar 2026 amount −€80.00, transaction 15 Mar 2026"
     assert settled[:2] == ("Planned transaction settled", "Rent")
-    assert settled.fields == {field: ("—", "−€80.00")}
+    assert settled.fields == {"Settlements": ("—", text)}
     assert api.post(f"planned_transactions/{rent}/unsettle", {"date": "2026-03-15"}).status_code == 200
     unsettled, settled, _ = list_changes(pages.get(f"/{row}"))
-    assert (unsettled.label, unsettled.fields) == ("Planned transaction unsettled", {field: ("−€80.00", "—")})
+    assert (unsettled.label, unsettled.fields) == ("Planned transaction unsettled", {"Settlements": (text, "—")})
     assert settled.label == "Planned transaction settled"
 
 
@@ -80,4 +80,5 @@ def test_history_shows_automatic_settlement(api, books, bank, pages):
     assert books.read(row)["settlements"]
     settled = list_changes(pages.get(f"/{row}"))[0]
     assert settled.label == "Planned transactions settled (1)"
-    assert settled.fields == {"Rent, 15 Mar 2026": ("—", "−€80.00")}
+    text = "date 15 Mar 2026, planned transaction Rent, amount -80, transaction 15 Mar 2026"
+    assert settled.fields == {"Pairs": ("—", text)}

@@ -1,11 +1,14 @@
 """The page of an invoice: its file, its history, and where a dropped document leads."""
 
+from datetime import timedelta
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from companies.locales import get_current_locale
 from tests.change_tables import list_changes
 from tests.ledger.files.einvoice_documents import build_blank_pdf, build_ubl
-from tests.planning.invoices.conftest import Ledger, format_day
+from tests.planning.invoices.conftest import TODAY, Ledger, format_day
 
 pytestmark = pytest.mark.django_db
 
@@ -55,12 +58,14 @@ def test_history_tells_who_settled_how_much(owner, acme, api, ledger, browser_of
     api.post(f"planned_transactions/{owed['id']}/unsettle", {"date": owed["startDate"], "transactionId": paid})
     ledger.write_off(owed, 0)
     changes = list_changes(owner.get(f"/app/companies/{acme.id}/planned/{owed['id']}"))
-    assert [(change.label, *change.fields.values()) for change in changes[:3]] == [
-        ("Invoice written off", ("—", "€100.00 (Lost)")),
-        ("Invoice unsettled", ("€40.00", "—")),
-        ("Part of an invoice settled", ("—", "€40.00")),
-    ]
-    assert (changes[3].label, changes[3].fields["Amount"]) == ("Invoice created", ("—", "€100.00"))
+    written_off, unsettled, settled, created = changes
+    due, today = (get_current_locale().format_day(TODAY + timedelta(days=days)) for days in (-3, 0))
+    assert (written_off.label, unsettled.label) == ("Invoice written off", "Invoice unsettled")
+    assert written_off.fields["Settlements"] == ("—", f"{due} date {today}, reason Lost, amount €100.00")
+    assert settled.label == "Part of an invoice settled"
+    assert settled.fields["Settlements"][1].startswith(f"{due} amount €40.00, transaction ")
+    assert unsettled.fields["Settlements"] == settled.fields["Settlements"][::-1]
+    assert (created.label, created.fields["Amount"]) == ("Invoice created", ("—", "€100.00"))
 
 
 def test_history_of_an_imported_invoice_names_the_file(owner, acme, api):
