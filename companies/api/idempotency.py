@@ -79,7 +79,7 @@ def run_once(
     if not IDEMPOTENCY_KEY_PATTERN.fullmatch(key):
         raise InvalidIdempotencyKey
     http = request._request
-    http._body = read_body(http, limit=most_bytes)  # noqa: SLF001 - its own way to keep it knows one limit for all
+    http._body = read_body(http, limit=most_bytes)  # noqa: SLF001 - `body` knows one limit for all requests
     digest = compute_request_digest(http)
     identity = {"credential": credential, "method": request.method, "path": escape_uri_path(request.path), "key": key}
     lock = int.from_bytes(hashlib.sha256(repr(identity).encode()).digest()[:8], signed=True)

@@ -8,12 +8,9 @@ from typing import Any
 
 import orjson
 from django.http.request import MediaType
-from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType, ValidationError
+from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.renderers import BaseRenderer
-from rest_framework.request import Request
-
-from companies.uploaded_files import find_uploaded_file
 
 LONG_NUMBER_PATTERN = re.compile(rb"[0-9][0-9.]{15}")
 JSON_SEPARATORS = (b",", b"{", b"[")  # a body has about as many values as separators
@@ -122,21 +119,6 @@ class UploadParser(MultiPartParser):
             raise ParseError(str(error.detail), code="invalid_form") from None
 
 
-def get_uploaded_file(request: Request) -> Any:
-    """Return the file of a form that has one in `file`.
-
-    Raises:
-        UnsupportedMediaType: the body is no form.
-        ValidationError, ValidationFailed: the form has no file, or several.
-    """
-    if not hasattr(request.data, "getlist"):
-        raise UnsupportedMediaType(request.content_type or "")
-    file = find_uploaded_file(request.FILES)
-    if file is None:
-        raise ValidationError({"file": "Send a file in this field."}, code="required")
-    return file
-
-
 def get_content_length(meta: Mapping[str, Any]) -> int:
     """Return the announced length of the body in bytes; the server passes on no more."""
     length = meta.get("CONTENT_LENGTH") or ""
@@ -170,4 +152,6 @@ def read_json_body(request: Any) -> bytes:
     """
     if (request.content_type or "").partition(";")[0].strip().lower() != JsonParser.media_type:
         raise UnsupportedMediaType(request.content_type or "")
-    return read_body(request._request, limit=request.parser_context["view"].max_body_bytes)
+    view = request.parser_context["view"]
+    view.has_read_raw_body = True
+    return read_body(request._request, limit=view.max_body_bytes)

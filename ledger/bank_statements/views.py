@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from companies.api.company_viewset import CompanyViewSet
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
-from companies.api.rendering import UploadParser, get_uploaded_file
+from companies.api.rendering import UploadParser
 from companies.permissions import Permission
 from ledger.bank_statements import errors, serializers, table_errors
 from ledger.bank_statements.actions import statements
@@ -69,8 +69,7 @@ class StatementViewSet(CompanyViewSet):
         are one import, in their order. `leftOutFiles` lists files that are not statements, and each of `choices` names
         its `file`.
         """
-        form, file = request.data, get_uploaded_file(request)
-        self.report_ignored_fields(sorted(set(form) - serializers.FORM_FIELDS))
+        form, file = self.parse_upload(serializers.FORM_FIELDS)
         options = serializers.parse_statement_options(form)
         result = statements.import_statement(
             company=self.company,

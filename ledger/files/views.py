@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from companies.api.company_viewset import CompanyViewSet, build_crud_permissions
 from companies.api.openapi.schema import PAGING_PARAMETERS
-from companies.api.rendering import JsonParser, UploadParser, get_uploaded_file
+from companies.api.rendering import JsonParser, UploadParser
 from companies.api.serializers import SUCCESS
 from companies.models import parse_id
 from companies.permissions import Permission
@@ -84,9 +84,7 @@ class FileViewSet(CompanyViewSet):
         Larger files return 413 `file_too_large`, other content 415 `unsupported_file_type`, XML with a document type
         400 `unsafe_xml`. Electronic invoices (EN 16931 in UBL, CII or a Factur-X PDF) are read: `parseStatus` is then
         `parsed` with `parseData`, or `failed` with `parseError`."""
-        uploaded_file: Any = get_uploaded_file(request)
-        form: Any = request.data
-        self.report_ignored_fields(sorted(set(form) - {"file", "transactionIds"}))
+        form, uploaded_file = self.parse_upload({"file", "transactionIds"})
         row = actions.create_file(
             company=self.company,
             context=self.audit_context,

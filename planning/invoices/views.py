@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
-from companies.api.rendering import UploadParser, get_uploaded_file
+from companies.api.rendering import UploadParser
 from companies.errors import ValidationFailed
 from ledger.bank_statements.errors import ColumnsUnknown
 from ledger.exports.file_responses import CSV_CONTENT_TYPE
@@ -223,8 +223,7 @@ class InvoiceImportViewSet(PlanningViewSet):
         return self.import_invoices("payables")
 
     def import_invoices(self, kind: InvoiceKind) -> Response:
-        form, file = self.request.data, get_uploaded_file(self.request)
-        self.report_ignored_fields(sorted(set(form) - serializers.FORM_FIELDS))
+        form, file = self.parse_upload(serializers.FORM_FIELDS)
         outcome = import_invoices(
             company=self.company,
             context=self.audit_context,

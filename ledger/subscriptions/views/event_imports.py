@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from companies.api.company_viewset import CompanyViewSet
 from companies.api.openapi.schema import PAGING_PARAMETERS
-from companies.api.rendering import UploadParser, get_uploaded_file
+from companies.api.rendering import UploadParser
 from companies.permissions import Permission
 from ledger.bank_statements.errors import ColumnsUnknown
 from ledger.files.actions import clean_filename
@@ -61,8 +61,7 @@ class SubscriptionEventImportViewSet(CompanyViewSet):
         pointers such as `#/events/0/eventDate`, counted from the first row below the headings. If the file does not
         prove how it is to be read, the answer is 400 with a pointer to each option to send.
         """
-        form, file = request.data, get_uploaded_file(request)
-        self.report_ignored_fields(sorted(set(form) - serializers.FORM_FIELDS))
+        form, file = self.parse_upload(serializers.FORM_FIELDS)
         outcome = import_subscription_event_file(
             company=self.company,
             context=self.audit_context,
