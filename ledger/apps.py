@@ -77,7 +77,10 @@ def register_audit_models() -> None:
     from companies.hooks import AUDIT_FIELDS, AUDIT_LABELS, AUDIT_LINKS, AUDITED_MODELS, AuditedModel
     from companies.permissions import Permission
     from ledger import models
-    from ledger.calc.transaction_fields import TRANSACTION_TEXTS
+    from ledger.accounts.fields import ACCOUNT_TEXTS
+    from ledger.categorization.fields import COUNTERPARTY_TEXTS
+    from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
+    from ledger.transactions.fields import TRANSACTION_TEXTS
     from ledger.transactions.pages import audit_fields
     from ledger.transactions.pages.labels import DATE_RULE_LABELS, LINE_LABELS, SOURCE_LABELS
 
@@ -98,7 +101,8 @@ def register_audit_models() -> None:
         }
     )
     AUDIT_LABELS.update(pl_type=LINE_LABELS, pl_types=LINE_LABELS, rule=DATE_RULE_LABELS, source=SOURCE_LABELS)
-    FIELD_LABELS.update({text.column: gettext_lazy(text.label) for text in TRANSACTION_TEXTS})
+    texts = (*TRANSACTION_TEXTS, *ACCOUNT_TEXTS, *COUNTERPARTY_TEXTS, *SUBSCRIPTION_TEXTS)
+    FIELD_LABELS.update({text.column: gettext_lazy(text.label) for text in texts})
     AUDIT_FIELDS.update(
         transaction=audit_fields.list_transaction_fields,
         categorizationRun=audit_fields.list_run_fields,

@@ -5,6 +5,9 @@ class PlanningConfig(AppConfig):
     name = "planning"
 
     def ready(self) -> None:
+        from django.utils.translation import gettext_lazy
+
+        from companies.audit.field_labels import FIELD_LABELS
         from companies.hooks import AUDIT_FIELDS, AUDIT_LINKS, AUDITED_MODELS, AuditedModel
         from companies.permissions import Permission
         from ledger import hooks
@@ -14,6 +17,7 @@ class PlanningConfig(AppConfig):
         from planning.models import PlannedTransaction, Scenario
         from planning.planned_transactions import settlements
         from planning.planned_transactions.actions import settlement_checks
+        from planning.planned_transactions.fields import PLANNED_TEXTS
         from planning.planned_transactions.pages import inbox_matches, overdue_notice, planned_history
         from planning.planned_transactions.queries import occurrences, transaction_matches
         from planning.scenarios.pages.audit_fields import list_scenario_fields
@@ -43,3 +47,4 @@ class PlanningConfig(AppConfig):
         AUDITED_MODELS["scenario"] = AuditedModel(Scenario, Permission.PLANNING_READ)
         AUDIT_FIELDS["scenario"] = list_scenario_fields
         AUDIT_LINKS["invoices.imported"] = planned_history.build_invoice_import_link
+        FIELD_LABELS.update({text.column: gettext_lazy(text.label) for text in PLANNED_TEXTS})

@@ -13,10 +13,10 @@ from companies.closed_periods import is_day_closed
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
-from ledger.calc.transaction_fields import NOTES, TRANSACTION_TEXTS
 from ledger.models import BulkOperation, Categorization, File, Source, Transaction, TransactionIsInitialBalance
 from ledger.transactions.actions import transactions
 from ledger.transactions.actions.bulk_undo import record_undo
+from ledger.transactions.fields import NOTES, TRANSACTION_TEXTS
 from ledger.transactions.pages.edit_conflicts import describe_concurrent_changes, describe_current_values
 from ledger.transactions.pages.imported_text import translate_description, translate_notes
 from ledger.transactions.pages.labels import (

@@ -15,8 +15,8 @@ from companies.pages.amount_formats import format_count, format_money
 from companies.pages.concurrent_change import ConcurrentChange
 from companies.pages.context import CompanyPage
 from companies.versions import compute_version
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import Categorization, Transaction
+from ledger.transactions.fields import TRANSACTION_TEXTS
 from ledger.transactions.pages.labels import join_texts, load_visible_names
 from ledger.transactions.pages.transaction_form import build_transaction_form_values
 
