@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from django.db import connection, transaction
 
-from analytics.calc.mrr import Factors, compute_contract_value
-from analytics.calc.mrr_aggregation import to_month_number
+from analytics.calc.mrr import Factors, compute_contract_value, to_month_number
 from analytics.queries.profit_and_loss import compute_percentage
 from analytics.queries.recurring_revenue import build_month_end_factors_lookup
 from companies.models import Company

@@ -9,8 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.calc.mrr import compute_contract_value
-from analytics.calc.mrr_aggregation import from_month_number, to_month_number
+from analytics.calc.mrr import compute_contract_value, from_month_number, to_month_number
 from analytics.queries.recurring_revenue import (
     MRR,
     EventSelection,

@@ -7,8 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from analytics.calc.mrr import MOVEMENTS, MonthlyRow, round_monthly_row
-from analytics.calc.mrr_aggregation import MovementTotals
+from analytics.calc.mrr import MOVEMENTS, MonthlyRow, MovementTotals, round_monthly_row
 from companies.api.fields import to_json_number
 from companies.models import Company
 from ledger.calc.months import format_month, list_months

@@ -19,13 +19,16 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from analytics.calc.mrr import MOVEMENTS, Factors, MonthlyRow, to_annual_row
-from analytics.calc.mrr_aggregation import (
+from analytics.calc.mrr import (
+    MOVEMENTS,
+    Factors,
     History,
+    MonthlyRow,
     MovementTotals,
     MrrAggregator,
     build_history,
     from_month_number,
+    to_annual_row,
     to_month_number,
 )
 from analytics.queries import monthly_rows

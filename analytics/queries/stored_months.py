@@ -5,8 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-from analytics.calc.mrr import MOVEMENTS
-from analytics.calc.mrr_aggregation import MovementTotals, from_month_number, to_month_number
+from analytics.calc.mrr import MOVEMENTS, MovementTotals, from_month_number, to_month_number
 from analytics.queries.monthly_rows import MOVEMENT_COLUMNS, list_stored_months
 from companies.models import Company
 from ledger.models import RecurringRevenueMonth
