@@ -88,6 +88,7 @@ def compute_cohorts(
     ]
 
 
+# Raw SQL: windows over windows, and a union of both ends of a price.
 # An event is effective from the end of its month, if it is its subscription's last one of the month, to the month of
 # the next one. Customers of these cohorts have a paid event in these months and none before.
 _CONTRACT_CHANGES = """

@@ -32,6 +32,7 @@ ORDER_BY = {
     "-name": "c.name DESC, c.id DESC",
 }
 ORDER_BY_WITHOUT_NAMES = {"-mrr": "mrr DESC, c.id", "mrr": "mrr, c.id"}  # for users who may not read names
+# Raw SQL: a join with a list of rates, and with the last event of each subscription.
 _CUSTOMERS = """
     WITH standing AS (
         SELECT DISTINCT ON (subscription_id)

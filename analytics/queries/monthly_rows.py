@@ -60,6 +60,7 @@ def count_customer_change(totals: MovementTotals) -> int:
 
 MOVEMENT_COLUMNS = [column for name in MOVEMENTS for column in (name, f"{name}_count")]
 _SUMS = ", ".join(f"sum(m.{column})" for column in MOVEMENT_COLUMNS)
+# Raw SQL: one statement tells stale months, which give no row, from a company without months, which gives one.
 _STORED_MONTHS = f"""
     SELECT CASE WHEN m.month >= %(first)s THEN m.month END AS month, {_SUMS}
       FROM ledger_recurringbook AS b

@@ -119,6 +119,7 @@ def measure_span(
     return Span(row, {"start": start, **totals.amounts})
 
 
+# Raw SQL: counts of customers by two aggregated lists.
 # An event is effective at the end of a month if it is its subscription's last one up to then.
 _STAYS = """
     WITH dated AS (
