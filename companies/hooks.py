@@ -15,6 +15,8 @@ from uuid import UUID
 if TYPE_CHECKING:
     from django.db.models import Model
 
+    from companies.audit.changes import FieldChange
+    from companies.audit.names import AuditNames
     from companies.auth.access import Access
     from companies.models import ApiKey, AuditContext, AuditEntry, Company, Membership, User
     from companies.pages.context import CompanyPage
@@ -147,8 +149,9 @@ AUDITED_MODELS: dict[str, AuditedModel] = {}
 # Models whose rows are not simply copied with a company, and why; apps add theirs in AppConfig.ready. All other tables
 # are copied.
 UNCOPIED_MODELS: dict[type[Model], str] = {}
-# By entity type: describes columns of entries that the audit log page does not show by themselves. Returns facts by id
-# of the entry: label, before, after.
-AUDIT_FACTS: dict[str, Callable[[CompanyPage, Sequence[AuditEntry]], Mapping[UUID, list[tuple[str, str, str]]]]] = {}
+# By entity type: reads fields from entries that the columns do not show by themselves, by id of the entry.
+AUDIT_FIELDS: dict[str, Callable[[Sequence[AuditEntry], AuditNames], Mapping[UUID, Sequence[FieldChange]]]] = {}
+# By action: returns the URL of the records that it changed; "" if there is none.
+AUDIT_LINKS: dict[str, Callable[[CompanyPage, AuditEntry], str]] = {}
 # By column: the label of each code that the audit log stores, such as {"cac": "Sales and marketing"}.
 AUDIT_LABELS: dict[str, Mapping[Any, Any]] = {}

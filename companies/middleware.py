@@ -53,7 +53,7 @@ def set_request_context(get_response: GetResponse) -> GetResponse:
             slots.release_all()
             raise
         if response.streaming:
-            response._resource_closers.append(slots.release_all)  # noqa: SLF001 - Django has no public hook for it
+            call_after_close(response, slots.release_all)
         else:
             slots.release_all()
         response.headers["X-Request-Id"] = request.request_id
@@ -62,6 +62,19 @@ def set_request_context(get_response: GetResponse) -> GetResponse:
         return response
 
     return middleware
+
+
+def call_after_close(response: Any, function: Callable[[], None]) -> None:
+    """Call the function once the server has closed the response."""
+    close = response.close
+
+    def close_response() -> None:
+        try:
+            close()
+        finally:
+            function()
+
+    response.close = close_response
 
 
 def get_forwarded_address(header: str, *, proxies: int) -> str | None:

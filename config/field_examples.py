@@ -9,10 +9,17 @@ from typing import Any
 
 from companies.api.openapi.recorded_values import Schema, collect_recorded_values, iter_options
 from config.field_descriptions import list_description_keys
+from ledger.accounts.fields import ACCOUNT_TEXTS
+from ledger.categorization.fields import COUNTERPARTY_TEXTS
+from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
+from ledger.transactions.fields import TRANSACTION_TEXTS
+from planning.planned_transactions.fields import PLANNED_TEXTS
 
 ID = "0199a0c1-7a00-7000-8000-000000000001"
 FORMAT_EXAMPLES = {"boolean": True, "date": "2026-03-31", "date-time": "2026-03-31T09:30:00Z", "uuid": ID}
+TEXTS = (*TRANSACTION_TEXTS, *ACCOUNT_TEXTS, *COUNTERPARTY_TEXTS, *SUBSCRIPTION_TEXTS, *PLANNED_TEXTS)
 FIELD_EXAMPLES: dict[str, Any] = {
+    **{text.name: text.example for text in TEXTS if text.example},
     "TotalDifference.code": "lineTotal",
     "AgingQuery.interval": [30, 60, 90],
     "BankConnection.integrationId": "int_2c81",
@@ -37,7 +44,6 @@ FIELD_EXAMPLES: dict[str, Any] = {
     "ProviderAccount.id": 90210,
     "Rate.rate": 1.0838,
     "accountHolderName": "Initech GmbH",
-    "accountNumber": "DE89370400440532013000",
     "accountingProviderAExpenseNumber": "ER-2026-0117",
     "accountingProviderAInvoiceNumber": "AR-2026-0042",
     "ageDays": 3,
@@ -72,8 +78,6 @@ FIELD_EXAMPLES: dict[str, Any] = {
     "excludedIds": ["0199a0c1-7a00-7000-8000-000000000034"],
     "expectedAnnualReturn": 2,
     "expenseProviderAExpenseId": "exp_20817",
-    "externalInvoiceId": "in_1042",
-    "externalSubscriptionId": "sub_1042",
     "firstOpenMonth": "2026-04",
     "grossRevenueRetention": 96.5,
     "iban": "DE89370400440532013000",

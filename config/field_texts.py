@@ -1,12 +1,13 @@
 """Descriptions of fields in the OpenAPI document, by name."""
 
+from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
+
 FIELD_DESCRIPTIONS = {
     "accountGroupId": "Account group in which the account is shown; null if it is in none.",
     "accountHolderName": "Name of the account holder as the bank reports it; null if unknown.",
     "accountId": "Account of the transaction.",
     "accountIds": "Accounts to include; all accounts if omitted or null.",
     "accountName": "Name of the account.",
-    "accountNumber": "IBAN or another number by which the bank knows the account; null if not set.",
     "accountingProviderAExpenseNumber": "Number of the expense in a connected accounting system; null without one.",
     "accountingProviderAInvoiceNumber": "Number of the invoice in a connected accounting system; null without one.",
     "actor": "Who made the change: a user, an API key, an app or the system.",
@@ -107,7 +108,6 @@ FIELD_DESCRIPTIONS = {
     "externalData": "Invoice data from the payment provider; null if none is connected.",
     "externalId": "Your own id; null if it has none.",
     "externalInvoiceId": "Id of the invoice at its provider; null without one.",
-    "externalSubscriptionId": "Id of the subscription at its provider; null without one.",
     "figure": "Kind of figure.",
     "figures": "Frozen figures of the month in the company's base currency.",
     "fileExtension": "Extension by the file's content, such as pdf.",
@@ -267,6 +267,7 @@ FIELD_DESCRIPTIONS = {
 }
 
 PARAMETER_DESCRIPTIONS = {
+    **{text.name: f"{text.label} of the subscription." for text in SUBSCRIPTION_TEXTS},
     "accountGroupId": "Id of the account group.",
     "accountId": "Id of the account.",
     "actor": "Id of the user, API key or app that made the change.",

@@ -71,9 +71,17 @@ def register_ledger_hooks() -> None:
 
 
 def register_audit_models() -> None:
-    from companies.hooks import AUDIT_LABELS, AUDITED_MODELS, AuditedModel
+    from django.utils.translation import gettext_lazy
+
+    from companies.audit.field_labels import FIELD_LABELS
+    from companies.hooks import AUDIT_FIELDS, AUDIT_LABELS, AUDIT_LINKS, AUDITED_MODELS, AuditedModel
     from companies.permissions import Permission
     from ledger import models
+    from ledger.accounts.fields import ACCOUNT_TEXTS
+    from ledger.categorization.fields import COUNTERPARTY_TEXTS
+    from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
+    from ledger.transactions.fields import TRANSACTION_TEXTS
+    from ledger.transactions.pages import audit_fields
     from ledger.transactions.pages.labels import DATE_RULE_LABELS, LINE_LABELS, SOURCE_LABELS
 
     AUDITED_MODELS.update(
@@ -93,3 +101,11 @@ def register_audit_models() -> None:
         }
     )
     AUDIT_LABELS.update(pl_type=LINE_LABELS, pl_types=LINE_LABELS, rule=DATE_RULE_LABELS, source=SOURCE_LABELS)
+    texts = (*TRANSACTION_TEXTS, *ACCOUNT_TEXTS, *COUNTERPARTY_TEXTS, *SUBSCRIPTION_TEXTS)
+    FIELD_LABELS.update({text.column: gettext_lazy(text.label) for text in texts})
+    AUDIT_FIELDS.update(
+        transaction=audit_fields.list_transaction_fields,
+        categorizationRun=audit_fields.list_run_fields,
+        counterparty=audit_fields.list_counterparty_fields,
+    )
+    AUDIT_LINKS["import.finished"] = audit_fields.build_import_link

@@ -5,7 +5,10 @@ class PlanningConfig(AppConfig):
     name = "planning"
 
     def ready(self) -> None:
-        from companies.hooks import AUDIT_FACTS, AUDITED_MODELS, AuditedModel
+        from django.utils.translation import gettext_lazy
+
+        from companies.audit.field_labels import FIELD_LABELS
+        from companies.hooks import AUDIT_FIELDS, AUDIT_LINKS, AUDITED_MODELS, AuditedModel
         from companies.permissions import Permission
         from ledger import hooks
         from planning import category_usage
@@ -14,9 +17,10 @@ class PlanningConfig(AppConfig):
         from planning.models import PlannedTransaction, Scenario
         from planning.planned_transactions import settlements
         from planning.planned_transactions.actions import settlement_checks
-        from planning.planned_transactions.pages import inbox_matches, overdue_notice
+        from planning.planned_transactions.fields import PLANNED_TEXTS
+        from planning.planned_transactions.pages import inbox_matches, overdue_notice, planned_history
         from planning.planned_transactions.queries import occurrences, transaction_matches
-        from planning.scenarios.pages.audit_facts import describe_scenario_entries
+        from planning.scenarios.pages.audit_fields import list_scenario_fields
 
         hooks.transactions_booked.register(transaction_matches.settle_booked_transactions)
         hooks.transaction_updated.register(settlement_checks.check_settling_transaction)
@@ -41,4 +45,6 @@ class PlanningConfig(AppConfig):
         for kind in ("plannedTransaction", "invoice"):
             AUDITED_MODELS[kind] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)
         AUDITED_MODELS["scenario"] = AuditedModel(Scenario, Permission.PLANNING_READ)
-        AUDIT_FACTS["scenario"] = describe_scenario_entries
+        AUDIT_FIELDS["scenario"] = list_scenario_fields
+        AUDIT_LINKS["invoices.imported"] = planned_history.build_invoice_import_link
+        FIELD_LABELS.update({text.column: gettext_lazy(text.label) for text in PLANNED_TEXTS})

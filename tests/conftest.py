@@ -1,5 +1,6 @@
 """Fixtures of every test: the database, Acme and Globex, and callers with every kind of credential."""
 
+import gc
 import re
 import shutil
 from collections import Counter
@@ -105,6 +106,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     test_counts = Counter(item.path for item in items)
     slow = {item.path for item in items if item.get_closest_marker("server") or item.get_closest_marker("browser")}
     items.sort(key=lambda item: (item.path not in slow, -test_counts[item.path], item.path))
+
+
+def pytest_collection_finish() -> None:
+    """The million objects of thirteen thousand collected tests live to the end: the garbage collector need not visit
+    them again and again. Without this a test takes a sixth more of processor time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

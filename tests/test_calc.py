@@ -7,7 +7,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MODULES = sorted(
+FIELD_TABLES = [
+    "ledger.accounts.fields",
+    "ledger.categorization.fields",
+    "ledger.subscriptions.fields",
+    "ledger.transactions.fields",
+    "planning.planned_transactions.fields",
+]  # calculations read them
+MODULES = FIELD_TABLES + sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for app in ("companies", "ledger", "planning", "analytics")
     for path in (ROOT / app).rglob("*.py")

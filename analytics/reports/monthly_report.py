@@ -13,7 +13,7 @@ from analytics.queries.open_transactions import sum_open_transactions
 from analytics.reports import notices
 from analytics.reports.monthly_report_results import BuildUrl
 from analytics.reports.monthly_report_sections import MonthlyReport, build_monthly_report
-from companies.audit.pages import find_actor_names
+from companies.audit.names import find_actor_names
 from companies.locales import get_current_locale
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form

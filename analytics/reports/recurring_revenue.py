@@ -38,6 +38,7 @@ from ledger.models import Counterparty, CounterpartyType, Product, Subscription,
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.calc.money import format_amount
 from ledger.money.rates import get_rate_table
+from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
 from ledger.subscriptions.pages.subscriptions import format_billing_interval
 from ledger.subscriptions.serializers.subscription_events import EventSerializer
 from ledger.subscriptions.serializers.subscriptions import SubscriptionSerializer
@@ -257,6 +258,7 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
         params=params,
         spans=params.spans(page.today),
         subscriptions=subscriptions,
+        texts=SUBSCRIPTION_TEXTS,
         several=len(subscriptions) > 1,
         events=[
             {
@@ -294,4 +296,5 @@ def add_subscription_labels(row: dict[str, Any], products: dict[str, str]) -> di
         "product": products.get(product or "", HIDDEN_NAME if product else ""),
         "standing": STATUS_LABELS[row["status"]],
         "every": format_billing_interval(row["interval"], row["intervalCount"] or 1),
+        "texts": [row[text.name] or "" for text in SUBSCRIPTION_TEXTS],
     }

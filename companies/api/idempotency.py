@@ -17,7 +17,7 @@ from django.db.models import F, Func, IntegerField, Sum, Window
 from django.utils.encoding import escape_uri_path
 from rest_framework.response import Response
 
-from companies.api.rendering import read_body
+from companies.api.rendering import keep_body
 from companies.errors import ConflictError, InvalidInputError
 from companies.models import IdempotencyRecord
 
@@ -80,7 +80,7 @@ def run_once(
     if not IDEMPOTENCY_KEY_PATTERN.fullmatch(key):
         raise InvalidIdempotencyKey
     http = request._request
-    http._body = read_body(http, limit=most_bytes)  # noqa: SLF001 - its own way to keep it knows one limit for all
+    keep_body(http, limit=most_bytes)
     digest = compute_request_digest(http)
     identity = {"credential": credential, "method": request.method, "path": escape_uri_path(request.path), "key": key}
     lock = int.from_bytes(hashlib.sha256(repr(identity).encode()).digest()[:8], signed=True)

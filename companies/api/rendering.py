@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
-from django.http.request import MediaType
+from django.http.request import HttpRequest, MediaType
 from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.renderers import BaseRenderer
@@ -144,6 +144,22 @@ def read_body(stream: Any, *, limit: int) -> bytes:
     return body
 
 
+def keep_body(request: HttpRequest, *, limit: int) -> None:
+    """Read the body, which the request keeps for its next reader. Raises BodyTooLarge.
+
+    Django has one limit for the announced length of all bodies that it keeps: the length is hidden from it.
+    """
+    if get_content_length(request.META) > limit:
+        raise BodyTooLarge
+    length = request.META.pop("CONTENT_LENGTH", "")
+    try:
+        size = len(request.body)
+    finally:
+        request.META["CONTENT_LENGTH"] = length
+    if size > limit:
+        raise BodyTooLarge
+
+
 def read_json_body(request: Any) -> bytes:
     """Return the raw bytes of a JSON body, for operations that decode it themselves.
 
@@ -152,4 +168,6 @@ def read_json_body(request: Any) -> bytes:
     """
     if (request.content_type or "").partition(";")[0].strip().lower() != JsonParser.media_type:
         raise UnsupportedMediaType(request.content_type or "")
-    return read_body(request._request, limit=request.parser_context["view"].max_body_bytes)
+    view = request.parser_context["view"]
+    view.has_read_raw_body = True
+    return read_body(request._request, limit=view.max_body_bytes)

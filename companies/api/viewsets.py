@@ -1,7 +1,7 @@
 """Base viewsets: credential, company, permission, then one transaction around the operation."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,6 +16,8 @@ from rest_framework.exceptions import (
     NotAcceptable,
     NotAuthenticated,
     Throttled,
+    UnsupportedMediaType,
+    ValidationError,
 )
 from rest_framework.request import Empty, Request
 from rest_framework.response import Response
@@ -33,7 +35,7 @@ from companies.api.rendering import is_media_type_accepted, refuse_unreadable_bo
 from companies.api.serializers import EmptyRequest
 from companies.auth import throttling
 from companies.auth.access import Credential
-from companies.auth.authentication import FORM_CONTENT_TYPE, build_challenge_header
+from companies.auth.authentication import build_challenge_header
 from companies.auth.client_network import get_client_network
 from companies.errors import (
     DomainError,
@@ -84,6 +86,7 @@ class ApiViewSet(ViewSet):
     uploads: ClassVar[frozenset[str]] = frozenset()  # actions that accept files or imports
     caller: Credential
     now: datetime
+    has_read_raw_body = False  # whether the action has read the body without parsing it
 
     # ------------------------------------------------------------------ one request
 
@@ -156,10 +159,9 @@ class ApiViewSet(ViewSet):
 
     def call_handler(self, request: Request, handler: Callable[..., Response]) -> Response:
         response = handler(request, **self.kwargs)
-        if request.method in ("POST", "PUT") and not is_body_read(request):
-            self.parse_body(
-                EmptyRequest
-            )  # an action without a declared body: one that was sent is checked all the same
+        if request.method in ("POST", "PUT") and not self.has_read_raw_body and not is_body_parsed(request):
+            # an action without a declared body: one that was sent is checked all the same
+            self.parse_body(EmptyRequest)
         for name, value in self.answer_headers.items():
             response.headers[name] = value
         return response
@@ -248,6 +250,22 @@ class ApiViewSet(ViewSet):
         )
         return serializer.validated_data
 
+    def parse_upload(self, names: Collection[str]) -> tuple[Any, Any]:
+        """Return the form of an upload and its file; fields with other names are named in the Ignored-Fields header.
+
+        Raises:
+            UnsupportedMediaType: the body is no form.
+            ValidationError: it has no file.
+        """
+        form: Any = self.request.data
+        if not hasattr(form, "getlist"):
+            raise UnsupportedMediaType(self.request.content_type or "")
+        self.report_ignored_fields(sorted(set(form) - set(names)))
+        file = form.get("file")
+        if file is None or not hasattr(file, "read"):
+            raise ValidationError({"file": "Send a file in this field."}, code="required")
+        return form, file
+
     def report_ignored_fields(self, names: Iterable[str]) -> None:
         """Name unknown request fields in the response."""
         if text := format_ignored_fields(names):
@@ -303,11 +321,8 @@ class ApiViewSet(ViewSet):
         return read_if_match(self.request.META.get("HTTP_IF_MATCH"))
 
 
-def is_body_read(request: Request) -> bool:
-    """Return whether the view read the body, parsed or raw. A form was read to look for a second token."""
-    raw: Any = request._request
-    was_streamed = raw._read_started and raw.content_type != FORM_CONTENT_TYPE  # noqa: SLF001
-    return getattr(request, "_full_data", Empty) is not Empty or was_streamed
+def is_body_parsed(request: Request) -> bool:
+    return getattr(request, "_full_data", Empty) is not Empty
 
 
 def build_etag(row: Model) -> str:

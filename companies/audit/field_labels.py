@@ -17,15 +17,14 @@ FIELD_LABELS = {
     "amount_type": _("amount type"),
     "amount_value": _("amount"),
     "archived": _("archived"),
-    "as_told": _("as imported"),
     "assigned": _("categorized"),
+    "assigned_by": _("categorized by"),
+    "assigned_user": _("assignee"),
     "auto_categorize": _("categorize automatically"),
     "auto_settle": _("match automatically"),
     "bank_connection": _("bank connection"),
     "bank_reference": _("bank reference"),
     "base_currency": _("base currency"),
-    "categorizations_auto_assigned": _("automatic categorizations"),
-    "categorized_value": _("categorized"),
     "cash_chosen": _("cash setting changed manually"),
     "category": _("category"),
     "changed": _("changed"),
@@ -69,7 +68,6 @@ FIELD_LABELS = {
     "expires_time": _("expires at"),
     "external_data": _("external data"),
     "external_id": _("external ID"),
-    "file_extension": _("format"),
     "file_id": _("file"),
     "filename": _("file name"),
     "financing": _("financing"),
@@ -90,7 +88,6 @@ FIELD_LABELS = {
     "joined_time": _("joined at"),
     "kept": _("unchanged"),
     "last_day_of_month": _("last day of month"),
-    "legs": _("legs"),
     "max_amount": _("maximum amount"),
     "min_amount": _("minimum amount"),
     "month": _("month"),
@@ -116,10 +113,11 @@ FIELD_LABELS = {
     "pl_types": _("P&L lines"),
     "product": _("product"),
     "product_group": _("product group"),
+    "planned": _("planned transaction"),
     "products": _("products"),
-    "provider_data": _("provider data"),
     "query": _("query"),
     "redirect_uris": _("redirect URIs"),
+    "replaced_with": _("replaced with"),
     "relative_change": _("relative change"),
     "require_second_factor": _("two-factor authentication required"),
     "retracted_time": _("retracted at"),
@@ -165,10 +163,8 @@ FIELD_LABELS = {
     "text_operator": _("text operator"),
     "text_value": _("text value"),
     "time_zone": _("time zone"),
-    "told_time": _("last changed by an import"),
     "transaction": _("transaction"),
     "transaction_ids": _("transactions"),
-    "transferred_value": _("transferred amount"),
     "transit_currency": _("transit currency"),
     "type": _("type"),
     "types": _("types"),
@@ -247,6 +243,7 @@ CODE_LABELS = {
 
 def get_field_label(name: str) -> str:
     """Return the label of a column."""
+    name = name if name in FIELD_LABELS else re.sub("_ids?$", "", name)
     return str(FIELD_LABELS[name]) if name in FIELD_LABELS else to_plain_words(name)
 
 

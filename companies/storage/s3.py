@@ -44,7 +44,10 @@ class BucketStorage(S3Storage):
         _ = file.file  # fetched now: once a response has started it cannot change
         return file
 
-    _save = raise_os_errors(S3Storage._save)  # noqa: SLF001 - what Django's storages override
+    @raise_os_errors
+    def _save(self, name: str, content: Any) -> Any:
+        return super()._save(name, content)
+
     delete = raise_os_errors(S3Storage.delete)
     exists = raise_os_errors(S3Storage.exists)
     listdir = raise_os_errors(S3Storage.listdir)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from ledger.calc.transaction_fields import OTHER_TEXTS
 from ledger.imports.calc.entries import Entry
 from ledger.imports.import_body import TransactionImportItem
 from ledger.models import Account
+from ledger.transactions.fields import OTHER_TEXTS
 
 
 class BankImportItem(TransactionImportItem, gc=False, rename="camel"):

@@ -5,39 +5,31 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.serializers import StrictSerializer
 from companies.errors import ValidationFailed
+from ledger.accounts.calc.csv_settings import list_setting_faults
 from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
 from ledger.bank_statements.archives import LONGEST_NAME
 from ledger.bank_statements.parsers.archives import MAX_FILES
 from ledger.bank_statements.parsers.models import MAX_ACCOUNT_NUMBER_LENGTH
 from ledger.bank_statements.parsers.qif import DAY_FIRST, MONTH_FIRST
 from ledger.bulk.serializers import build_skipped_rows_field
-from ledger.calc.csv_settings import list_setting_faults
 from ledger.imports.import_body import MAX_IMPORT_ITEMS
-from ledger.imports.serializers import CLOSED_MODES, IMPORT_FORMATS
+from ledger.imports.serializers import CLOSED_MODES, DRY_RUN_CHOICES, IMPORT_FORMATS, UploadField, parse_upload_options
 from ledger.money.amounts import format_plain_amount
 from ledger.money.fields import AmountField, CurrencyField
 
-FILE_SCHEMA = {"type": "string", "format": "binary", "maxLength": settings.MAX_UPLOAD_MB * 1024 * 1024}
 SPLIT_MODES = ["entry", "details"]
 DATE_ORDERS = [DAY_FIRST, MONTH_FIRST]
-OPTION_CHOICES = {"dryRun": ["true", "false"], "split": SPLIT_MODES, "dateOrder": DATE_ORDERS, "closed": CLOSED_MODES}
+OPTION_CHOICES = {"dryRun": DRY_RUN_CHOICES, "split": SPLIT_MODES, "dateOrder": DATE_ORDERS, "closed": CLOSED_MODES}
 FORM_FIELDS = {"file", "accountId", "importSettings", *OPTION_CHOICES}
 
 
-@extend_schema_field(FILE_SCHEMA)
-class StatementFileField(serializers.FileField):
-    """A bank statement file."""
-
-
 class StatementUpload(StrictSerializer):
-    file = StatementFileField(
+    file = UploadField(
         help_text="A CAMT.052, 053 or 054, MT940, MT942, OFX, QIF, CSV or `.xlsx` file, or a ZIP archive of them; "
         "detected automatically."
     )
@@ -130,17 +122,7 @@ class ReconciliationRow(StrictSerializer):
 
 def parse_statement_options(form: Any) -> dict[str, str]:
     """Return the form's options by name, without empty ones. Raises ValidationFailed."""
-    options = {name: form.get(name) for name in FORM_FIELDS - {"file"} if form.get(name) not in (None, "")}
-    if isinstance(options.get("dryRun"), str):
-        options["dryRun"] = options["dryRun"].lower()  # clients that are made from the document send Python's True
-    errors = [
-        (f"#/{name}", "invalid_choice", f"Must be {' or '.join(choices)}.")
-        for name, choices in OPTION_CHOICES.items()
-        if options.get(name, choices[0]) not in choices
-    ]
-    if errors:
-        raise ValidationFailed(errors)
-    return options
+    return parse_upload_options(form, names=FORM_FIELDS - {"file"}, choices=OPTION_CHOICES)
 
 
 def parse_import_settings(options: dict[str, str]) -> Any:

@@ -3,11 +3,9 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ValidationError
 
 from companies.api.company_viewset import CompanyViewSet
 from companies.api.openapi.schema import PAGING_PARAMETERS
@@ -71,13 +69,7 @@ class StatementViewSet(CompanyViewSet):
         are one import, in their order. `leftOutFiles` lists files that are not statements, and each of `choices` names
         its `file`.
         """
-        form = request.data
-        if not hasattr(form, "getlist"):
-            raise UnsupportedMediaType(request.content_type or "")
-        self.report_ignored_fields(sorted(set(form) - serializers.FORM_FIELDS))
-        file: Any = form.get("file")
-        if file is None or not hasattr(file, "read"):
-            raise ValidationError({"file": "Send a file in this field."}, code="required")
+        form, file = self.parse_upload(serializers.FORM_FIELDS)
         options = serializers.parse_statement_options(form)
         result = statements.import_statement(
             company=self.company,

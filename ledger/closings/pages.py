@@ -9,7 +9,8 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 
 from companies.api.fields import parse_month_path
-from companies.audit.pages import build_entry_line, find_actor_names, find_entity_names, is_entity_hidden
+from companies.audit.changes import AuditChange, build_audit_changes
+from companies.audit.names import find_actor_names
 from companies.errors import NotFoundError
 from companies.locales import get_current_locale
 from companies.models import AuditEntry
@@ -170,7 +171,7 @@ def parse_path_month(text: str) -> date:
 def describe_differences(page: CompanyPage, differences: Sequence[Difference]) -> list[dict[str, Any]]:
     """Return the differences with labels, and with the audit entries behind them where the viewer may read the log."""
     labels = FigureLabels(page, [each.change.key for each in differences])
-    entries = list_entry_lines(page, {entry_id for each in differences for entry_id in each.because})
+    entries = list_audit_changes(page, {entry_id for each in differences for entry_id in each.because})
     return [
         {
             "label": labels.format_label(each.change.key),
@@ -185,16 +186,13 @@ def describe_differences(page: CompanyPage, differences: Sequence[Difference]) -
     ]
 
 
-def list_entry_lines(page: CompanyPage, ids: Iterable[UUID]) -> dict[UUID, dict[str, Any]]:
-    """Return audit entries as lines of the activity page, by id; none without the permission to read the log."""
+def list_audit_changes(page: CompanyPage, ids: Iterable[UUID]) -> dict[UUID, AuditChange]:
+    """Return audit entries as changes, by id; none without the permission to read the log."""
     wanted = list(ids)
     if not wanted or not page.has_permission(Permission.AUDIT_READ):
         return {}
     rows = list(AuditEntry.objects.for_company(page.company.id).filter(id__in=wanted))
-    people, things = find_actor_names(page, {row.actor for row in rows if row.actor}), find_entity_names(page, rows)
-    return {
-        row.id: build_entry_line(row, people, things, hides=is_entity_hidden(page, row.entity_type)) for row in rows
-    }
+    return dict(zip((row.id for row in rows), build_audit_changes(page, rows), strict=True))
 
 
 class FigureLabels:

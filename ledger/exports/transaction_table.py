@@ -18,9 +18,9 @@ from companies.models import Company
 from companies.pages.csv_escaping import escape_formulas
 from companies.permissions import Permissions
 from ledger.bulk.spool import open_snapshot, read_rows, spool_rows
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.exports.sql_decimals import build_decimals_sql
 from ledger.models import Categorization, PlType
+from ledger.transactions.fields import TRANSACTION_TEXTS
 from ledger.transactions.pages.labels import COLUMN_HEADINGS as TRANSACTION_HEADINGS
 from ledger.transactions.pages.labels import HIDDEN_NAME, LINE_LABELS, SOURCE_LABELS, LedgerNames, load_ledger_names
 

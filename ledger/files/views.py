@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.http import FileResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework.exceptions import ErrorDetail, UnsupportedMediaType, ValidationError
+from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -84,13 +84,7 @@ class FileViewSet(CompanyViewSet):
         Larger files return 413 `file_too_large`, other content 415 `unsupported_file_type`, XML with a document type
         400 `unsafe_xml`. Electronic invoices (EN 16931 in UBL, CII or a Factur-X PDF) are read: `parseStatus` is then
         `parsed` with `parseData`, or `failed` with `parseError`."""
-        form = request.data
-        if not hasattr(form, "getlist"):
-            raise UnsupportedMediaType(request.content_type or "")
-        self.report_ignored_fields(sorted(set(form) - {"file", "transactionIds"}))
-        uploaded_file = form.get("file")
-        if uploaded_file is None or not hasattr(uploaded_file, "read"):
-            raise ValidationError({"file": "Send a file in this field."}, code="required")
+        form, uploaded_file = self.parse_upload({"file", "transactionIds"})
         row = actions.create_file(
             company=self.company,
             context=self.audit_context,

@@ -8,7 +8,6 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.column_mapping import FIELDS, ColumnMapping, fold_setting_value
 from ledger.imports.calc.columns import format_column_letters
@@ -16,6 +15,7 @@ from ledger.imports.calc.dates import DateOrder
 from ledger.imports.calc.table import Table
 from ledger.models import Account
 from ledger.money.calc.money import CURRENCIES
+from ledger.transactions.fields import TRANSACTION_TEXTS
 
 FIELD_LABELS = {
     "date": gettext_lazy("Date"),

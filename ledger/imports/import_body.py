@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from companies.api.limits import MAX_ERRORS
 from companies.errors import build_unknown_id_entry
 from ledger.bulk.request_bodies import BulkBody, BulkRequest
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
+from ledger.transactions.fields import TRANSACTION_TEXTS
 
 MAX_IMPORT_ITEMS = 100_000  # decisions on the import: more goes in several calls
 MAX_TEXT_LENGTH = 10_000

@@ -13,7 +13,6 @@ from companies.locales import get_current_locale
 from companies.pages.csv_escaping import restore_escaped_text
 from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY, Fault
 from ledger.calc.delimited_text import Line, Lines, MalformedTable, TableLimit, open_text, read_delimited_lines
-from ledger.calc.transaction_fields import OTHER_TEXTS
 from ledger.files.content_type import UnsafeXml
 from ledger.imports.calc.amounts import trim_trailing_zeros
 from ledger.imports.calc.column_mapping import ColumnMapping, fold_setting_value
@@ -52,6 +51,7 @@ from ledger.imports.import_body import (
 from ledger.imports.queries.account_numbers import list_numbered_accounts
 from ledger.imports.queries.category_names import find_category_ids
 from ledger.models import Account, AccountType
+from ledger.transactions.fields import OTHER_TEXTS
 
 MAX_LINES_ABOVE_TABLE = 1000  # headings, and what banks write above them
 WIRE_NAMES = {"counterparty": "fromTo", "reference": "externalId"}

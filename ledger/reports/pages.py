@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from companies.audit.pages import find_actor_names
+from companies.audit.names import find_actor_names
 from companies.errors import NotFoundError
 from companies.locales import get_current_locale
 from companies.pages.context import CompanyPage, company_page

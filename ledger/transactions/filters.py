@@ -17,9 +17,9 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from companies.api.filters import DateFormField, SerializerFormField, TimeFormField, list_repeatable_filters
 from companies.models import IdIn
 from ledger.calc.months import get_first_day_of_month, get_last_day_of_month
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import RULE_NOTE_PREFIX, AccountType, Categorization, PlType, Posting, Source, Transaction
 from ledger.recognition.partial_month import RecognizedUpToDay, RecognizedWithinDays
+from ledger.transactions.fields import TRANSACTION_TEXTS
 from ledger.transactions.filter_fields import (
     AmountField,
     AssignerField,

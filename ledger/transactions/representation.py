@@ -11,10 +11,10 @@ from companies.api.fields import to_json_number
 from companies.errors import NotFoundError
 from companies.models import IdIn
 from ledger import hooks
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import Categorization, LinkKind, Transaction
 from ledger.money.calc.money import format_amount
 from ledger.recognition.actions.postings import PL_TYPES
+from ledger.transactions.fields import TRANSACTION_TEXTS
 
 # Members of provider_data that integrations write, by API name; all are texts but one.
 PROVIDER_FIELDS = (

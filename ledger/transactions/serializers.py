@@ -17,9 +17,9 @@ from companies.api.serializers import StrictSerializer
 from companies.api.viewsets import build_etag
 from companies.models import MAX_ACTOR_LENGTH, parse_id
 from ledger.calc.recognition import DateRule
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import CounterpartyType, PlType, Source, Transaction
 from ledger.money.fields import AmountField, CurrencyField
+from ledger.transactions.fields import TRANSACTION_TEXTS
 from ledger.transactions.queries.selections import MAX_SELECTED_IDS, SELECTION_MODES
 from ledger.transactions.representation import (
     FIRST_OPEN_MONTH,
@@ -125,12 +125,7 @@ def build_text_fields(**options: Any) -> dict[str, serializers.Field]:
     """Return the serializer fields of TRANSACTION_TEXTS by API name."""
     return {
         text.name: fields.TextField(
-            source=None if text.column == text.name else text.column,
-            required=False,
-            allow_null=True,
-            max_length=text.max_length,
-            help_text=text.help_text,
-            **options,
+            source=None if text.column == text.name else text.column, **text.serializer_options, **options
         )
         for text in TRANSACTION_TEXTS
     }

@@ -3,6 +3,8 @@
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from planning.planned_transactions.fields import INVOICE_TEXTS
+
 HEADINGS = {
     "invoiceNumber": _("Invoice number"),
     "counterparty": _("Counterparty"),
@@ -18,6 +20,7 @@ HEADINGS = {
     "status": pgettext_lazy("invoice", "Status"),
     "daysOverdue": _("Days overdue"),
     "reference": _("Reference"),
+    **{text.name: _(text.label) for text in INVOICE_TEXTS},
     "id": _("ID"),
 }
 STATE_LABELS = {

@@ -17,6 +17,7 @@ from ledger.transactions.pages.labels import HIDDEN_NAME
 from planning.invoices.csv_columns import STATE_LABELS, get_invoice_headings
 from planning.invoices.queries import InvoiceStanding, build_invoice_standings
 from planning.models import InvoiceKind
+from planning.planned_transactions.fields import INVOICE_TEXTS
 
 ORDER = ("invoice_date", "id")
 ROWS_PER_STATEMENT = 1000
@@ -68,5 +69,6 @@ def build_csv_cells(standing: InvoiceStanding, *, permissions: Permissions) -> l
         STATE_LABELS[standing.state],
         standing.days_overdue,
         escape_formulas(planned.external_invoice_id or ""),
+        *(escape_formulas(getattr(planned, text.column) or "") for text in INVOICE_TEXTS),
         planned.id,
     ]

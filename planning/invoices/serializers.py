@@ -2,17 +2,20 @@
 
 from typing import Any
 
-from django.conf import settings
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.fields import to_json_number
 from companies.api.serializers import StrictSerializer
-from companies.errors import ValidationFailed, build_unknown_id_error
+from companies.errors import build_unknown_id_error
 from companies.models import MAX_ACTOR_LENGTH, parse_id
-from ledger.imports.calc.amounts import DecimalMark
-from ledger.imports.calc.dates import DateOrder
+from ledger.imports.serializers import (
+    DRY_RUN_CHOICES,
+    TABLE_CHOICES,
+    TableUpload,
+    build_table_options,
+    parse_upload_options,
+)
 from ledger.money.fields import AmountField, CurrencyField
 from ledger.transactions.serializers import CounterpartyRef
 from planning.calc.aging import AgedAmounts
@@ -149,35 +152,21 @@ def aging_to_dict(aging: Aging) -> dict[str, Any]:
     }
 
 
-FILE_SCHEMA = {"type": "string", "format": "binary", "maxLength": settings.MAX_UPLOAD_MB * 1024 * 1024}
-DATE_ORDERS = [order.value for order in DateOrder]
-DECIMAL_MARKS = [mark.value for mark in DecimalMark]
 NEGATIVE_AMOUNTS = ["invoices", "creditNotes"]
 DUPLICATE_MODES = ["refuse", "skip"]
 OPTION_CHOICES = {
-    "dateOrder": DATE_ORDERS,
-    "decimalMark": DECIMAL_MARKS,
+    **TABLE_CHOICES,
     "negativeAmounts": NEGATIVE_AMOUNTS,
     "duplicates": DUPLICATE_MODES,
-    "dryRun": ["true", "false"],
+    "dryRun": DRY_RUN_CHOICES,
 }
 FORM_FIELDS = {"file", "accountId", *OPTION_CHOICES}
 
 
-@extend_schema_field(FILE_SCHEMA)
-class InvoiceTableField(serializers.FileField):
-    """A table of open invoices."""
-
-
-class InvoiceUpload(StrictSerializer):
+class InvoiceUpload(TableUpload):
     """A table of open invoices, and how to read ambiguous dates and amounts."""
 
-    file = InvoiceTableField(help_text="CSV file or `.xlsx` workbook with headings in its first row.")
     account_id = fields.IdField(required=False, help_text="Account that is paid to or from.")
-    date_order = fields.ChoiceField(
-        choices=DATE_ORDERS, required=False, help_text="Order of day and month in the dates."
-    )
-    decimal_mark = fields.ChoiceField(choices=DECIMAL_MARKS, required=False, help_text="Decimal mark of the amounts.")
     negative_amounts = fields.ChoiceField(
         choices=NEGATIVE_AMOUNTS, required=False, help_text="What negative amounts of payables are."
     )
@@ -187,7 +176,6 @@ class InvoiceUpload(StrictSerializer):
         help_text="`skip` leaves out invoices that are already planned; `refuse` (default) stores nothing if there "
         "are any.",
     )
-    dry_run = fields.BooleanField(required=False, help_text="`true` returns the result without storing it.")
 
 
 class InvoiceImportResult(StrictSerializer):
@@ -234,26 +222,15 @@ class InvoiceImportUndoResult(StrictSerializer):
 
 def parse_import_options(form: Any) -> InvoiceImportOptions:
     """Return the options of an upload. Raises ValidationFailed."""
-    values = {name: form.get(name) for name in FORM_FIELDS - {"file"} if form.get(name) not in (None, "")}
-    if isinstance(values.get("dryRun"), str):
-        values["dryRun"] = values["dryRun"].lower()  # clients that are made from the document send Python's True
-    errors = [
-        (f"#/{name}", "invalid_choice", f"Must be {' or '.join(choices)}.")
-        for name, choices in OPTION_CHOICES.items()
-        if values.get(name, choices[0]) not in choices
-    ]
-    if errors:
-        raise ValidationFailed(errors)
+    values = parse_upload_options(form, names=FORM_FIELDS - {"file"}, choices=OPTION_CHOICES)
     account_id = parse_id(values["accountId"]) if "accountId" in values else None
     if "accountId" in values and account_id is None:
         raise build_unknown_id_error("#/accountId")
     return InvoiceImportOptions(
+        **build_table_options(values),
         account_id=account_id,
-        date_order=DateOrder(values["dateOrder"]) if "dateOrder" in values else None,
-        decimal_mark=DecimalMark(values["decimalMark"]) if "decimalMark" in values else None,
         negative_amounts=values.get("negativeAmounts"),
         skip_duplicates=values.get("duplicates") == "skip",
-        dry_run=values.get("dryRun") == "true",
     )
 
 

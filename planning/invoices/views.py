@@ -6,11 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ValidationError
 
 from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
@@ -225,13 +223,7 @@ class InvoiceImportViewSet(PlanningViewSet):
         return self.import_invoices("payables")
 
     def import_invoices(self, kind: InvoiceKind) -> Response:
-        form = self.request.data
-        if not hasattr(form, "getlist"):
-            raise UnsupportedMediaType(self.request.content_type or "")
-        self.report_ignored_fields(sorted(set(form) - serializers.FORM_FIELDS))
-        file: Any = form.get("file")
-        if file is None or not hasattr(file, "read"):
-            raise ValidationError({"file": "Send a file in this field."}, code="required")
+        form, file = self.parse_upload(serializers.FORM_FIELDS)
         outcome = import_invoices(
             company=self.company,
             context=self.audit_context,

@@ -19,13 +19,14 @@ from ledger.models import Account, Counterparty, CounterpartyType
 from ledger.money.calc.money import compute_included_tax, format_amount, parse_amount
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name
 from planning.models import PlannedTransaction
+from planning.planned_transactions.fields import PLANNED_TEXTS
 from planning.planned_transactions.serializers import PlannedTransactionSerializer
 
 ROW_FIELDS = ("accountId", "transferAccountId", "categoryId")
 TEXT_FIELDS = ("name", "direction", "amountValue", "amountCurrency", *ROW_FIELDS, "startDate")
 RECURRENCE_FIELDS = ("frequency", "interval", "endType", "endDate", "endCount")
 DATE_FIELDS = ("invoiceDate", "serviceStartDate", "serviceEndDate")
-EXTERNAL_ID_FIELDS = ("externalId", "externalSubscriptionId", "externalInvoiceId")
+PLANNED_TEXT_NAMES = tuple(text.name for text in PLANNED_TEXTS)
 DATE_RULE_FIELDS = {"type": "dateRule", "startDate": "ruleStart", "endDate": "ruleEnd", "invoiceDate": "ruleInvoice"}
 INVOICE_FIELDS = (
     "invoiceNumber", "invoiceUrl", "collectionMethod", "attempted", "attemptCount", "nextPaymentAttemptDate", "dueDate",
@@ -35,7 +36,7 @@ ADVANCED_FIELDS = (
     "counterparty",
     *DATE_RULE_FIELDS.values(),
     *DATE_FIELDS,
-    *EXTERNAL_ID_FIELDS,
+    *PLANNED_TEXT_NAMES,
     *INVOICE_FIELDS,
     "paymentTerms",
 )  # initially collapsed
@@ -76,7 +77,7 @@ def build_planned_form(planned: PlannedTransaction) -> BoundForm:
     rule, invoice = body["usingDateRule"], body["externalData"] or {}
     return BoundForm(
         values={
-            **{name: body[name] or "" for name in (*DATE_FIELDS, *EXTERNAL_ID_FIELDS)},
+            **{name: body[name] or "" for name in (*DATE_FIELDS, *PLANNED_TEXT_NAMES)},
             **{at: rule[name] or "" for name, at in DATE_RULE_FIELDS.items()},
             **{name: format_invoice_value(invoice.get(name)) for name in INVOICE_FIELDS},
             "passThroughTaxAmount": (body["passThroughTaxAmount"] or "").removeprefix("-"),
@@ -185,7 +186,7 @@ def resolve_new_counterparty(page: CompanyPage, form: BoundForm) -> dict[str, An
 def build_advanced_values(values: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of the posted advanced fields."""
     values_to_send: dict[str, Any] = {
-        name: values[name] or None for name in (*DATE_FIELDS, *EXTERNAL_ID_FIELDS) if name in values
+        name: values[name] or None for name in (*DATE_FIELDS, *PLANNED_TEXT_NAMES) if name in values
     }
     if "paymentTerms" in values:
         terms = values["paymentTerms"]

@@ -27,6 +27,7 @@ from planning.models import (
     SettledBy,
     WeekendShift,
 )
+from planning.planned_transactions.fields import PLANNED_TEXTS
 from planning.planned_transactions.queries.occurrences import DueOccurrence, PlannedOccurrence
 from planning.planned_transactions.queries.recurring_payments import MAX_HISTORY
 
@@ -176,6 +177,7 @@ class PlannedTransactionSerializer(StrictModelSerializer):
     class Meta:
         model = PlannedTransaction
         read_only_fields = ("id", "company_id", "source", *AUDIT_FIELDS)
+        extra_kwargs = {text.column: text.serializer_options for text in PLANNED_TEXTS}
         fields = (
             "id",
             "company_id",
@@ -193,9 +195,7 @@ class PlannedTransactionSerializer(StrictModelSerializer):
             "weekend_shift",
             "overrides",
             "source",
-            "external_id",
-            "external_subscription_id",
-            "external_invoice_id",
+            *(text.column for text in PLANNED_TEXTS),
             "invoice_date",
             "payment_terms",
             "service_start_date",

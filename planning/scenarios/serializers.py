@@ -83,7 +83,7 @@ class ScenarioPlannedTransaction(StoredBodyMixin, PlannedTransactionSerializer):
     company_id = None  # type: ignore[assignment]
 
     class Meta(PlannedTransactionSerializer.Meta):
-        fields = list_body_fields(PlannedTransactionSerializer)  # type: ignore[assignment]
+        fields = list_body_fields(PlannedTransactionSerializer)
         read_only_fields = ()  # type: ignore[assignment]
 
 

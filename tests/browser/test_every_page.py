@@ -9,6 +9,7 @@ from tests.browser.axe import list_violations, set_color_scheme
 from tests.browser.demo_site import ROUTES, SIGNED_OUT
 from tests.browser.fonts import list_too_wide, measure_width_at
 from tests.browser.page_length import MAX_PAGE_HEIGHT, PHONE, get_page_height
+from tests.browser.tables import list_table_faults
 from tests.url_routes import list_url_routes
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
@@ -48,7 +49,10 @@ def look(tabs, served):
 
     def look_at(path, *, signed_in=True):
         tab = tabs[signed_in]
-        return list_complaints(tab, path) if served.is_page(tab.context, path) else None
+        if not served.is_page(tab.context, path):
+            return None
+        complaints = list_complaints(tab, path)
+        return complaints + list_table_faults(tab, path) if signed_in and path.startswith("/app") else complaints
 
     return look_at
 

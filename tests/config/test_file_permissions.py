@@ -12,7 +12,7 @@ from config.databases.connection import EmbeddedDatabase
 from config.databases.embedded_server import SOCKET_NAME, SUPERUSER, find_binaries, find_server_user
 from config.databases.file_permissions import make_private
 from tests.config.test_embedded_server import HOLD_SCRIPT, connect_database, start_process
-from tests.machine import Machine, create_machine, find_free_port
+from tests.machine import Machine, create_prepared_machine, find_free_port
 
 UPLOAD = """
 import io
@@ -35,8 +35,8 @@ def list_open_paths(place: Path) -> list[str]:
 
 @pytest.fixture
 def machine():
-    with create_machine() as new_machine:
-        yield new_machine
+    with create_prepared_machine() as prepared_machine:
+        yield prepared_machine
 
 
 def check_private(machine: Machine) -> bool:

@@ -49,15 +49,15 @@ def is_restarted(machine: Machine, gone: int) -> bool:
     return machine.embedded.is_running() and machine.postmaster != gone
 
 
-def test_up_serves_until_ctrl_c_and_stops_its_database(machine):
+def test_up_serves_until_ctrl_c_and_stops_its_database(started):
     port = find_free_port()
-    with machine.up(port) as process:
+    with started.up(port) as process:
         assert get_status(port, "/healthz") == 200
         printed = stop_process(process)
     assert f"Ready on http://127.0.0.1:{port}\n" in printed
     assert printed.count("Ready on") == 1
-    assert not machine.embedded.is_running()
-    assert [path.name for path in machine.home.iterdir()] == ["var"]  # no control socket of gunicorn
+    assert not started.embedded.is_running()
+    assert [path.name for path in started.home.iterdir()] == ["var"]  # no control socket of gunicorn
 
 
 def test_ctrl_c_in_terminal_stops_every_process_promptly(started):

@@ -8,9 +8,8 @@ from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.plumbing import ResolvedComponent, is_list_serializer
+from drf_spectacular.plumbing import ResolvedComponent, force_instance, is_list_serializer
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework import serializers
 
 from companies.api.camel_case import to_camel_case, to_sentence_case
 from companies.api.fields import MONTH_SCHEMA
@@ -54,38 +53,40 @@ SECURITY_REQUIREMENTS: list[dict[str, list[str]]] = [
 ]
 
 
-class SerializerSchema(OpenApiSerializerExtension):
-    """Schema of a serializer with its docstring; all fields of a response are required unless it is ``sparse``."""
+class MapSchema(OpenApiSerializerExtension):
+    """Schema of a map."""
 
-    target_class = serializers.Serializer
+    target_class = MapSerializer
     match_subclasses = True
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         serializer_class = type(self.target)
-        if issubclass(serializer_class, MapSerializer):
-            return build_map_schema(
-                serializer_class, auto_schema.resolve_serializer(serializer_class.child, direction).ref
-            )
-        schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # noqa: SLF001 - as it asks
-        if not serializer_class.__doc__ or serializer_class.__doc__ in INTERNAL_DOCSTRINGS:
-            schema.pop("description", None)
-        add_column_limits(self.target, schema)
-        for name, field_schema in schema.get("properties", {}).items():
-            if not getattr(self.target.fields[name], "allow_empty", True):
-                field_schema["minItems"] = 1  # drf-spectacular leaves it out
-        if direction == "response" and not getattr(serializer_class, "sparse", False):
-            optional = getattr(serializer_class, "optional", ())
-            schema["required"] = sorted(name for name in schema.get("properties", ()) if name not in optional)
-        if direction == "response" and getattr(serializer_class, "filled", False):
-            for field_schema in schema["properties"].values():
-                field_schema["type"] = next(word for word in field_schema["type"] if word != "null")
-        return schema
+        return build_map_schema(serializer_class, auto_schema.resolve_serializer(serializer_class.child, direction).ref)
 
 
 def build_map_schema(kind: type[MapSerializer], value: dict[str, Any]) -> dict[str, Any]:
     """Build the schema of a map with values of one schema."""
     values = {"type": "array", "items": value, "maxItems": kind.max_items} if kind.max_items else value
     return {"type": "object", "additionalProperties": values}
+
+
+def complete_serializer_schema(serializer: Any, direction: str, schema: dict[str, Any]) -> None:
+    """Complete what drf-spectacular made of a serializer. All fields of a response are required unless it is
+    ``sparse``.
+    """
+    serializer_class = type(serializer)
+    if not serializer_class.__doc__ or serializer_class.__doc__ in INTERNAL_DOCSTRINGS:
+        schema.pop("description", None)
+    add_column_limits(serializer, schema)
+    for name, field_schema in schema.get("properties", {}).items():
+        if not getattr(serializer.fields[name], "allow_empty", True):
+            field_schema["minItems"] = 1  # drf-spectacular leaves it out
+    if direction == "response" and not getattr(serializer_class, "sparse", False):
+        optional = getattr(serializer_class, "optional", ())
+        schema["required"] = sorted(name for name in schema.get("properties", ()) if name not in optional)
+    if direction == "response" and getattr(serializer_class, "filled", False):
+        for field_schema in schema["properties"].values():
+            field_schema["type"] = next(word for word in field_schema["type"] if word != "null")
 
 
 class FilterParameters(DjangoFilterExtension):
@@ -126,6 +127,20 @@ class ClientNamesSchema(AutoSchema):
 
 class OperationSchema(ClientNamesSchema):
     """One operation: its permission, errors and headers."""
+
+    def resolve_serializer(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> Any:  # noqa: FBT001
+        """Return the component of a serializer; a new one is completed."""
+        serializer = force_instance(serializer)
+        same_component = ResolvedComponent(
+            name=self._get_serializer_name(serializer, direction),
+            type=ResolvedComponent.SCHEMA,
+            object=self.get_serializer_identity(serializer, direction),
+        )
+        is_new = same_component not in self.registry
+        component = super().resolve_serializer(serializer, direction, bypass_extensions)
+        if is_new and component.name and not isinstance(serializer, MapSerializer):
+            complete_serializer_schema(serializer, direction, component.schema)
+        return component
 
     def get_tags(self) -> list[str]:
         return list(getattr(self.view, "schema_tags", ())) or super().get_tags()

@@ -24,13 +24,15 @@ from ledger.accounts.account_balances import (
 )
 from ledger.accounts.actions import accounts as account_actions
 from ledger.accounts.actions import initial_balances
+from ledger.accounts.fields import ACCOUNT_TEXTS
 from ledger.accounts.serializers.accounts import AccountSerializer, InitialBalance
 from ledger.models import Account, AccountGroup, AccountType, Transaction
 from ledger.money.amounts import format_plain_amount
 from ledger.money.calc.money import format_amount
 from ledger.transactions.pages.labels import join_texts, load_visible_names
 
-TEXT_FIELDS = ("name", "type", "accountNumber", "accountGroupId", "defaultCurrency", "defaultCategoryId")
+TEXT_FIELDS = ("name", "type", "accountGroupId", "defaultCurrency", "defaultCategoryId")
+FORM_FIELDS = (*TEXT_FIELDS, *(text.name for text in ACCOUNT_TEXTS))
 CASH_CHOICES = {
     "": _("Default for the account type"),
     "true": _("Counts as cash"),
@@ -74,12 +76,14 @@ def download_accounts(page: CompanyPage) -> HttpResponse:
     accounts = Account.objects.for_company(page.company.id).filter(archived=archived).in_display_order()
     balances, _missing = list_visible_balances(page, list(accounts))
     in_base = gettext("In {currency}").format(currency=base)
-    rows = [[gettext("Account"), gettext("Type"), gettext("Currency"), gettext("Balance"), in_base]]
+    headings = [gettext("Account"), gettext("Type"), gettext("Currency"), gettext("Balance"), in_base]
+    rows = [[*headings, *(gettext(text.label) for text in ACCOUNT_TEXTS)]]
     for each in balances:
         account, worth = each.account, "" if each.worth is None else format_amount(each.worth, base)
         shown = [(format_amount(amount, currency), currency) for amount, currency in each.amounts]
         for amount, currency in shown or [("", account.default_currency)]:
-            rows.append([account.name, str(ACCOUNT_TYPE_LABELS[AccountType(account.type)]), currency, amount, worth])
+            cells = [account.name, str(ACCOUNT_TYPE_LABELS[AccountType(account.type)]), currency, amount, worth]
+            rows.append([*cells, *(getattr(account, text.column) or "" for text in ACCOUNT_TEXTS)])
             worth = ""  # of all currencies of the account together
     return build_csv_response(write_csv(rows), name="accounts")
 
@@ -123,7 +127,7 @@ class AccountPages(RowPages[Account]):
         """Return the values of a new account. The query parameter `accountNumber` prefills the number."""
         number = page.request.GET.get("accountNumber", "")
         defaults = {"type": "bank", "defaultCurrency": page.company.base_currency, "includeInCashBalance": ""}
-        return dict.fromkeys(TEXT_FIELDS, "") | defaults | {"accountNumber": number}
+        return dict.fromkeys(FORM_FIELDS, "") | defaults | {"accountNumber": number}
 
     def build_row_values(self, row: Account) -> dict[str, Any]:
         return {**AccountSerializer(row).data, "includeInCashBalance": format_cash_choice(row)}
@@ -149,6 +153,7 @@ class AccountPages(RowPages[Account]):
         return {
             "types": ACCOUNT_TYPE_LABELS,
             "counting": CASH_CHOICES,
+            "texts": ACCOUNT_TEXTS,
             "currencies": Currency.values,
             "hidden": list_hidden_account_fields(page),
             "groups": [(str(group.id), group.name) for group in groups],
@@ -186,7 +191,7 @@ def list_hidden_account_fields(page: CompanyPage) -> set[str]:
 
 def list_visible_text_fields(page: CompanyPage) -> list[str]:
     """Return the text fields that the user may see."""
-    return [name for name in TEXT_FIELDS if name not in list_hidden_account_fields(page)]
+    return [name for name in FORM_FIELDS if name not in list_hidden_account_fields(page)]
 
 
 # ---------------------------------------------------------------------------------------------- one account
@@ -220,6 +225,7 @@ def render_account_page(
         holding=balance,
         held=join_texts([format_money(amount, currency) for amount, currency in balance.amounts]),
         missing=missing_currency,
+        texts=ACCOUNT_TEXTS,
         initial=initial_balance,
         empty=not transactions.without_initial_balances().exists(),
         form=form,

@@ -12,7 +12,8 @@ from rest_framework.exceptions import ErrorDetail
 
 from companies.api import fields
 from companies.api.serializers import AUDIT_FIELDS, StoredJsonSerializer, StrictModelSerializer, StrictSerializer
-from ledger.calc.csv_settings import SettingFault, is_unknown_setting, list_setting_faults
+from ledger.accounts.calc.csv_settings import SettingFault, is_unknown_setting, list_setting_faults
+from ledger.accounts.fields import ACCOUNT_TEXTS
 from ledger.models import Account
 from ledger.money.fields import AmountField, CurrencyField
 
@@ -131,7 +132,7 @@ class ImportSettings(serializers.Serializer):
 WRITABLE_FIELDS = (
     "type",
     "name",
-    "account_number",
+    *(text.column for text in ACCOUNT_TEXTS),
     "include_in_cash_balance",
     "account_group_id",
     "expected_annual_return",
@@ -170,6 +171,7 @@ class AccountSerializer(StrictModelSerializer):
             *AUDIT_FIELDS,
         )
         read_only_fields: ClassVar[tuple[str, ...]] = ("id", "archived", *AUDIT_FIELDS)
+        extra_kwargs: ClassVar[dict[str, Any]] = {text.column: text.serializer_options for text in ACCOUNT_TEXTS}
 
 
 class Integration(StrictSerializer):

@@ -41,7 +41,6 @@ from ledger.bank_statements.queries.statement_accounts import (
 from ledger.bank_statements.table_errors import raise_detection_fault
 from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY
 from ledger.calc.delimited_text import Lines
-from ledger.calc.transaction_fields import OTHER_TEXTS
 from ledger.files.content_type import UnsafeXml
 from ledger.imports import progress
 from ledger.imports.calc.column_mapping import (
@@ -72,6 +71,7 @@ from ledger.imports.table_items import (
 )
 from ledger.models import Account, AccountType
 from ledger.money.calc.money import has_too_many_decimals
+from ledger.transactions.fields import OTHER_TEXTS
 
 
 def read_statements(

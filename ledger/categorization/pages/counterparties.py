@@ -1,5 +1,7 @@
 """Pages of counterparties: search, create, edit, merge and delete."""
 
+from functools import reduce
+from operator import or_
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +18,7 @@ from companies.pages.forms import BoundForm
 from companies.pages.row_pages import RowPages
 from companies.permissions import Permission
 from ledger.categorization.actions import counterparties
+from ledger.categorization.fields import COUNTERPARTY_TEXTS
 from ledger.categorization.queries.usage import list_usage_texts
 from ledger.categorization.serializers.categories import CounterpartySerializer
 from ledger.models import Counterparty, CounterpartyType
@@ -44,7 +47,7 @@ def show_counterparties(page: CompanyPage) -> HttpResponse:
     type_filter = query.get("type", "") if query.get("type", "") in CounterpartyType.values else ""
     rows = Counterparty.objects.for_company(page.company.id)
     if text:
-        rows = rows.filter(Q(name__icontains=text) | Q(external_id__icontains=text))
+        rows = rows.filter(build_search_filter(text))
     if type_filter:
         rows = rows.filter(type=type_filter)
     page_rows, cursor = page.paginate(rows.with_transaction_counts(page.company.id), order=("name", "id"))
@@ -59,10 +62,17 @@ def show_counterparties(page: CompanyPage) -> HttpResponse:
         list_query=query.urlencode(),
         q=text,
         type=type_filter,
+        file_texts=[text for text in COUNTERPARTY_TEXTS if text.column != "external_id"],
         types=to_choices(COUNTERPARTY_TYPE_LABELS),
         finds=page.has_permission(Permission.TRANSACTIONS_READ),
         writes=page.has_permission(WRITE),
     )
+
+
+def build_search_filter(query: str) -> Q:
+    """Return the filter of counterparties that have the query in their name or another text."""
+    columns = ("name", *(text.column for text in COUNTERPARTY_TEXTS))
+    return reduce(or_, (Q(**{f"{column}__icontains": query}) for column in columns))
 
 
 class CounterpartyPages(RowPages[Counterparty]):
@@ -73,21 +83,23 @@ class CounterpartyPages(RowPages[Counterparty]):
     create_action, update_action = counterparties.create_counterparty, counterparties.update_counterparty
     delete_action, id_argument = counterparties.delete_counterparty, "counterparty_id"
     template, new_title = "ledger/categorization/counterparty_form.html", gettext_lazy("New counterparty")
-    serializer, texts = CounterpartySerializer, ("name", "type", "externalId", "paymentTerms")
+    serializer = CounterpartySerializer
+    texts = ("name", "type", "paymentTerms", *(text.name for text in COUNTERPARTY_TEXTS))
     integers = ("paymentTerms",)
 
     def build_initial_values(self, page: CompanyPage) -> dict[str, Any]:
-        return {"name": "", "type": CounterpartyType.VENDOR.value, "externalId": "", "paymentTerms": ""}
+        return dict.fromkeys(self.texts, "") | {"type": CounterpartyType.VENDOR.value}
 
     def build_row_values(self, row: Counterparty) -> dict[str, Any]:
         terms = "" if row.payment_terms is None else str(row.payment_terms)
-        return {"name": row.name, "type": row.type, "externalId": row.external_id or "", "paymentTerms": terms}
+        return {**CounterpartySerializer(row).data, "paymentTerms": terms}
 
     def build_context(self, page: CompanyPage, form: BoundForm, row: Counterparty | None) -> dict[str, Any]:
         return {
             "back": get_return_url(page, "counterparties"),
             "kept": build_return_query(page),
             "types": to_choices(COUNTERPARTY_TYPE_LABELS),
+            "texts": COUNTERPARTY_TEXTS,
             "uses": list_counterparty_usage_texts(page, row) if row else [],
         }
 

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from companies.api import fields
 from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer
+from ledger.categorization.fields import COUNTERPARTY_TEXTS
 from ledger.models import MAX_PAYMENT_TERMS, Category, Counterparty, PlType
 
 MAX_PL_TYPES = 100  # lines, repeated ones counted
@@ -75,8 +76,9 @@ class CounterpartySerializer(StrictModelSerializer):
             "company_id",
             "type",
             "name",
-            "external_id",
+            *(text.column for text in COUNTERPARTY_TEXTS),
             "payment_terms",
             *AUDIT_FIELDS,
         )
         read_only_fields: ClassVar[tuple[str, ...]] = ("id", *AUDIT_FIELDS)
+        extra_kwargs: ClassVar[dict[str, Any]] = {text.column: text.serializer_options for text in COUNTERPARTY_TEXTS}

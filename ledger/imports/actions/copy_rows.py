@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from companies.models import AuditContext, generate_id
 from ledger.bulk.copy import NULL, escape_copy_text, escape_nullable_copy_text
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.categorization.actions.full_categorization import FullCategorization
 from ledger.imports.import_body import TransactionImportItem
 from ledger.imports.queries.categorization_lookup import CategorizationLookup
 from ledger.models import ImportBatch
+from ledger.transactions.fields import TRANSACTION_TEXTS
 
 TRANSACTION_COPY_COLUMNS = (
     "company_id",

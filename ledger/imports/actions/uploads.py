@@ -18,7 +18,7 @@ from companies.models import AuditContext, Company, generate_id
 from companies.storage.actions import save_to_storage
 from ledger.accounts.actions.accounts import update_account
 from ledger.accounts.actions.initial_balances import set_initial_balance
-from ledger.calc.csv_settings import list_setting_faults
+from ledger.accounts.calc.csv_settings import list_setting_faults
 from ledger.files import quota
 from ledger.imports import progress
 from ledger.imports.actions.imports import SourceFile, TransactionImportOutcome, import_transactions

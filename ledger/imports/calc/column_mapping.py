@@ -15,7 +15,7 @@ from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ledger.calc import csv_settings
+from ledger.accounts.calc import csv_settings
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.money.calc.money import CURRENCIES

@@ -8,14 +8,9 @@ from functools import cache, lru_cache
 from babel.core import get_global
 
 from ledger.calc.text_normalization import strip_accents
-from ledger.imports.calc.locales import iterate_locales
+from ledger.imports.calc.locale_names import load_locale_names
 from ledger.money.calc.money import CURRENCIES, get_minor_units
 
-PLACES = ("en_US", "en_GB", "de_CH", "pl", "cs", "hu", "ro", "bg", "hr", "ru", "uk", "tr", "ja", "zh", "he", "ko", "sv")
-LANGUAGES = (
-    "en", "de", "fr", "es", "it", "pt", "nl", "pl", "cs", "sk", "hu", "ro", "sv", "da", "nb", "fi", "ru", "uk", "tr",
-    "zh", "ja",
-)  # fmt: skip
 LONGEST_NAME = 40  # characters
 DOLLARS = ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN")
 KRONER = ("SEK", "NOK", "DKK", "ISK")
@@ -59,25 +54,13 @@ def get_currency_codes() -> frozenset[str]:
 @cache
 def get_currency_signs() -> dict[str, tuple[str, ...]]:
     """Signs and local abbreviations, in small letters, and the currencies that each may mean."""
-    signs: dict[str, tuple[str, ...]] = {}
-    for locale in iterate_locales(PLACES):
-        for code, sign in locale.currency_symbols.items():
-            name = sign.casefold().rstrip(".")
-            if sign != code and name not in signs and code in get_currency_codes():
-                signs[name] = (code,)
-    return signs | _OTHER_SIGNS
+    return {sign: (code,) for sign, code in load_locale_names()["currencySigns"].items()} | _OTHER_SIGNS
 
 
 @cache
 def get_currency_names() -> dict[str, tuple[str, ...]]:
     """Names in the languages of the headings, folded, and the currencies of the ledger that each means."""
-    names: dict[str, tuple[str, ...]] = {}
-    for locale in iterate_locales(LANGUAGES):
-        known = locale.currencies
-        for code in (*CURRENCIES, "RUB", "UAH", "BGN"):
-            if name := fold_currency_name(known.get(code, "")):
-                names[name] = tuple(dict.fromkeys((*names.get(name, ()), code)))
-    return names | _SHORT_NAMES
+    return {name: tuple(codes) for name, codes in load_locale_names()["currencyNames"].items()} | _SHORT_NAMES
 
 
 def fold_currency_name(text: str) -> str:

@@ -9,14 +9,11 @@ from functools import cache, lru_cache
 from ledger.calc.months import clamp_day_to_month
 from ledger.calc.text_normalization import strip_accents
 from ledger.imports.calc.amounts import MAX_LENGTH, UnreadableValueError
-from ledger.imports.calc.locales import iterate_locales
+from ledger.imports.calc.locale_names import load_locale_names
 
 CENTURY_TURNS = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits
 SHORT_SPAN_DAYS = 60  # a reading of short years that spans more is none where another spans a tenth of it
 MAX_SPAN_DAYS = 2 * 366  # of a file whose dates have points, and may have the day first
-LANGUAGES = (
-    "en", "de", "fr", "es", "it", "pt", "nl", "pl", "cs", "sk", "hu", "ro", "sv", "da", "nb", "fi", "ru", "uk", "tr",
-)  # fmt: skip
 
 
 class DateOrder(StrEnum):
@@ -45,6 +42,7 @@ _NAME_AND_DAY = re.compile(
 )
 _YEAR_AND_NAME = re.compile(rf"([0-9]{{4}})[-. /]{{1,2}}{_NAME}[-. /]{{1,2}}([0-9]{{1,2}})\.?{_TIME}")
 
+_OTHER_MONTHS = {"sept": 9, "marz": 3, "mrz": 3, "maerz": 3, "janner": 1, "jaenner": 1}
 _NAMED = ((_DAY_AND_NAME, 3, 2, 1), (_NAME_AND_DAY, 3, 1, 2), (_YEAR_AND_NAME, 1, 2, 3))
 
 
@@ -54,21 +52,10 @@ def load_month_names() -> dict[str, int]:
 
     Names that mean different months in two languages are left out.
     """
-    names: dict[str, int] = {}
-    disputed = set()
-    for locale in iterate_locales(LANGUAGES):
-        months = locale.months
-        for form in ("format", "stand-alone"):
-            for width in ("wide", "abbreviated"):
-                for number, name in months[form][width].items():
-                    plain = _fold_month_name(str(name))
-                    if len(plain) >= 3 and names.setdefault(plain, number) != number:
-                        disputed.add(plain)
-    names |= {"sept": 9, "marz": 3, "mrz": 3, "maerz": 3, "janner": 1, "jaenner": 1}
-    return {name: number for name, number in names.items() if name not in disputed}
+    return load_locale_names()["months"] | _OTHER_MONTHS
 
 
-def _fold_month_name(name: str) -> str:
+def fold_month_name(name: str) -> str:
     return strip_accents(name.casefold()).rstrip(".")
 
 
@@ -141,7 +128,7 @@ def _parse_short_year_first(match: re.Match[str]) -> tuple[int, int, int] | None
 
 
 def _build_named_date(year: str, name: str, day: str) -> tuple[int, int, int] | None:
-    month = load_month_names().get(_fold_month_name(name))
+    month = load_month_names().get(fold_month_name(name))
     return (expand_year(year), month, int(day)) if month else None
 
 

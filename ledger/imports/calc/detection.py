@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 from ledger.calc.delimited_text import Line, Lines
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.account_numbers import find_stated_numbers, has_full_number, is_other_party_column
 from ledger.imports.calc.column_mapping import (
     AMOUNT_FIELDS,
@@ -27,6 +26,7 @@ from ledger.imports.calc.sign_search import SignSearch
 from ledger.imports.calc.table import Table, find_table
 from ledger.imports.calc.table_faults import find_table_fault
 from ledger.imports.calc.vocabulary import find_status_meaning, is_direction_column
+from ledger.transactions.fields import TRANSACTION_TEXTS
 
 MIN_OWN_DIGITS = 6  # of an account number that all rows have
 MIN_NUMBER_LENGTH = 4  # letters and digits of an account number

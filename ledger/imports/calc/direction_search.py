@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
-from ledger.calc.csv_settings import DIRECTION_VALUE_KINDS
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
+from ledger.accounts.calc.csv_settings import DIRECTION_VALUE_KINDS
 from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import to_decimals
 from ledger.imports.calc.balance_steps import Amounts
@@ -20,6 +19,7 @@ from ledger.imports.calc.vocabulary import (
     has_possible_directions,
     is_direction_column,
 )
+from ledger.transactions.fields import TRANSACTION_TEXTS
 
 MAX_COMBINED = 2  # unknown values of which every combination is an option; two rows tell no more apart
 MAX_GUESSED = 3  # values of a column that may have directions although nothing says so

@@ -8,7 +8,7 @@ from datetime import date
 from functools import lru_cache
 from typing import overload
 
-from ledger.calc.transaction_fields import OTHER_TEXTS
+from ledger.transactions.fields import OTHER_TEXTS
 
 NO_TEXTS = ("",) * len(OTHER_TEXTS)
 SEPARATOR = b"\xff"  # no text in UTF-8 has this byte

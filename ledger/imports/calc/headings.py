@@ -6,8 +6,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from ledger.calc.text_normalization import strip_accents
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.currencies import get_currency_codes, get_currency_signs
+from ledger.transactions.fields import TRANSACTION_TEXTS
 
 WORDS_FILE = Path(__file__).with_name("headings.json")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

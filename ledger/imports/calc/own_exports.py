@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ledger.calc.delimited_text import Line
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.dates import DateOrder, find_bank_date
+from ledger.transactions.fields import TRANSACTION_TEXTS
 
 SAMPLE_ROWS = 200  # rows that tell whether a spreadsheet has saved the file in its own way
 FIELDS_OF_EXPORT = {

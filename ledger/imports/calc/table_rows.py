@@ -7,7 +7,6 @@ from functools import cached_property
 from itertools import islice
 
 from ledger.calc.delimited_text import Line
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.imports.calc.amounts import (
     UnreadableValueError,
     is_amount_text,
@@ -27,6 +26,7 @@ from ledger.imports.calc.movements import BadCell, LeftOutRow, Movement, Read
 from ledger.imports.calc.row_amounts import AmountReader
 from ledger.imports.calc.table import SAMPLE_ROWS
 from ledger.imports.calc.vocabulary import find_row_line_kind, has_words
+from ledger.transactions.fields import TRANSACTION_TEXTS
 
 MAX_CODE_LENGTH = 3  # characters of a code such as MK
 TEXT_FIELDS = ("counterparty", "counterpartyAccount")

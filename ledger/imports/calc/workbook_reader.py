@@ -4,7 +4,7 @@ import io
 import math
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
@@ -12,7 +12,8 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from openpyxl import load_workbook
+from openpyxl.reader.excel import ExcelReader
+from openpyxl.styles.stylesheet import Stylesheet
 from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
 
 from ledger.calc.delimited_text import (
@@ -92,15 +93,17 @@ def read_workbook_lines(content: bytes, *, most: int) -> Lines:
 
 
 def choose_sheet(content: bytes, formats: list[str], most: int) -> Lines:
-    book = load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+    reader = ExcelReader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+    reader.read()
+    date_formats = read_date_formats(reader.archive)
     tables: dict[str, Lines] = {}
     other = Lines.pack(())
-    for sheet in book.worksheets:
-        if sheet.sheet_state != "visible":
+    for sheet, part in reader.parser.find_sheets():
+        if sheet.state != "visible" or "chartsheet" in part.Type or part.target not in reader.valid_files:
             continue
-        lines = Lines.pack(islice(iter_sheet_rows(book, sheet, formats), most))
+        lines = Lines.pack(islice(iter_sheet_rows(reader, part.target, formats, date_formats), most))
         if has_movements(lines):
-            tables[sheet.title] = lines
+            tables[sheet.name] = lines
         elif not other and any(len(line.cells) > 1 for line in lines):
             other = lines
     if len(tables) > 1:
@@ -143,6 +146,15 @@ def read_formats(archive: zipfile.ZipFile) -> list[str]:
     return [codes.get(style.get("numFmtId"), "") for style in styles] if styles is not None else []
 
 
+def read_date_formats(archive: zipfile.ZipFile) -> tuple[Collection[int], Collection[int]]:
+    """Return the styles of dates and those of durations."""
+    if STYLES not in archive.namelist():
+        return (), ()
+    root = ElementTree.fromstring(archive.read(STYLES))  # noqa: S314 - without a document type
+    styles = Stylesheet.from_tree(root)
+    return styles.date_formats, styles.timedelta_formats
+
+
 class SheetParser(WorkSheetParser):
     """Reads cells as openpyxl does, and refuses a formula whose result is not in the file."""
 
@@ -156,19 +168,22 @@ class SheetParser(WorkSheetParser):
         return cell
 
 
-def iter_sheet_rows(book: Any, sheet: Any, formats: list[str]) -> Iterator[Line]:
+def iter_sheet_rows(
+    reader: ExcelReader, part: str, formats: list[str], date_formats: tuple[Collection[int], Collection[int]]
+) -> Iterator[Line]:
     """Yield the rows that have anything in them, without the empty cells and rows that openpyxl's own iteration adds.
 
     Raises NotATable, TableLimit.
     """
-    with sheet._get_source() as source:  # noqa: SLF001 - a sheet has no other way to its cells as they stand
+    dates, durations = date_formats
+    with reader.archive.open(part) as source:
         parser = SheetParser(
             source,
-            sheet._shared_strings,  # noqa: SLF001
+            reader.shared_strings,
             data_only=True,
-            epoch=book.epoch,
-            date_formats=book._date_formats,  # noqa: SLF001
-            timedelta_formats=book._timedelta_formats,  # noqa: SLF001
+            epoch=reader.wb.epoch,
+            date_formats=dates,
+            timedelta_formats=durations,
         )
         for number, row in parser.parse():
             if not 0 < number <= MAX_ROWS:

@@ -9,7 +9,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from companies.audit.pages import find_actor_names as actors
+from companies.audit.names import find_actor_names as actors
 from companies.errors import NotFoundError
 from companies.models import Currency, parse_id
 from companies.pages.amount_formats import format_count

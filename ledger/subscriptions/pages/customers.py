@@ -13,6 +13,7 @@ from companies.pages.forms import BoundForm
 from companies.pages.row_pages import RowPages
 from companies.permissions import Permission
 from ledger.categorization.actions import counterparties
+from ledger.categorization.fields import COUNTERPARTY_TEXTS
 from ledger.categorization.serializers.categories import CounterpartySerializer
 from ledger.models import Counterparty, CounterpartyType
 
@@ -25,7 +26,8 @@ class CustomerPages(RowPages[Counterparty]):
     create_action, update_action = counterparties.create_counterparty, counterparties.update_counterparty
     delete_action, id_argument = counterparties.delete_counterparty, "counterparty_id"
     template, new_title = "ledger/subscriptions/customer_form.html", gettext_lazy("New customer")
-    serializer, texts, partial = CounterpartySerializer, ("name", "externalId"), True
+    serializer, partial = CounterpartySerializer, True
+    texts = ("name", *(text.name for text in COUNTERPARTY_TEXTS))
 
     def list_rows(self, page: CompanyPage) -> QuerySet[Counterparty]:
         return filter_customers(page)
@@ -34,13 +36,14 @@ class CustomerPages(RowPages[Counterparty]):
         return dict.fromkeys(self.texts, "")
 
     def build_row_values(self, row: Counterparty) -> dict[str, Any]:
-        return {"name": row.name, "externalId": row.external_id or ""}
+        data: dict[str, Any] = CounterpartySerializer(row).data
+        return data
 
     def build_action_values(self, form: BoundForm, row: Counterparty | None) -> dict[str, Any]:
         return form.data if row else form.data | {"type": CounterpartyType.CUSTOMER.value}
 
     def build_context(self, page: CompanyPage, form: BoundForm, row: Counterparty | None) -> dict[str, Any]:
-        return {"shown": page.has_permission(Permission.SUBSCRIPTIONS_READ)}
+        return {"shown": page.has_permission(Permission.SUBSCRIPTIONS_READ), "texts": COUNTERPARTY_TEXTS}
 
     def redirect_to_row(self, page: CompanyPage, row: Counterparty, message: str) -> HttpResponse:
         if page.has_permission(Permission.SUBSCRIPTIONS_READ):

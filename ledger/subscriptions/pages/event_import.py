@@ -14,13 +14,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from companies.closed_periods import PeriodClosed
-from companies.errors import DomainError, InvalidInputError, TooLargeError, ValidationFailed
+from companies.errors import DomainError, ValidationFailed
 from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page, get_error_message
 from companies.permissions import Permission
 from ledger.files.actions import clean_filename
 from ledger.imports.actions import uploads
 from ledger.imports.pages.table_questions import TABLE_QUESTIONS
+from ledger.imports.pages.table_uploads import describe_upload_error, store_posted_table
+from ledger.imports.pages.uploaded_files import get_upload_owner
 from ledger.imports.table_items import read_uploaded_table
 from ledger.subscriptions.actions.event_file_import import (
     COLUMN_QUESTIONS,
@@ -34,7 +36,6 @@ from ledger.subscriptions.pages.subscriptions import format_billing_interval
 from ledger.subscriptions.serializers.event_imports import OPTION_CHOICES, parse_event_file_options
 
 ROWS_SHOWN, ERRORS_SHOWN = 20, 100
-MAX_NAME_LENGTH = 100  # of the file, as it stands in an address
 OPTION_FIELDS = (*(name for name in OPTION_CHOICES if name != "dryRun"), *COLUMN_QUESTIONS.values())
 QUESTIONS = {
     **TABLE_QUESTIONS,
@@ -80,12 +81,6 @@ FIELD_LABELS = {
 }
 
 
-class NoEventFile(InvalidInputError):
-    """Select a file."""
-
-    code = "no_event_file"
-
-
 @dataclass(frozen=True, slots=True)
 class EventReview:
     """What a review shows: the outcome of a trial or its error, and how the file's columns are read."""
@@ -103,7 +98,7 @@ def upload_events_page(page: CompanyPage) -> HttpResponse:
         try:
             return redirect_to_review(page)
         except DomainError as problem:
-            error, status = get_error_message(problem), 413 if isinstance(problem, TooLargeError) else 400
+            error, status = describe_upload_error(problem)
     return page.render(
         "ledger/subscriptions/event_import_new.html",
         status=status,
@@ -116,21 +111,16 @@ def upload_events_page(page: CompanyPage) -> HttpResponse:
 
 def redirect_to_review(page: CompanyPage) -> HttpResponse:
     """Store the uploaded file and redirect to its review. Raises DomainError if it is no table."""
-    file: Any = page.request.FILES.get("file")
-    if file is None:
-        raise NoEventFile
-    read_uploaded_table(file.read())
-    file.seek(0)
-    upload_id = uploads.store_upload(company_id=page.company.id, user_id=page.request.user.pk, file=file)
-    query = urlencode({"name": clean_filename(file.name or "file")[-MAX_NAME_LENGTH:]})
-    return redirect(f"{reverse('subscription-event-import-check', args=[page.company.id, upload_id])}?{query}")
+    upload_id, name = store_posted_table(page, check=read_uploaded_table)
+    path = reverse("subscription-event-import-check", args=[page.company.id, upload_id])
+    return redirect(f"{path}?{urlencode({'name': name})}")
 
 
 @company_page(reads=Permission.SUBSCRIPTIONS_WRITE, writes=Permission.SUBSCRIPTIONS_WRITE)
 def review_events_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
     """Show what the file would store and what is wrong with it; a POST imports it."""
     sent = page.request.POST if page.is_post else page.request.GET
-    owner: dict[str, Any] = {"company_id": page.company.id, "user_id": page.request.user.pk}
+    owner = get_upload_owner(page)
     try:
         content = uploads.read_upload(**owner, upload_id=upload_id)
     except uploads.UploadExpired as expired:

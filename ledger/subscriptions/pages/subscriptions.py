@@ -15,12 +15,13 @@ from companies.pages.forms import BoundForm, bind_body, bind_form, parse_form_am
 from companies.permissions import Permission
 from ledger.models import BillingPeriod, Product, Subscription
 from ledger.subscriptions.actions import subscriptions
+from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
 from ledger.subscriptions.pages import customers
 from ledger.subscriptions.serializers.subscription_events import EventFields, to_event_values
 from ledger.subscriptions.serializers.subscriptions import SubscriptionSerializer
 from ledger.transactions.pages.labels import HIDDEN_NAME, Choices
 
-SUBSCRIPTION_FIELDS = ("productId", "externalId")
+SUBSCRIPTION_FIELDS = ("productId", *(text.name for text in SUBSCRIPTION_TEXTS))
 PRICE_FIELDS = ("amountValue", "amountCurrency", "interval", "intervalCount", "effectiveDate", "committedDate")
 PERIOD_LABELS = {
     BillingPeriod.DAY: gettext_lazy("days"),
@@ -58,13 +59,11 @@ def create_subscription_page(page: CompanyPage, customer_id: UUID) -> HttpRespon
 
 @company_page(reads=Permission.SUBSCRIPTIONS_WRITE, writes=Permission.SUBSCRIPTIONS_WRITE)
 def edit_subscription_page(page: CompanyPage, subscription_id: UUID) -> HttpResponse:
-    """Change the product or external id of a subscription."""
+    """Change the product and texts of a subscription."""
     subscription = get_subscription_or_404(page, subscription_id)
     if not page.is_post:
-        values = {"productId": str(subscription.product_id or ""), "externalId": subscription.external_id or ""}
-        return render_subscription_form(
-            page, subscription.customer_id, BoundForm(values=values), subscription=subscription
-        )
+        form = BoundForm(values=SubscriptionSerializer(subscription).data)
+        return render_subscription_form(page, subscription.customer_id, form, subscription=subscription)
     form = bind_subscription_form(page)
     if form.is_valid:
         with page.handle_errors(form):
@@ -133,6 +132,7 @@ def render_subscription_form(
         customer_id=customer_id,
         subscription=subscription,
         seen=page.get_seen_version(subscription) if subscription else "",
+        texts=SUBSCRIPTION_TEXTS,
         products=list_product_choices(page),
         currencies=Currency.values,
         periods=PERIOD_LABELS,

@@ -2,47 +2,34 @@
 
 from typing import Any
 
-from django.conf import settings
-from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
-
 from companies.api import fields
 from companies.api.serializers import StrictSerializer
-from companies.errors import ValidationFailed
 from companies.models import MAX_ACTOR_LENGTH
-from ledger.imports.calc.amounts import DecimalMark
-from ledger.imports.calc.dates import DateOrder
+from ledger.imports.serializers import (
+    DRY_RUN_CHOICES,
+    TABLE_CHOICES,
+    TableUpload,
+    build_table_options,
+    parse_upload_options,
+)
 from ledger.subscriptions.actions.event_file_import import COLUMN_QUESTIONS, EventFileOptions, EventFileOutcome
 from ledger.subscriptions.actions.event_import_undo import EventImportUndoOutcome
 
 MAX_HEADING_LENGTH = 200
-DATE_ORDERS = [order.value for order in DateOrder]
-DECIMAL_MARKS = [mark.value for mark in DecimalMark]
 INTERVALS = ["month", "quarter", "year"]
 QUANTITY_MODES = ["multiply", "ignore"]
 OPTION_CHOICES = {
-    "dateOrder": DATE_ORDERS,
-    "decimalMark": DECIMAL_MARKS,
+    **TABLE_CHOICES,
     "interval": INTERVALS,
     "quantity": QUANTITY_MODES,
-    "dryRun": ["true", "false"],
+    "dryRun": DRY_RUN_CHOICES,
 }
 FORM_FIELDS = {"file", *OPTION_CHOICES, *COLUMN_QUESTIONS.values()}
 
 
-@extend_schema_field({"type": "string", "format": "binary", "maxLength": settings.MAX_UPLOAD_MB * 1024 * 1024})
-class EventTableField(serializers.FileField):
-    """A table of subscription events."""
-
-
-class EventFileUpload(StrictSerializer):
+class EventFileUpload(TableUpload):
     """A table of subscription events, and how to read what it does not state."""
 
-    file = EventTableField(help_text="CSV file or `.xlsx` workbook with headings in its first row.")
-    date_order = fields.ChoiceField(
-        choices=DATE_ORDERS, required=False, help_text="Order of day and month in the dates."
-    )
-    decimal_mark = fields.ChoiceField(choices=DECIMAL_MARKS, required=False, help_text="Decimal mark of the amounts.")
     interval = fields.ChoiceField(
         choices=INTERVALS, required=False, help_text="Billing interval of amounts without one."
     )
@@ -67,7 +54,6 @@ class EventFileUpload(StrictSerializer):
         max_length=MAX_HEADING_LENGTH,
         help_text="Heading of the column with the amount per interval.",
     )
-    dry_run = fields.BooleanField(required=False, help_text="`true` returns the result without storing it.")
 
 
 class EventFileResult(StrictSerializer):
@@ -114,23 +100,12 @@ class EventImportUndoResult(StrictSerializer):
 
 def parse_event_file_options(form: Any) -> EventFileOptions:
     """Return the options of an upload. Raises ValidationFailed."""
-    values = {name: form.get(name) for name in FORM_FIELDS - {"file"} if form.get(name) not in (None, "")}
-    if isinstance(values.get("dryRun"), str):
-        values["dryRun"] = values["dryRun"].lower()  # clients that are made from the document send Python's True
-    errors = [
-        (f"#/{name}", "invalid_choice", f"Must be {' or '.join(choices)}.")
-        for name, choices in OPTION_CHOICES.items()
-        if values.get(name, choices[0]) not in choices
-    ]
-    if errors:
-        raise ValidationFailed(errors)
+    values = parse_upload_options(form, names=FORM_FIELDS - {"file"}, choices=OPTION_CHOICES)
     return EventFileOptions(
-        date_order=DateOrder(values["dateOrder"]) if "dateOrder" in values else None,
-        decimal_mark=DecimalMark(values["decimalMark"]) if "decimalMark" in values else None,
+        **build_table_options(values),
         interval=values.get("interval"),
         quantity=values.get("quantity"),
         columns={name: str(values[option]) for name, option in COLUMN_QUESTIONS.items() if option in values},
-        dry_run=values.get("dryRun") == "true",
     )
 
 

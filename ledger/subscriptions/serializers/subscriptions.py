@@ -11,7 +11,8 @@ from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer
 from ledger.models import BillingPeriod, Subscription
 from ledger.money.amounts import format_plain_amount
 from ledger.money.fields import AmountField, CurrencyField
-from ledger.subscriptions.actions.subscription_event_import import MAX_ID_LENGTH, MAX_INTERVAL_COUNT
+from ledger.subscriptions.actions.subscription_event_import import MAX_INTERVAL_COUNT
+from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
 
 SUBSCRIPTION_STATUSES = ["scheduled", "active", "ended"]
 
@@ -22,7 +23,6 @@ class SubscriptionSerializer(StrictModelSerializer):
     company_id = fields.IdField(read_only=True)
     customer_id = fields.IdField(help_text="Counterparty of type customer.")
     product_id = fields.IdField(allow_null=True, required=False)
-    external_id = fields.TextField(allow_null=True, required=False, max_length=MAX_ID_LENGTH, min_length=1)
     status = serializers.SerializerMethodField(help_text="`scheduled` until its first event takes effect.")
     current_amount_value = serializers.SerializerMethodField("get_current_amount_value")
     current_amount_currency = serializers.SerializerMethodField("get_current_amount_currency")
@@ -36,7 +36,7 @@ class SubscriptionSerializer(StrictModelSerializer):
             "company_id",
             "customer_id",
             "product_id",
-            "external_id",
+            *(text.column for text in SUBSCRIPTION_TEXTS),
             "status",
             "current_amount_value",
             "current_amount_currency",
@@ -45,6 +45,9 @@ class SubscriptionSerializer(StrictModelSerializer):
             *AUDIT_FIELDS,
         )
         read_only_fields: ClassVar[tuple[str, ...]] = ("id", *AUDIT_FIELDS)
+        extra_kwargs: ClassVar[dict[str, Any]] = {
+            text.column: text.serializer_options | {"min_length": 1} for text in SUBSCRIPTION_TEXTS
+        }
 
     @extend_schema_field({"type": "string", "enum": SUBSCRIPTION_STATUSES})
     def get_status(self, row: Subscription) -> str:

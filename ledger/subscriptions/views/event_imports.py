@@ -1,9 +1,6 @@
 """REST: imports of subscription events from files, and undo."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import UnsupportedMediaType, ValidationError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -64,13 +61,7 @@ class SubscriptionEventImportViewSet(CompanyViewSet):
         pointers such as `#/events/0/eventDate`, counted from the first row below the headings. If the file does not
         prove how it is to be read, the answer is 400 with a pointer to each option to send.
         """
-        form = request.data
-        if not hasattr(form, "getlist"):
-            raise UnsupportedMediaType(request.content_type or "")
-        self.report_ignored_fields(sorted(set(form) - serializers.FORM_FIELDS))
-        file: Any = form.get("file")
-        if file is None or not hasattr(file, "read"):
-            raise ValidationError({"file": "Send a file in this field."}, code="required")
+        form, file = self.parse_upload(serializers.FORM_FIELDS)
         outcome = import_subscription_event_file(
             company=self.company,
             context=self.audit_context,

@@ -13,18 +13,24 @@ from companies.permissions import Permission
 from ledger.models import ExternalIdTaken, Subscription, SubscriptionInUse
 from ledger.models.subscriptions import SubscriptionQuerySet
 from ledger.subscriptions.actions import subscriptions
-from ledger.subscriptions.actions.subscription_event_import import MAX_ID_LENGTH
+from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
 from ledger.subscriptions.serializers import subscriptions as serializers
 
 
 class SubscriptionFilter(django_filters.FilterSet):
     customerId = IdFilter("customer_id")  # noqa: N815 - parameters are named as on the wire
     productId = IdFilter("product_id")  # noqa: N815
-    externalId = django_filters.CharFilter("external_id", max_length=MAX_ID_LENGTH)  # noqa: N815
 
     class Meta:
         model = Subscription
         fields: list[str] = []
+
+    @classmethod
+    def get_filters(cls) -> dict[str, django_filters.Filter]:
+        texts = {
+            text.name: django_filters.CharFilter(text.column, max_length=text.max_length) for text in SUBSCRIPTION_TEXTS
+        }
+        return {**super().get_filters(), **texts}
 
 
 class SubscriptionViewSet(CompanyViewSet):

@@ -8,15 +8,15 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
-from companies.audit.pages import find_actor_names
+from companies.audit.names import find_actor_names
 from companies.closed_periods import is_day_closed
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
-from ledger.calc.transaction_fields import NOTES, TRANSACTION_TEXTS
 from ledger.models import BulkOperation, Categorization, File, Source, Transaction, TransactionIsInitialBalance
 from ledger.transactions.actions import transactions
 from ledger.transactions.actions.bulk_undo import record_undo
+from ledger.transactions.fields import NOTES, TRANSACTION_TEXTS
 from ledger.transactions.pages.edit_conflicts import describe_concurrent_changes, describe_current_values
 from ledger.transactions.pages.imported_text import translate_description, translate_notes
 from ledger.transactions.pages.labels import (
@@ -54,10 +54,7 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
         describe_assigners(page.company, [part.source_note for part in categorizations]),
     )
     user_ids = {actor for actor in (row.created_user_id, row.last_updated_user_id, row.assigned_user_id) if actor}
-    entries = list_transaction_history(
-        page, row, ledger_names, categorizations=categorizations, assigner_names=assigner_names
-    )
-    actors = find_actor_names(page, user_ids | {each.actor for each in entries if each.actor})
+    actors = find_actor_names(page, user_ids)
     return page.render(
         "ledger/transactions/transaction.html",
         tab="transactions",
@@ -85,7 +82,7 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
         files=list(list_attached_files(page, row)),
         loose=list(list_unattached_files(page)),
         keeps=page.has_permission(Permission.FILES_WRITE),
-        history=[(actors.get(each.actor or "", _("System")), each) for each in entries],
+        history=list_transaction_history(page, row, categorizations=categorizations, assigner_names=assigner_names),
         sees_history=page.has_permission(Permission.AUDIT_READ),
         sees_files=page.has_permission(Permission.FILES_READ),
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),

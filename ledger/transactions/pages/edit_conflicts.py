@@ -8,17 +8,17 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from companies.audit.pages import find_actor_names
+from companies.audit.field_labels import get_field_label
+from companies.audit.names import find_actor_names
 from companies.locales import get_current_locale
 from companies.pages.amount_formats import format_count, format_money
 from companies.pages.concurrent_change import ConcurrentChange
 from companies.pages.context import CompanyPage
 from companies.versions import compute_version
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import Categorization, Transaction
+from ledger.transactions.fields import TRANSACTION_TEXTS
 from ledger.transactions.pages.labels import join_texts, load_visible_names
 from ledger.transactions.pages.transaction_form import build_transaction_form_values
-from ledger.transactions.pages.transaction_history import COLUMN_LABELS
 
 MAX_CATEGORIZATIONS = 4
 
@@ -90,7 +90,7 @@ def describe_current_values(page: CompanyPage, row: Transaction, typed_values: M
     columns = {text.name: text.column for text in TRANSACTION_TEXTS}
     labels = {"amountValue": "amount_value", "accountId": "account_id", "fromTo": "from_to"} | columns
     differences = [
-        f"{COLUMN_LABELS[labels.get(name, name)]} {text or _('none')}"
+        f"{get_field_label(labels.get(name, name))} {text or _('none')}"
         for name, text in shown_values.items()
         if stored_values[name] != typed_values.get(name)
     ]

@@ -12,7 +12,6 @@ from companies.models import Company, parse_id
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission, Permissions
 from ledger.calc.recognition import DateRule
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import (
     RULE_NOTE_PREFIX,
     Account,
@@ -23,6 +22,7 @@ from ledger.models import (
     PlType,
     Source,
 )
+from ledger.transactions.fields import TRANSACTION_TEXTS
 from ledger.transactions.queries.cash_parts import CashPart
 
 LINE_LABELS: dict[PlType, Any] = {

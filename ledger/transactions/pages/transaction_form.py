@@ -11,10 +11,10 @@ from companies.models import Currency, Membership, parse_id
 from companies.pages.context import CompanyPage
 from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.models import Account, Statement, Transaction
 from ledger.money.calc.money import format_amount
 from ledger.transactions.actions.transactions import FIXED_BY_INITIAL_BALANCE, FIXED_BY_LINK
+from ledger.transactions.fields import TRANSACTION_TEXTS
 from ledger.transactions.pages.labels import Choices, load_visible_names
 from ledger.transactions.pages.return_urls import build_return_urls
 from ledger.transactions.serializers import TransactionSerializer
@@ -103,18 +103,10 @@ def render_transaction_form(
         accounts=accounts,
         account=account_id or names.get_only_account_id(),
         currencies=Currency.values,
-        texts=list_form_texts(form),
+        texts=TRANSACTION_TEXTS,
         people=list_assignee_choices(page, form.values.get("assignedUserId", "")),
         more_open=any(form.values.get(name) or name in form.errors for name in COLLAPSED_FIELDS),
     )
-
-
-def list_form_texts(form: BoundForm) -> list[dict[str, str]]:
-    """Return name, label and value of the form's free texts."""
-    return [
-        {"name": text.name, "label": _(text.label), "value": form.values.get(text.name, "")}
-        for text in TRANSACTION_TEXTS
-    ]
 
 
 def find_reconciled_day(row: Transaction) -> date | None:

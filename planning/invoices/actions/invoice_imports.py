@@ -26,15 +26,15 @@ from ledger.imports.table_items import read_uploaded_table
 from ledger.models import Account, Counterparty, CounterpartyType, Direction
 from planning.calc.expected_dates import add_days
 from planning.calc.invoice_parties import normalize_party_name
-from planning.calc.invoice_table import (
+from planning.invoice_files.actions import DuplicateInvoice, join_invoice_name
+from planning.invoice_files.queries import find_planned_numbers, get_counterparty_type
+from planning.invoices.calc.invoice_table import (
     InvoiceRows,
     InvoiceTable,
     TableInvoice,
     find_invoice_table,
     read_invoice_rows,
 )
-from planning.invoice_files.actions import DuplicateInvoice, join_invoice_name
-from planning.invoice_files.queries import find_planned_numbers, get_counterparty_type
 from planning.invoices.csv_columns import get_invoice_headings
 from planning.models import InvoiceImport, InvoiceKind, PlannedSource, PlannedTransaction
 
@@ -189,6 +189,7 @@ def unescape_invoice_texts(invoice: TableInvoice) -> TableInvoice:
         counterparty=restore_escaped_text(invoice.counterparty),
         name=restore_escaped_text(invoice.name),
         reference=restore_escaped_text(invoice.reference),
+        texts={column: restore_escaped_text(text) for column, text in invoice.texts.items()},
     )
 
 
@@ -289,6 +290,7 @@ def build_planned_invoice(
         amount_currency=currency,
         counterparty=counterparty,
         external_invoice_id=invoice.reference or None,
+        **{column: text or None for column, text in invoice.texts.items()},
         external_data={
             "invoice_number": invoice.number,
             "invoice_url": None,

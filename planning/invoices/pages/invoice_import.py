@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from companies.errors import DomainError, InvalidInputError, TooLargeError, ValidationFailed
+from companies.errors import DomainError, ValidationFailed
 from companies.models import parse_id
 from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page, get_error_message
@@ -20,6 +20,8 @@ from companies.permissions import Permission
 from ledger.files.actions import clean_filename
 from ledger.imports.actions import uploads
 from ledger.imports.pages.table_questions import TABLE_QUESTIONS
+from ledger.imports.pages.table_uploads import describe_upload_error, store_posted_table
+from ledger.imports.pages.uploaded_files import get_upload_owner
 from planning.invoice_files.actions import DuplicateInvoice
 from planning.invoices.actions.invoice_imports import (
     MAX_INVOICES,
@@ -34,7 +36,6 @@ from planning.models import InvoiceKind, PlannedSource
 from planning.planned_transactions.pages.planned_transactions import list_visible_account_names
 
 ROWS_SHOWN, ERRORS_SHOWN = 20, 100
-MAX_NAME_LENGTH = 100  # of the file, as it stands in an address
 OPTION_FIELDS = ("accountId", *(name for name in OPTION_CHOICES if name != "dryRun"))
 QUESTIONS = {
     **TABLE_QUESTIONS,
@@ -46,12 +47,6 @@ QUESTIONS = {
 TITLES = {"receivables": gettext_lazy("Import receivables"), "payables": gettext_lazy("Import payables")}
 
 
-class NoInvoiceFile(InvalidInputError):
-    """Select a file."""
-
-    code = "no_invoice_file"
-
-
 @company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE, uploads=True)
 def upload_invoices_page(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
     """Show the upload form; a POST stores the file and leads to its review."""
@@ -60,7 +55,7 @@ def upload_invoices_page(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
         try:
             return redirect_to_invoice_review(page, kind)
         except DomainError as problem:
-            error, status = get_error_message(problem), 413 if isinstance(problem, TooLargeError) else 400
+            error, status = describe_upload_error(problem)
     return page.render(
         "planning/invoices/import.html",
         status=status,
@@ -79,13 +74,8 @@ def upload_invoices_page(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
 
 def redirect_to_invoice_review(page: CompanyPage, kind: InvoiceKind) -> HttpResponse:
     """Store the uploaded file and redirect to its review. Raises DomainError if it is no table of invoices."""
-    file: Any = page.request.FILES.get("file")
-    if file is None:
-        raise NoInvoiceFile
-    read_invoice_table(file.read())
-    file.seek(0)
-    upload_id = uploads.store_upload(company_id=page.company.id, user_id=page.request.user.pk, file=file)
-    query = {"name": clean_filename(file.name or "file")[-MAX_NAME_LENGTH:]}
+    upload_id, name = store_posted_table(page, check=read_invoice_table)
+    query = {"name": name}
     if account_id := parse_id(page.request.POST.get("accountId", "")):
         query["accountId"] = str(account_id)
     return redirect(f"{reverse(f'{kind}-import-check', args=[page.company.id, upload_id])}?{urlencode(query)}")
@@ -95,7 +85,7 @@ def redirect_to_invoice_review(page: CompanyPage, kind: InvoiceKind) -> HttpResp
 def review_invoices_page(page: CompanyPage, kind: InvoiceKind, upload_id: UUID) -> HttpResponse:
     """Show what the file would store and what is wrong with it; a POST imports it."""
     sent = page.request.POST if page.is_post else page.request.GET
-    owner: dict[str, Any] = {"company_id": page.company.id, "user_id": page.request.user.pk}
+    owner = get_upload_owner(page)
     outcome, error = None, None
     try:
         content = uploads.read_upload(**owner, upload_id=upload_id)

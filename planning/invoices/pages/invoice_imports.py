@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from companies.audit.pages import find_actor_names
+from companies.audit.names import find_actor_names
 from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission

@@ -26,14 +26,13 @@ from planning.planned_transactions.actions.settlement_checks import (
     check_settled_occurrences,
     check_transactions_cover_settlements,
 )
+from planning.planned_transactions.fields import PLANNED_TEXTS
 from planning.planned_transactions.settlements import recompute_settled_amounts, touch_settling_transactions
 
 COPIED_FIELDS = (
     "name",
     "start_date",
-    "external_id",
-    "external_subscription_id",
-    "external_invoice_id",
+    *(text.column for text in PLANNED_TEXTS),
     "invoice_date",
     "payment_terms",
     "service_start_date",

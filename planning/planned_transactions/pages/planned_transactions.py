@@ -22,6 +22,7 @@ from planning.calc.settlements import SettlementPart
 from planning.models import Frequency, PlannedSource, PlannedTransaction, SettledBy, WeekendShift, attach_overrides
 from planning.planned_transactions import forms
 from planning.planned_transactions.actions import planned_transactions
+from planning.planned_transactions.fields import PLANNED_TEXTS
 from planning.planned_transactions.pages import outlook
 from planning.planned_transactions.pages.planned_history import list_invoice_files, list_planned_history
 from planning.planned_transactions.queries.expected_dates import attach_expected_dates
@@ -83,6 +84,7 @@ def show_planned_transactions(page: CompanyPage) -> HttpResponse:
         "planning/planned_transactions/planned_transactions.html",
         tab="planned",
         rules=rule_rows,
+        texts=PLANNED_TEXTS,
         cursor=cursor,
         writes=can_write,
         uploads=page.has_permission(Permission.FILES_READ) and page.has_permission(Permission.FILES_WRITE),
@@ -112,6 +114,7 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
         "planning/planned_transactions/planned_transaction.html",
         tab="planned",
         planned=planned,
+        texts=PLANNED_TEXTS,
         words=outlook.describe_recurrence(planned),
         account=outlook.format_planned_accounts(planned, accounts=account_names),
         category=names.get_category_name(planned.category_id) if planned.category_id else "",
@@ -207,6 +210,7 @@ def render_planned_transaction_form(
         tab="planned",
         form=form,
         planned=planned,
+        texts=PLANNED_TEXTS,
         new_invoice=planned is None and page.request.GET.get("invoice") in ("in", "out"),
         seen=page.get_seen_version(planned) if planned else "",
         hidden=list_hidden_fields(page),

@@ -15,6 +15,7 @@ from companies.models import ApiKey, AuditEntry, Company, Membership
 from companies.permissions import Role
 from notifications.models import Notification
 from tests import factories
+from tests.change_tables import list_changes
 
 pytestmark = pytest.mark.django_db
 
@@ -228,28 +229,33 @@ def test_member_of_another_company_returns_404(owner, acme, globex, carol):
 # ---------------------------------------------------------------------------------------------- activity
 
 
-def test_activity_page_shows_entries_as_sentences_and_is_paginated(owner, api, acme, django_assert_max_num_queries):
+def test_activity_page_shows_changes_and_is_paginated(owner, api, acme, django_assert_max_num_queries):
     for number in range(60):
         api.post("account_groups", {"name": f"Group {number}"})
     first = owner.get(build_page_path(acme, "settings/activity"))
     text = first.content.decode()
-    assert text.count("<tr>") == 37
-    assert "created the account group “Group 59”" in text
+    changes = list_changes(first)
+    assert len(changes) == 36
+    assert changes[0][:2] == ("Account group created", "Group 59")
     assert "API key “test”" in text
-    assert "“Group 9”" not in text
+    assert "Group 9<" not in text
     with django_assert_max_num_queries(14):
         second = owner.get(f"{build_page_path(acme, 'settings/activity')}?cursor={first.context['cursor']}")
-    assert "“Group 9”" in second.content.decode()
+    assert "Group 9<" in second.content.decode()
     assert owner.get(f"{build_page_path(acme, 'settings/activity')}?cursor=x").status_code == 404
 
 
 def test_activity_page_shows_lists_and_booleans_as_text(owner, api, acme):
     owner.post(build_page_path(acme, "settings/api-keys/new"), {"name": "Nightly", "preset": "read", "expiry": "90"})
     api.post("categories", {"name": "Books", "plTypes": ["no", "pd"]})
-    text = unescape(owner.get(build_page_path(acme, "settings/activity")).content.decode())
-    assert "created the API key “Nightly" in text
-    assert "P&L lines: Product development, Non-operating<" in text
-    assert "built-in: no<" in text
+    account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+    assert api.put(f"accounts/{account}/archive").status_code == 200
+    answer = owner.get(build_page_path(acme, "settings/activity"))
+    archived, _, category, key = list_changes(answer)[:4]
+    assert archived.fields == {"Archived": ("no", "yes")}
+    assert category.fields["P&L lines"] == ("—", "Product development, Non-operating")
+    assert (key.label, key.name.startswith("Nightly")) == ("API key created", True)
+    text = unescape(answer.content.decode())
     assert "['" not in text
     assert "False" not in text
 

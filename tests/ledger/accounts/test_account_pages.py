@@ -85,9 +85,9 @@ def test_account_list_can_be_downloaded(viewer, books, bank, acme, one_dollar_is
     html = viewer.get(f"/app/companies/{acme.id}/accounts").content.decode()
     assert f'href="/app/companies/{acme.id}/accounts.csv"' in html
     lines = viewer.get(f"/app/companies/{acme.id}/accounts.csv").content.decode().splitlines()
-    assert lines[0] == "Account,Type,Currency,Balance,In EUR"
-    assert "'=Dollars,Bank,USD,100.00,80.00" in lines
-    assert any(line.endswith("Bank,EUR,12.50,12.50") for line in lines)
+    assert lines[0] == "Account,Type,Currency,Balance,In EUR,Number or IBAN"
+    assert "'=Dollars,Bank,USD,100.00,80.00," in lines
+    assert any(line.endswith("Bank,EUR,12.50,12.50,") for line in lines)
 
 
 def test_account_list_without_exchange_rate_shows_notice_and_no_conversion(viewer, books, acme, monkeypatch):

@@ -48,7 +48,7 @@ def test_the_page_of_a_month_explains_what_has_changed(acme, owner, books, bank,
     changed = text(owner.get(page(acme, "/2026-03")))
     assert "Balance of Main" in changed
     assert "€-108.00" in changed.replace("−", "-") or "-€108.00" in changed.replace("−", "-")
-    assert "created the transaction “Late”" in changed
+    assert "Transaction created Late" in changed
 
 
 def test_viewers_see_closings_and_cannot_close(acme, viewer, march, close):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ledger.calc.csv_settings import list_setting_faults
+from ledger.accounts.calc.csv_settings import list_setting_faults
 from ledger.models import Account
 from tests.ledger.imports.sample_files import read_file
 from tests.ledger.imports.test_sample_files import list_stored

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ledger.calc.csv_settings import DATE_ORDERS, DECIMAL_MARKS
+from ledger.accounts.calc.csv_settings import DATE_ORDERS, DECIMAL_MARKS
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder, find_date_orders
 from ledger.models import Categorization, Transaction

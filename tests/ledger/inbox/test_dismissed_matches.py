@@ -66,7 +66,7 @@ def test_dismissed_planned_match_is_not_proposed_again(api, books, bank, rent, s
 def test_dismissed_match_is_audited_and_deleted_with_the_transaction(api, books, bank, savings, site):  # noqa: F811
     source, _ = books.book(bank, "-80.00", DAY)["id"], books.book(savings, "80.00", DAY)
     dismiss_proposal(site)
-    assert "rejected a match." in get_page_text(site.get(f"transactions/{source}"))
+    assert "Match rejected" in get_page_text(site.get(f"transactions/{source}"))
     assert DismissedMatch.objects.count() == 1
     assert api.delete(f"transactions/{source}").status_code == 200
     assert DismissedMatch.objects.count() == 0

@@ -3,20 +3,13 @@ with."""
 
 import pytest
 
+from tests.change_tables import list_changes
 from tests.ledger.bank_file_builders import build_camt, build_entry, build_statement
-from tests.ledger.conftest import get_page_text
 from tests.ledger.statement_upload import upload_statement
 
 pytestmark = pytest.mark.django_db
 PENDING = build_camt(build_statement(build_entry("-40.00", ref="a", status="PDNG"), kind="054"), kind="054")
 FINAL = build_camt(build_statement(build_entry("-40.00", ref="a"), opening="100.00", closing="60.00"))
-
-
-def check_order(text, *sentences):
-    """The sentences are there, in this order."""
-    positions = [text.find(part) for part in sentences]
-    assert -1 not in positions, (sentences[positions.index(-1)], text)
-    assert positions == sorted(positions)
 
 
 @pytest.fixture
@@ -31,29 +24,36 @@ def test_history_names_file_of_pending_row_and_file_of_booking(api, main, pages,
     (row,) = api.get("transactions").json()
     books.split(row["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -40}})
     assert upload_statement(api, FINAL, "final.xml").status_code == 200
-    check_order(
-        get_page_text(pages.get(f"/{row['id']}")),
-        "booked the pending transaction with final.xml.",
-        "categorized it: Hosting −€40.00.",
-        "imported it as pending with notes.xml.",
-    )
+    assert [(change.label, change.fields) for change in list_changes(pages.get(f"/{row['id']}"))] == [
+        ("Transaction booked", {"File name": ("—", "final.xml")}),
+        ("Transaction categorized", {"Hosting": ("—", "−€40.00")}),
+        ("Pending transaction imported", {"File name": ("—", "notes.xml")}),
+    ]
 
 
 @pytest.mark.usefixtures("rule")
 def test_history_names_rule_and_category(api, main, pages, books):
     assert upload_statement(api, FINAL, "final.xml").status_code == 200
     (row,) = [each for each in api.get("transactions").json() if each["amountValue"] == "-40.00"]
-    answer = "categorized it as Hosting: Rule “Initech”."
-    check_order(get_page_text(pages.get(f"/{row['id']}")), answer, "imported it with final.xml.")
+    categorized, imported = list_changes(pages.get(f"/{row['id']}"))
+    assert categorized == (
+        "Transaction categorized", "", "System",
+        {"Categorized by": ("—", "Rule “Initech”"), "Hosting": ("—", "−€40.00")},
+    )  # fmt: skip
+    assert (imported.label, imported.fields) == ("Transaction imported", {"File name": ("—", "final.xml")})
     books.split(row["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
-    assert answer not in get_page_text(pages.get(f"/{row['id']}")), "by then a person has said it"
+    changes = list_changes(pages.get(f"/{row['id']}"))
+    assert [change.label for change in changes] == ["Transaction categorized", "Transaction imported"]
+    assert changes[0].fields == {"Hosting": ("−€40.00", "−€30.00")}, "by then a person has said it"
 
 
 def test_history_names_other_leg_of_transfer(books, bank, savings, pages):
     one, other = books.book(bank, "-80.00")["id"], books.book(savings, "80.00")["id"]
     books.link(one, other)
-    assert "linked it as a transfer with €80.00 on Savings, 15 Mar 2026." in get_page_text(pages.get(f"/{one}"))
-    assert "linked it as a transfer with −€80.00 on Main, 15 Mar 2026." in get_page_text(pages.get(f"/{other}"))
+    legs = {"Main": ("—", "−€80.00, 15 Mar 2026"), "Savings": ("—", "€80.00, 15 Mar 2026")}
+    for key in (one, other):
+        (linked, _) = list_changes(pages.get(f"/{key}"))
+        assert (linked.label, linked.fields) == ("Transfer linked", legs)
 
 
 def test_history_shows_settling_and_unsettling(api, books, bank, pages):
@@ -63,13 +63,14 @@ def test_history_shows_settling_and_unsettling(api, books, bank, pages):
     assert (
         api.post(f"planned_transactions/{rent}/settle", {"date": "2026-03-15", "transactionId": row}).status_code == 200
     )
-    assert "settled a planned transaction with it." in get_page_text(pages.get(f"/{row}"))
+    (settled, _) = list_changes(pages.get(f"/{row}"))
+    text = "15 Mar 2026 amount −€80.00, transaction 15 Mar 2026"
+    assert settled[:2] == ("Planned transaction settled", "Rent")
+    assert settled.fields == {"Settlements": ("—", text)}
     assert api.post(f"planned_transactions/{rent}/unsettle", {"date": "2026-03-15"}).status_code == 200
-    check_order(
-        get_page_text(pages.get(f"/{row}")),
-        "unlinked the planned transaction it settled.",
-        "settled a planned transaction with it.",
-    )
+    unsettled, settled, _ = list_changes(pages.get(f"/{row}"))
+    assert (unsettled.label, unsettled.fields) == ("Planned transaction unsettled", {"Settlements": (text, "—")})
+    assert settled.label == "Planned transaction settled"
 
 
 def test_history_shows_automatic_settlement(api, books, bank, pages):
@@ -77,4 +78,7 @@ def test_history_shows_automatic_settlement(api, books, bank, pages):
     assert api.post("planned_transactions", plan).status_code == 201
     row = books.book(bank, "-80.00")["id"]
     assert books.read(row)["settlements"]
-    assert "settled a planned transaction with it." in get_page_text(pages.get(f"/{row}"))
+    settled = list_changes(pages.get(f"/{row}"))[0]
+    assert settled.label == "Planned transactions settled (1)"
+    text = "date 15 Mar 2026, planned transaction Rent, amount -80, transaction 15 Mar 2026"
+    assert settled.fields == {"Pairs": ("—", text)}

@@ -1,11 +1,14 @@
 """The page of an invoice: its file, its history, and where a dropped document leads."""
 
+from datetime import timedelta
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from companies.locales import get_current_locale
+from tests.change_tables import list_changes
 from tests.ledger.files.einvoice_documents import build_blank_pdf, build_ubl
-from tests.planning.invoices.conftest import Ledger, format_day
-from tests.planning.planned_transactions.test_planned_transaction_pages import get_page_text
+from tests.planning.invoices.conftest import TODAY, Ledger, format_day
 
 pytestmark = pytest.mark.django_db
 
@@ -54,13 +57,15 @@ def test_history_tells_who_settled_how_much(owner, acme, api, ledger, browser_of
     paid = ledger.pay(owed, "40.00", -2)
     api.post(f"planned_transactions/{owed['id']}/unsettle", {"date": owed["startDate"], "transactionId": paid})
     ledger.write_off(owed, 0)
-    text = get_page_text(owner.get(f"/app/companies/{acme.id}/planned/{owed['id']}"))
-    history = text[text.index("History") :]
-    places = [
-        history.index(each)
-        for each in ("wrote off the invoice: €100.00", "unsettled", "settled a part of the invoice: €40.00", "created")
-    ]
-    assert places == sorted(places)
+    changes = list_changes(owner.get(f"/app/companies/{acme.id}/planned/{owed['id']}"))
+    written_off, unsettled, settled, created = changes
+    due, today = (get_current_locale().format_day(TODAY + timedelta(days=days)) for days in (-3, 0))
+    assert (written_off.label, unsettled.label) == ("Invoice written off", "Invoice unsettled")
+    assert written_off.fields["Settlements"] == ("—", f"{due} date {today}, reason Lost, amount €100.00")
+    assert settled.label == "Part of an invoice settled"
+    assert settled.fields["Settlements"][1].startswith(f"{due} amount €40.00, transaction ")
+    assert unsettled.fields["Settlements"] == settled.fields["Settlements"][::-1]
+    assert (created.label, created.fields["Amount"]) == ("Invoice created", ("—", "€100.00"))
 
 
 def test_history_of_an_imported_invoice_names_the_file(owner, acme, api):
@@ -68,5 +73,5 @@ def test_history_of_an_imported_invoice_names_the_file(owner, acme, api):
     file = SimpleUploadedFile("open.csv", content.encode())
     assert api.client.post(api.path("receivables/import"), {"file": file}, headers=api.headers).status_code == 200
     (row,) = api.get("receivables").json()
-    text = get_page_text(owner.get(f"/app/companies/{acme.id}/planned/{row['id']}"))
-    assert "imported it from open.csv." in text
+    (imported,) = list_changes(owner.get(f"/app/companies/{acme.id}/planned/{row['id']}"))
+    assert (imported.label, imported.fields) == ("Invoice imported", {"File name": ("—", "open.csv")})

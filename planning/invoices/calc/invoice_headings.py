@@ -2,6 +2,7 @@
 
 from ledger.imports.calc.headings import fold_heading
 from ledger.imports.calc.named_columns import rank_headings
+from planning.planned_transactions.fields import INVOICE_TEXTS
 
 # The more specific heading comes first: of several columns for one field it counts.
 _HEADINGS = {
@@ -42,6 +43,7 @@ _HEADINGS = {
     "name": ("description", "subject", "text", "Bezeichnung", "Beschreibung", "Betreff", "Buchungstext", "Libellé"),
     "reference": ("externalInvoiceId", "payment reference", "reference", "Zahlungsreferenz", "Referenz", "Référence"),
     "status": ("state", "status", "Zustand"),
+    **{text.name: (text.name, text.label, *text.headings) for text in INVOICE_TEXTS},
 }  # fmt: skip
 FIELDS_BY_HEADING = rank_headings(_HEADINGS)
 

@@ -1,7 +1,7 @@
 """Read open invoices from a table: columns by heading, and each row as an invoice or with what is wrong with it."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -18,7 +18,13 @@ from ledger.imports.calc.named_columns import (
     find_distinct_decimal_marks,
     find_named_table,
 )
-from planning.calc.invoice_headings import FIELDS_BY_HEADING, LEFT_OUT_STATUSES, OPEN_STATUSES, PART_PAID_STATUSES
+from planning.invoices.calc.invoice_headings import (
+    FIELDS_BY_HEADING,
+    LEFT_OUT_STATUSES,
+    OPEN_STATUSES,
+    PART_PAID_STATUSES,
+)
+from planning.planned_transactions.fields import INVOICE_TEXTS
 
 REQUIRED_FIELDS = ("invoiceNumber", "counterparty", "invoiceDate")
 AMOUNT_FIELDS = ("openAmount", "amount")
@@ -42,6 +48,7 @@ class TableInvoice:
     currency: str | None
     name: str
     reference: str
+    texts: Mapping[str, str] = field(default_factory=dict)  # column → text of INVOICE_TEXTS
 
 
 @dataclass(slots=True)
@@ -143,12 +150,13 @@ class InvoiceRowReader(NamedRowReader):
             for field, length in MAX_LENGTHS.items()
         )
         invoice_date, due_date = self.read_date("invoiceDate", required=True), self.read_date("dueDate")
+        texts = {text.column: self.read_text(text.name, max_length=text.max_length) for text in INVOICE_TEXTS}
         terms = self.read_terms()
         if self.faults or invoice_date is None or amount is None:
             return None
         return TableInvoice(
             self.position, self.line, number, counterparty, invoice_date, due_date, terms, amount, currency, name,
-            reference,
+            reference, texts,
         )  # fmt: skip
 
     def is_left_out(self) -> bool:

@@ -6,21 +6,25 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from companies.audit.changes import FieldChange
+from companies.audit.names import AuditNames
 from companies.models import AuditEntry
 from companies.pages.amount_formats import format_count
-from companies.pages.context import CompanyPage
 from planning.scenarios.pages.change_texts import TargetNames, describe_change, describe_period, load_target_names
 
 MAX_SHOWN_CHANGES = 5  # of an entry, removed and added ones
-Fact = tuple[str, str, str]  # label, before, after
 Stored = Mapping[str, Any]
 
 
-def describe_scenario_entries(page: CompanyPage, entries: Sequence[AuditEntry]) -> dict[UUID, list[Fact]]:
+def list_scenario_fields(entries: Sequence[AuditEntry], audit_names: AuditNames) -> dict[UUID, Sequence[FieldChange]]:
     """Return by id of the entry the changes that it removed and added, and what an adoption changed."""
     changes = {entry.id: compare_changes(entry) for entry in entries}
-    names = load_target_names(page, [stored for sides in changes.values() for side in sides for stored in side])
-    return {entry.id: [*list_change_facts(*changes[entry.id], names), *list_adoption_facts(entry)] for entry in entries}
+    names = load_target_names(
+        audit_names.page, [stored for sides in changes.values() for side in sides for stored in side]
+    )
+    return {
+        entry.id: [*list_change_fields(*changes[entry.id], names), *list_adoption_fields(entry)] for entry in entries
+    }
 
 
 def compare_changes(entry: AuditEntry) -> tuple[list[Stored], list[Stored]]:
@@ -29,15 +33,17 @@ def compare_changes(entry: AuditEntry) -> tuple[list[Stored], list[Stored]]:
     return [stored for stored in before if stored not in after], [stored for stored in after if stored not in before]
 
 
-def list_change_facts(removed: Sequence[Stored], added: Sequence[Stored], names: TargetNames) -> list[Fact]:
+def list_change_fields(removed: Sequence[Stored], added: Sequence[Stored], names: TargetNames) -> list[FieldChange]:
     """Return removed and added changes as sentences; of many, the first and how many more."""
     label = _("plan change")
-    facts = [(label, format_change(stored, names), "") for stored in removed[:MAX_SHOWN_CHANGES]]
-    facts += [(label, "", format_change(stored, names)) for stored in added[: MAX_SHOWN_CHANGES - len(facts)]]
-    count = len(removed) + len(added) - len(facts)
+    fields = [FieldChange(label, format_change(stored, names), "") for stored in removed[:MAX_SHOWN_CHANGES]]
+    fields += [
+        FieldChange(label, "", format_change(stored, names)) for stored in added[: MAX_SHOWN_CHANGES - len(fields)]
+    ]
+    count = len(removed) + len(added) - len(fields)
     if count:
-        facts.append((_("plan changes"), "", _("{n} more").format(n=format_count(count))))
-    return facts
+        fields.append(FieldChange(_("plan changes"), "", _("{n} more").format(n=format_count(count))))
+    return fields
 
 
 def format_change(stored: Stored, names: TargetNames) -> str:
@@ -45,7 +51,7 @@ def format_change(stored: Stored, names: TargetNames) -> str:
     return f"{describe_change(stored, names)} {period}".rstrip()
 
 
-def list_adoption_facts(entry: AuditEntry) -> list[Fact]:
+def list_adoption_fields(entry: AuditEntry) -> list[FieldChange]:
     """Return how many planned transactions and plan items an adoption changed, or its undo changed back."""
     adoption = (entry.after or {}).get("adoption") or (entry.before or {}).get("adoption") or {}
     changed_items = [*adoption.get("updatedItems", ()), *adoption.get("deletedItems", ())]
@@ -55,4 +61,4 @@ def list_adoption_facts(entry: AuditEntry) -> list[Fact]:
         _("plan items changed or ended"): len(changed_items),
         _("plan items added"): len(adoption.get("createdItems", ())),
     }
-    return [(label, "", format_count(count)) for label, count in counts.items() if count]
+    return [FieldChange(label, "", format_count(count)) for label, count in counts.items() if count]

@@ -4,8 +4,8 @@ from collections.abc import Callable, Container, Iterator
 from typing import Any, NamedTuple
 
 from ledger.calc.encodings import CODEC_BY_NAME
-from ledger.calc.transaction_fields import TRANSACTION_TEXTS
 from ledger.money.calc.money import CURRENCIES
+from ledger.transactions.fields import TRANSACTION_TEXTS
 
 FIELDS = (
     "date", "valueDate", "amount", "debit", "credit", "direction", "balance", "balanceBefore", "balanceDirection",

@@ -1,0 +1,1 @@
+"""Pure calculations of accounts: the settings of their files."""

@@ -1,0 +1,42 @@
+"""What pages that import tables share: the upload form, and the file that waits for its review."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from companies.errors import DomainError, InvalidInputError, TooLargeError
+from companies.pages.context import CompanyPage, get_error_message
+from ledger.files.actions import clean_filename
+from ledger.imports.actions import uploads
+from ledger.imports.pages.uploaded_files import get_upload_owner
+
+MAX_NAME_LENGTH = 100  # of the file, as it stands in an address
+
+
+class NoTableFile(InvalidInputError):
+    """Select a file."""
+
+    code = "no_table_file"
+
+
+def store_posted_table(page: CompanyPage, *, check: Callable[[bytes], Any]) -> tuple[UUID, str]:
+    """Store the posted file, and return its upload and its name.
+
+    Args:
+        check: reads the content, and raises DomainError if it is no such table.
+
+    Raises:
+        NoTableFile, DomainError.
+    """
+    file: Any = page.request.FILES.get("file")
+    if file is None:
+        raise NoTableFile
+    check(file.read())
+    file.seek(0)
+    upload_id = uploads.store_upload(**get_upload_owner(page), file=file)
+    return upload_id, clean_filename(file.name or "file")[-MAX_NAME_LENGTH:]
+
+
+def describe_upload_error(error: DomainError) -> tuple[str, int]:
+    """Return the message of an upload form and its status."""
+    return get_error_message(error), 413 if isinstance(error, TooLargeError) else 400

@@ -1,0 +1,1 @@
+"""Pure calculations of invoices: read tables of open invoices."""
