@@ -172,6 +172,7 @@ class Aging:
     counterparties: list[CounterpartyAging] = field(default_factory=list)
 
 
+# Raw SQL: the ORM cannot join a subquery.
 # What is open now, and what was settled after the day only. Both sides come by an index: few rows of many are open.
 _AGING = """
     WITH later AS MATERIALIZED (
