@@ -29,7 +29,7 @@ def list_changes(answer: Any) -> list[ShownChange]:
 
 def list_change_rows(answer: Any) -> list[list[tuple[str, str, str]]]:
     """The rows of each change of a page: field, before and after."""
-    parts = (re.findall(r"<tr>(.*?)</tr>", part, re.DOTALL) for part in find_parts(answer))
+    parts = (re.findall(r'<tr(?: class="wide-only")?>(.*?)</tr>', part, re.DOTALL) for part in find_parts(answer))
     cells = ([re.findall(r'<t[hd](?: \w+="\w+")?>(.*?)</t', row, re.DOTALL) for row in rows] for rows in parts)
     return [[(get_text(one), get_text(two), get_text(three)) for one, two, three in rows] for rows in cells]
 

@@ -1,11 +1,15 @@
 """Monthly recurring revenue: contract values at month ends, what each customer did, and rows that close.
 
+`classify_customer_month` says what one customer did in one month. `MrrAggregator` sums many customers and months: it
+classifies once for all who did the same, since price lists are short. Months are numbered: year x 12 + month - 1.
+
 Values are decimals of 50 digits, not fractions: a hundred thousand customers over years stay fast. Noise
 beyond the last digits is cut off before a value is compared with zero or rounded to a currency.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
@@ -23,10 +27,17 @@ Contracts = Mapping[str, Decimal]
 Factors = Mapping[str, Decimal]
 """At the end of a month: currency -> units of the base currency for one of it; the base currency included, at 1."""
 
+History = Sequence[tuple[int, Contracts]]
+"""One customer's contracts at the end of the months in which an event changed them, in order of time."""
+
+ContractKey = tuple[tuple[str, Decimal], ...]
+"""Contracts as a key: (currency, monthly value), ordered by currency."""
+
 MOVEMENTS = ("new", "reactivate", "upgrade", "downgrade", "cancel", "currency")
 """The movements of a row. The last takes what rounding the others leaves over."""
 
 ZERO = Decimal(0)
+_LAST_NUMBER = 9999 * MONTHS_PER_YEAR + 11  # the calendar's last month
 
 
 def compute_contract_value(contracts: Contracts, factors: Factors) -> Decimal:
@@ -87,7 +98,7 @@ def classify_customer_month(
     contract_value = compute_contract_value(current, factors)
     if not was_active:
         return CustomerChange("reactivate" if was_active_before else "new", contract_value, ZERO, contract_value)
-    at_these_rates = compute_contract_value(previous, factors)
+    at_these_rates = contract_value if current == previous else compute_contract_value(previous, factors)
     currency = MONEY_CONTEXT.subtract(at_these_rates, reported)
     difference = MONEY_CONTEXT.subtract(contract_value, at_these_rates)
     if not drop_rounding_noise(difference):
@@ -95,30 +106,179 @@ def classify_customer_month(
     return CustomerChange("upgrade" if difference > 0 else "downgrade", difference, currency, contract_value)
 
 
-class MovementTally:
-    """Sums what all customers did in one month, not rounded."""
+class CustomerMonth(NamedTuple):
+    """What a customer held at the ends of last and this month, and whether they were active at an earlier end."""
 
-    __slots__ = ("_half_unit", "amounts", "counts")
+    before: ContractKey
+    after: ContractKey
+    was_active_before: bool
 
-    def __init__(self, base: str) -> None:
-        """Start at zero; `base` decides from which size on a currency effect counts.
 
-        Raises:
-            UnknownCurrency: `base` is no currency.
+@dataclass(slots=True)
+class MovementTotals:
+    """What all customers did in one month, in the base currency, not rounded; zero where nothing happened."""
+
+    amounts: dict[str, Decimal] = field(default_factory=lambda: dict.fromkeys(MOVEMENTS, ZERO))
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(MOVEMENTS, 0))
+
+    def add(self, name: str, amount: Decimal, count: int) -> None:
+        """Add an amount and a number of customers to a movement."""
+        self.amounts[name] = MONEY_CONTEXT.add(self.amounts[name], amount)
+        self.counts[name] += count
+
+    def add_change(self, change: CustomerChange, *, base: str, times: int = 1) -> None:
+        """Add one customer's month, or that of `times` customers who did the same.
+
+        An effect of rates counts from half a unit of `base` on.
         """
-        self.amounts = dict.fromkeys(MOVEMENTS, ZERO)
-        self.counts = dict.fromkeys(MOVEMENTS, 0)
-        self._half_unit = get_smallest_unit(base) / 2
-
-    def add_change(self, change: CustomerChange, *, times: int = 1) -> None:
-        """Add one customer's month, or that of `times` customers who did the same."""
         if change.kind is not None:
             self.amounts[change.kind] = MONEY_CONTEXT.fma(change.amount, times, self.amounts[change.kind])
             self.counts[change.kind] += times
         if change.currency:
             self.amounts["currency"] = MONEY_CONTEXT.fma(change.currency, times, self.amounts["currency"])
-            if abs(drop_rounding_noise(change.currency)) >= self._half_unit:
+            if 2 * abs(drop_rounding_noise(change.currency)) >= get_smallest_unit(base):
                 self.counts["currency"] += times
+
+    def __bool__(self) -> bool:
+        return any(self.amounts.values()) or any(self.counts.values())
+
+
+def to_month_number(day: date) -> int:
+    """Return the number of the month of a day.
+
+    >>> to_month_number(date(2024, 3, 31)) - to_month_number(date(2023, 12, 1))
+    3
+    """
+    return day.year * MONTHS_PER_YEAR + day.month - 1
+
+
+def from_month_number(number: int) -> date:
+    """Return the first day of the month with a number.
+
+    >>> from_month_number(to_month_number(date(2024, 3, 31))).isoformat()
+    '2024-03-01'
+    """
+    return date(number // MONTHS_PER_YEAR, number % MONTHS_PER_YEAR + 1, 1)
+
+
+class MrrAggregator:
+    """Collects the histories of customers; `compute_totals` returns the movements of each month.
+
+    A history added with `times=-1` is subtracted again, so that a change of one customer's events is the
+    difference of two histories.
+
+    >>> book = MrrAggregator("EUR")
+    >>> book.add_history([(24288, {"EUR": Decimal(10)}), (24290, {})])
+    >>> totals = book.compute_totals(factors_of=lambda number: {"EUR": Decimal(1)}, until=24288)
+    >>> {from_month_number(number).isoformat(): str(found.amounts["cancel"]) for number, found in totals.items()}
+    {'2024-01-01': '0', '2024-02-01': '0', '2024-03-01': '-10'}
+    """
+
+    def __init__(self, base: str) -> None:
+        """Start without customers; amounts are computed in the currency `base`."""
+        self.base = base
+        self.currencies = {base}
+        self._changes: defaultdict[int, Counter[CustomerMonth]] = defaultdict(Counter)
+        # Customers who begin (+) or cease (-) to hold the same contracts as the month before, by month.
+        self._unchanged: defaultdict[int, Counter[ContractKey]] = defaultdict(Counter)
+
+    def add_history(self, history: History, *, times: int = 1) -> None:
+        """Add one customer's history, or subtract it. Contracts of value 0 must be left out of it."""
+        before: ContractKey = ()
+        was_active = before_depends_on_rates = False
+        for number, contracts in history:
+            after = build_contract_key(contracts)
+            if after == before:
+                continue
+            self.currencies.update(contracts)
+            self._changes[number][CustomerMonth(before, after, was_active)] += times
+            if before_depends_on_rates:
+                self._unchanged[number][before] -= times
+            before_depends_on_rates = not contracts.keys() <= {self.base}
+            if before_depends_on_rates:
+                self._unchanged[number + 1][after] += times
+            before, was_active = after, True
+
+    def compute_totals(self, *, factors_of: Callable[[int], Factors], until: int) -> dict[int, MovementTotals]:
+        """Return month number -> movements, from the first change to the last one, at least to `until`.
+
+        Empty where nobody ever subscribed.
+
+        Args:
+            until: the last month whose rates differ from the month before.
+
+        Raises:
+            MissingRate: a currency has no exchange rate.
+        """
+        if not self._changes:
+            return {}
+        last = min(max(*self._changes, *self._unchanged, until), _LAST_NUMBER)
+        totals_by_month = {number: MovementTotals() for number in range(min(self._changes), last + 1)}
+        unchanged: Counter[ContractKey] = Counter()
+        for number, totals in totals_by_month.items():
+            self._add_customer_months(totals, self._changes.get(number, {}).items(), number, factors_of)
+            unchanged.update(self._unchanged.get(number))
+            if any(unchanged.values()) and factors_of(number - 1) != factors_of(number):
+                stays = ((CustomerMonth(key, key, True), times) for key, times in unchanged.items())
+                self._add_customer_months(totals, stays, number, factors_of)
+        return totals_by_month
+
+    def _add_customer_months(
+        self,
+        totals: MovementTotals,
+        customer_months: Iterable[tuple[CustomerMonth, int]],
+        number: int,
+        factors_of: Callable[[int], Factors],
+    ) -> None:
+        for (before, after, was_active_before), times in customer_months:
+            if not times:
+                continue
+            previous = dict(before)
+            change = classify_customer_month(
+                previous=previous,
+                current=previous if after is before else dict(after),
+                reported=compute_contract_value(previous, factors_of(number - 1)) if before else ZERO,
+                factors=factors_of(number),
+                was_active_before=was_active_before,
+            )
+            totals.add_change(change, base=self.base, times=times)
+
+
+def build_contract_key(contracts: Contracts) -> ContractKey:
+    """Return the contracts as a key, whatever the order in which they were added."""
+    return tuple(sorted(contracts.items()))
+
+
+def build_history(events: Iterable[tuple[date, str, str, Decimal]]) -> list[tuple[int, Contracts]]:
+    """Build one customer's history from events (day, subscription, currency, monthly value) in order of days.
+
+    Of two events of one subscription on one day the later counts.
+
+    >>> events = [(date(2024, 1, 5), "s", "EUR", Decimal(10)), (date(2024, 1, 9), "s", "EUR", Decimal(0))]
+    >>> build_history(events)
+    [(24288, {})]
+    """
+    live_contracts: dict[str, tuple[str, Decimal]] = {}
+    history: list[tuple[int, Contracts]] = []
+    current_number = None
+    for day, subscription, currency, monthly in events:
+        number = day.year * MONTHS_PER_YEAR + day.month - 1
+        if current_number is not None and number != current_number:
+            history.append((current_number, _sum_contracts(live_contracts)))
+        live_contracts[subscription] = (currency, monthly)
+        current_number = number
+    if current_number is not None:
+        history.append((current_number, _sum_contracts(live_contracts)))
+    return history
+
+
+def _sum_contracts(live_contracts: dict[str, tuple[str, Decimal]]) -> Contracts:
+    contracts: dict[str, Decimal] = {}
+    for currency, monthly in live_contracts.values():
+        if monthly:
+            held_amount = contracts.get(currency)
+            contracts[currency] = monthly if held_amount is None else MONEY_CONTEXT.add(held_amount, monthly)
+    return contracts
 
 
 @dataclass(frozen=True, slots=True)

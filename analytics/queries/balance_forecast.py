@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db.models import Sum
 
 from analytics.calc.bridge_rounding import round_bridge_parts
 from analytics.calc.time_series import Interval, list_bucket_starts
@@ -20,7 +19,7 @@ from analytics.queries.balances import list_balances_by_cash_type
 from analytics.queries.daily_movements import DailyMovements, list_daily_movements
 from companies.models import Company
 from ledger.accounts.queries import AmountsByCurrency, sum_account_balances
-from ledger.models import Account
+from ledger.models import Account, DayMovement
 from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from planning.forecast.expected_cash import (
@@ -306,20 +305,13 @@ def list_bucket_end_values(
     return [(point, values[last]) for point, last in zip(points, bucket_ends, strict=False)]
 
 
-_BOOKED = """
-    SELECT date, currency, sum(amount), sum(inflow), sum(outflow)
-      FROM ledger_daymovement
-     WHERE company_id = %(company)s AND date > %(cutover)s AND date <= %(end)s AND account_id = ANY (%(accounts)s)
-     GROUP BY date, currency
-"""
-
-
 def list_booked_after(cutover: date, *, company: Company, end: date, accounts: Collection[UUID]) -> BookedMovements:
     """List what is booked on some accounts after the cutover."""
-    parameters: dict[str, Any] = {"company": company.id, "cutover": cutover, "end": end, "accounts": list(accounts)}
-    with connection.cursor() as cursor:
-        cursor.execute(_BOOKED, parameters)
-        return cursor.fetchall()
+    movements = DayMovement.objects.for_company(company.id).filter(
+        date__gt=cutover, date__lte=end, account_id__in=accounts
+    )
+    by_day = movements.values_list("date", "currency")
+    return list(by_day.annotate(Sum("amount"), Sum("inflow"), Sum("outflow")))
 
 
 class BalanceProjection:

@@ -116,6 +116,7 @@ def compute_cash_at_day(*, company: Company, day: date, rates: RateTable) -> Dec
     return round_half_up(sum(converted_amounts, start=ZERO), company.base_currency)
 
 
+# Raw SQL: the ORM returns the difference of dates as a duration, not as a number of days.
 # Accounts that only ever held the base currency need no conversion or rounding: they are summed as one.
 _CHANGES = """
     SELECT CASE WHEN account_id IN (

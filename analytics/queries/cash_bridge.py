@@ -56,6 +56,7 @@ class CashBridge:
     last: date
 
 
+# Raw SQL: flows and initial balances in one statement.
 _MOVEMENTS = """
     SELECT 'flow', date, currency, sum(inflow), -sum(outflow)
       FROM ledger_daymovement

@@ -10,12 +10,12 @@ from datetime import date, timedelta
 from decimal import Decimal
 from uuid import UUID
 
-from django.db import connection
+from django.db.models import Sum
 
 from analytics.calc.time_series import Interval, sum_by_bucket
 from analytics.queries.daily_movements import DailyMovements
 from companies.models import Company
-from ledger.models import AccountType
+from ledger.models import Account, AccountType, DayMovement
 from ledger.money.calc.fx import RateTable, apply_rate_pair, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_amounts
 from planning.forecast.expected_cash import ExpectedCash, find_expectations_after_cutover, sum_expected_cash
@@ -46,17 +46,6 @@ class FlowForecast:
     planned: FlowSeries
 
 
-# The few transit accounts are looked up once; a join would run for every day of every account.
-_FLOWS = """
-    SELECT date, currency, sum(inflow), sum(outflow)
-      FROM ledger_daymovement
-     WHERE company_id = %(company)s AND date BETWEEN %(start)s AND %(end)s AND account_id <> ALL (ARRAY(
-               SELECT id FROM ledger_account WHERE company_id = %(company)s AND type = %(transit)s
-           ))
-     GROUP BY date, currency
-"""
-
-
 def list_actual_flows(*, company: Company, start: date, end: date, rates: RateTable) -> Flows:
     """List the flows from `start` to `end`, each day at its own rate.
 
@@ -65,9 +54,13 @@ def list_actual_flows(*, company: Company, start: date, end: date, rates: RateTa
     """
     if end < start:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(_FLOWS, {"company": company.id, "start": start, "end": end, "transit": AccountType.TRANSIT})
-        rows = cursor.fetchall()
+    transit_accounts = Account.objects.for_company(company.id).filter(type=AccountType.TRANSIT)
+    movements = (
+        DayMovement.objects.for_company(company.id)
+        .filter(date__range=(start, end))
+        .exclude(account_id__in=transit_accounts.order_by().values("id"))
+    )
+    rows = movements.values_list("date", "currency").annotate(Sum("inflow"), Sum("outflow"))
     base = company.base_currency
     return [
         (

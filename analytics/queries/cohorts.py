@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from django.db import connection, transaction
 
-from analytics.calc.mrr import Factors, compute_contract_value
-from analytics.calc.mrr_aggregation import to_month_number
+from analytics.calc.mrr import Factors, compute_contract_value, to_month_number
 from analytics.queries.profit_and_loss import compute_percentage
 from analytics.queries.recurring_revenue import build_month_end_factors_lookup
 from companies.models import Company
@@ -89,6 +88,7 @@ def compute_cohorts(
     ]
 
 
+# Raw SQL: windows over windows, and a union of both ends of a price.
 # An event is effective from the end of its month, if it is its subscription's last one of the month, to the month of
 # the next one. Customers of these cohorts have a paid event in these months and none before.
 _CONTRACT_CHANGES = """

@@ -9,8 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.calc.mrr import compute_contract_value
-from analytics.calc.mrr_aggregation import from_month_number, to_month_number
+from analytics.calc.mrr import compute_contract_value, from_month_number, to_month_number
 from analytics.queries.recurring_revenue import (
     MRR,
     EventSelection,
@@ -33,6 +32,7 @@ ORDER_BY = {
     "-name": "c.name DESC, c.id DESC",
 }
 ORDER_BY_WITHOUT_NAMES = {"-mrr": "mrr DESC, c.id", "mrr": "mrr, c.id"}  # for users who may not read names
+# Raw SQL: a join with a list of rates, and with the last event of each subscription.
 _CUSTOMERS = """
     WITH standing AS (
         SELECT DISTINCT ON (subscription_id)

@@ -71,6 +71,7 @@ def list_largest_changes(report: ReportMonth, *, with_causes: bool) -> list[Larg
     return changes
 
 
+# Raw SQL: postings have no foreign key to categorizations.
 _CAUSES = """
     SELECT month, pl_type, category_id, id, date, from_to, amount FROM (
         SELECT p.month, p.pl_type, p.category_id, t.id, t.date, t.from_to, sum(p.base_amount) AS amount,

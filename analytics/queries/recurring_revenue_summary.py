@@ -17,13 +17,14 @@ from django.db import connection
 
 from analytics.calc.mrr import (
     Contracts,
+    History,
     MonthlyRow,
-    MovementTally,
+    MovementTotals,
     classify_customer_month,
     compute_contract_value,
     round_monthly_row,
+    to_month_number,
 )
-from analytics.calc.mrr_aggregation import History, to_month_number
 from analytics.queries.profit_and_loss import compute_percentage
 from analytics.queries.recurring_revenue import CMRR, MRR, build_month_end_factors_lookup
 from companies.models import Company
@@ -88,7 +89,7 @@ def measure_span(
         factors_of(to_month_number(first) - 1) if any(stay.before for stay in customer_spans) else {}
     )  # only within the calendar
     factors_at_end = factors_of(to_month_number(last))
-    tally, start, start_count = MovementTally(company.base_currency), ZERO, 0
+    totals, start, start_count = MovementTotals(), ZERO, 0
     for stay in customer_spans:
         reported = compute_contract_value(stay.before, factors_before)
         change = classify_customer_month(
@@ -98,13 +99,13 @@ def measure_span(
             factors=factors_at_end,
             was_active_before=stay.was_active_before,
         )
-        tally.add_change(change, times=stay.times)
+        totals.add_change(change, base=company.base_currency, times=stay.times)
         start, start_count = (
             MONEY_CONTEXT.fma(reported, stay.times, start),
             start_count + bool(stay.before) * stay.times,
         )
     end = start
-    for amount in tally.amounts.values():
+    for amount in totals.amounts.values():
         end = MONEY_CONTEXT.add(end, amount)
     row = round_monthly_row(
         month=last,
@@ -112,12 +113,13 @@ def measure_span(
         start=start,
         start_count=start_count,
         end=end,
-        amounts=tally.amounts,
-        counts=tally.counts,
+        amounts=totals.amounts,
+        counts=totals.counts,
     )
-    return Span(row, {"start": start, **tally.amounts})
+    return Span(row, {"start": start, **totals.amounts})
 
 
+# Raw SQL: counts of customers by two aggregated lists.
 # An event is effective at the end of a month if it is its subscription's last one up to then.
 _STAYS = """
     WITH dated AS (

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-from analytics.calc.mrr import MOVEMENTS
-from analytics.calc.mrr_aggregation import MovementTotals, from_month_number, to_month_number
+from analytics.calc.mrr import MOVEMENTS, MovementTotals, from_month_number, to_month_number
 from analytics.queries.monthly_rows import MOVEMENT_COLUMNS, list_stored_months
 from companies.models import Company
 from ledger.models import RecurringRevenueMonth
@@ -18,6 +17,7 @@ ByBasis = dict[str, dict[int, MovementTotals]]
 
 
 _PLACES = ", ".join(["%s"] * (3 + len(MOVEMENT_COLUMNS)))
+# Raw SQL: the ORM cannot add to the stored value on conflict.
 _INSERT = f"""
     INSERT INTO ledger_recurringmonth AS m (company_id, basis, month, {", ".join(MOVEMENT_COLUMNS)}) VALUES ({_PLACES})
     ON CONFLICT (company_id, basis, month) DO UPDATE SET """  # noqa: S608 - names of columns

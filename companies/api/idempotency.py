@@ -13,6 +13,7 @@ from typing import Any
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.db import connection
+from django.db.models import F, Func, IntegerField, Sum, Window
 from django.utils.encoding import escape_uri_path
 from rest_framework.response import Response
 
@@ -137,17 +138,12 @@ def store_answer(request: Any, response: Response, *, identity: dict[str, str], 
 
 def delete_oldest_answers(credential: str) -> None:
     """Delete the oldest responses of a credential beyond its limit, minus what other processes may add meanwhile."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM companies_idempotencyrecord WHERE id IN (SELECT id FROM (SELECT id, sum(octet_length(body) + "
-            "%(row)s) OVER (ORDER BY created_time DESC, id DESC) AS bytes FROM companies_idempotencyrecord "
-            "WHERE credential = %(credential)s) AS kept WHERE bytes > %(most)s)",
-            {
-                "row": ROW_OVERHEAD_BYTES,
-                "credential": credential,
-                "most": MAX_STORED_BYTES - settings.WORKERS * CHECK_INTERVAL_BYTES,
-            },
-        )
+    row_bytes = Func("body", function="octet_length", output_field=IntegerField()) + ROW_OVERHEAD_BYTES
+    newest_first = [F("created_time").desc(), F("id").desc()]
+    records = IdempotencyRecord.objects.filter(credential=credential)
+    most_bytes = MAX_STORED_BYTES - settings.WORKERS * CHECK_INTERVAL_BYTES
+    excess = records.annotate(bytes=Window(Sum(row_bytes), order_by=newest_first)).filter(bytes__gt=most_bytes)
+    IdempotencyRecord.objects.filter(id__in=excess.values("id")).delete()
 
 
 def prune_idempotency_records(*, now: datetime) -> int:

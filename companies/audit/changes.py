@@ -57,6 +57,7 @@ class AuditChange:
     label: str  # what was done, such as "Transactions categorized (12)"
     name: str = ""  # of the record
     fields: Sequence[FieldChange] = field(default_factory=list)
+    is_created: bool = False  # phones leave out the fields of a new record
     link: str = ""  # to the records of a change of many
     entity_type: str = ""
     entity_id: str = ""
@@ -86,6 +87,7 @@ def build_audit_change(row: AuditEntry, names: AuditNames, app_fields: Sequence[
         label=format_action(row.action, count=(row.after or {})[count_column] if count_column else None),
         name=name,
         fields=[] if is_hidden else [*list_changed_fields(row, names, shown_name=name), *app_fields],
+        is_created=row.action.endswith(".created"),
         link=AUDIT_LINKS[row.action](names.page, row) if row.action in AUDIT_LINKS else "",
         entity_type=row.entity_type,
         entity_id=row.entity_id,

@@ -49,6 +49,7 @@ def record_security_action(
     )
 
 
+# Raw SQL: the ORM has no INSERT from a SELECT.
 INSERT_FAILURE_SQL = """
     INSERT INTO companies_personalentry (id, user_id, time, event, detail, device, address, browser, request_id)
     SELECT %(id)s, u.id, %(now)s, %(event)s, '', %(device)s, %(address)s, '', %(request)s

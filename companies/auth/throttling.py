@@ -42,6 +42,7 @@ REDIS_REST_SECONDS = 5.0  # pause after a failure
 RESTING = {"until": 0.0}
 LOGGED = {"minute": -1}
 
+# Raw SQL: the ORM cannot compute with the stored row on conflict, or return the result.
 ADD_COUNT_SQL = """
 INSERT INTO companies_ratecounter AS counter (name, window_number, count, expires_time) VALUES (%s, %s, %s, %s)
 ON CONFLICT (name) DO UPDATE SET

@@ -14,6 +14,7 @@ from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 ZERO = Decimal(0)
 AmountsByCurrency = dict[str, Decimal]
 
+# Raw SQL, since every report runs it, some of them several times. ORM: 3.6 x.
 _SUM_BALANCES = """
     SELECT account_id, currency, sum(amount) FROM (
         SELECT account_id, currency, amount FROM ledger_monthmovement

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import CharField, Func
 
 from companies.change import CompanyChange, change_company
 from companies.errors import ConflictError, InvalidInputError
@@ -206,11 +207,6 @@ _CHECK_NOW = "SET CONSTRAINTS ledger_figure_change_allowed IMMEDIATE"
 _CHECK_LATER = "SET CONSTRAINTS ledger_figure_change_allowed DEFERRED"
 
 
-_FIND_NOTE_OF_CHANGE = """
-    SELECT token FROM ledger_figurechange WHERE company_id = %(company)s AND token = ledger_change_token() LIMIT 1
-"""
-
-
 def check_figure_changes(*, company: Company, entries: Sequence[AuditEntry]) -> None:
     """Let the database check the figures that a change touched, and store the change's audit entries with them.
 
@@ -222,10 +218,10 @@ def check_figure_changes(*, company: Company, entries: Sequence[AuditEntry]) -> 
         cursor.execute(_CHECK_LATER)
         if not entries:
             return
-        cursor.execute(_FIND_NOTE_OF_CHANGE, {"company": company.id})
-        row = cursor.fetchone()
-    if row is not None:
-        (token,) = row
+    current_token = Func(function="ledger_change_token", output_field=CharField())
+    changes = FigureChange.objects.for_company(company.id).filter(token=current_token).order_by()
+    token = next(iter(changes.values_list("token", flat=True)[:1]), None)
+    if token is not None:
         numbers: dict[UUID, Any] = dict(
             AuditEntry.objects.for_company(company.id)
             .filter(id__in=[entry.id for entry in entries], time__gte=min(entry.time for entry in entries))

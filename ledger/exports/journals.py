@@ -10,7 +10,8 @@ from itertools import starmap
 from typing import IO, Protocol
 from uuid import UUID
 
-from django.db import connection
+from django.db.models import Max, Min, Sum
+from django.db.models.functions import TruncMonth
 
 from companies.errors import InvalidInputError
 from companies.models import Company
@@ -34,7 +35,7 @@ from ledger.exports.calc.journal_entries import (
 )
 from ledger.exports.file_responses import encode_chunks
 from ledger.exports.sql_decimals import build_decimals_sql
-from ledger.models import Account, Category, PlType, Source
+from ledger.models import Account, Category, DayMovement, PlType, Source
 from ledger.money.calc.fx import RateLookupError, RateTable
 from ledger.money.calc.money import format_amount
 from ledger.money.rates import get_rate_table
@@ -99,11 +100,8 @@ def find_journal_window(company: Company, *, start: date | None, end: date | Non
     Raises:
         JournalDaysOutOfRange.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT min(date), max(date) FROM ledger_daymovement WHERE company_id = %s AND count > 0", [company.id]
-        )
-        lowest, highest = cursor.fetchone()
+    movements = DayMovement.objects.for_company(company.id).filter(count__gt=0)
+    lowest, highest = movements.aggregate(first=Min("date"), last=Max("date")).values()
     if lowest is None:
         return None
     first = max(start or lowest, lowest)
@@ -160,12 +158,8 @@ def stream_journal(
 
 def check_journal_rates(company: Company, window: JournalWindow, rates: RateTable) -> None:
     """Check that each currency used up to the end of the window has an exchange rate. Raises MissingRateError."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT DISTINCT currency FROM ledger_daymovement WHERE company_id = %s AND date <= %s AND count > 0",
-            [company.id, window.last],
-        )
-        currencies = [currency for (currency,) in cursor.fetchall()]
+    movements = DayMovement.objects.for_company(company.id).filter(date__lte=window.last, count__gt=0)
+    currencies = movements.values_list("currency", flat=True).distinct()
     try:
         for currency in currencies:
             rates.get_cross_rate(currency, company.base_currency, window.day_before)
@@ -313,21 +307,14 @@ class JournalWriter:
 
 # ---------------------------------------------------------------------------------------------- reading
 
-_SUM_CHANGES = """
-    SELECT account_id, currency, date_trunc('month', date)::date, sum(amount)
-      FROM ledger_daymovement
-     WHERE company_id = %s AND date BETWEEN %s AND %s AND count > 0
-     GROUP BY 1, 2, 3
-"""
-
 
 def sum_monthly_changes(company: Company, window: JournalWindow) -> dict[date, Balances]:
     """Return the changes on each account by month, for the days within the window."""
     changes_by_month: dict[date, Balances] = defaultdict(dict)
-    with connection.cursor() as cursor:
-        cursor.execute(_SUM_CHANGES, [company.id, window.first, window.last])
-        for account, currency, month, amount in cursor.fetchall():
-            changes_by_month[month][account, currency] = amount
+    movements = DayMovement.objects.for_company(company.id).filter(date__range=(window.first, window.last), count__gt=0)
+    by_month = movements.values_list("account_id", "currency", TruncMonth("date")).annotate(Sum("amount"))
+    for account, currency, month, amount in by_month:
+        changes_by_month[month][account, currency] = amount
     return dict(changes_by_month)
 
 

@@ -4,27 +4,14 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Context, Decimal
 
-from django.db import connection
-
 from companies.models import Company
+from ledger.models import Account, MonthMovement
 from ledger.money.calc.fx import EURO, RateLookupError, RateTable
 from ledger.money.calc.money import CURRENCIES
 from ledger.money.rates import get_rate_table
 
 MAX_RATE_AGE_DAYS = 4  # banks publish on working days; weekends and single holidays are no gap
 RATE_DIGITS = Context(prec=12)
-
-# Each currency is looked up in the index of day movements, account by account; no movement is read.
-_SELECT_USED_CURRENCIES = """
-    SELECT each.currency FROM unnest(%(currencies)s::text[]) AS each (currency)
-     WHERE EXISTS (SELECT FROM ledger_account a
-                    WHERE a.company_id = %(company)s
-                      AND (a.default_currency = each.currency
-                           OR EXISTS (SELECT FROM ledger_daymovement m
-                                       WHERE m.company_id = %(company)s AND m.account_id = a.id
-                                         AND m.currency = each.currency)))
-     ORDER BY each.currency
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +59,10 @@ def list_old_rates(*, company: Company, today: date, rates: RateTable) -> list[C
 
 def list_used_currencies(company: Company) -> list[str]:
     """Return the currencies of the company's accounts and booked transactions, without its base currency."""
-    others = [currency for currency in CURRENCIES if currency != company.base_currency]
-    with connection.cursor() as cursor:
-        cursor.execute(_SELECT_USED_CURRENCIES, {"company": company.id, "currencies": others})
-        return [currency for (currency,) in cursor.fetchall()]
+    account_currencies = Account.objects.for_company(company.id).order_by().values_list("default_currency")
+    booked_currencies = MonthMovement.objects.for_company(company.id).values_list("currency")
+    used_currencies = {currency for (currency,) in account_currencies.union(booked_currencies)}
+    return sorted(used_currencies - {company.base_currency})
 
 
 def get_current_rate(currency: str, *, base: str, today: date, rates: RateTable) -> CurrentRate:

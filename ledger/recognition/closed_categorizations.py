@@ -5,48 +5,36 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from companies.closed_periods import PeriodClosed, is_day_closed
-from companies.models import Company
-
-_RECOGNIZED_UP_TO = """
-    SELECT DISTINCT c.transaction_id
-      FROM ledger_categorization AS c
-      JOIN ledger_posting AS p ON p.company_id = c.company_id AND p.categorization_id = c.id
-     WHERE c.company_id = %(company)s AND c.transaction_id = ANY(%(ids)s::uuid[]) AND p.month <= %(closed)s
-"""
-_LEGS_UP_TO = """
-    SELECT DISTINCT c.transaction_id
-      FROM ledger_categorization AS c
-      JOIN ledger_categorization AS o ON o.company_id = c.company_id AND o.id = c.counter_id
-      JOIN ledger_transaction AS t ON t.company_id = c.company_id AND t.id IN (c.transaction_id, o.transaction_id)
-     WHERE c.company_id = %(company)s AND c.transaction_id = ANY(%(ids)s::uuid[]) AND t.date <= %(closed)s
-       AND NOT t.pending
-"""
+from companies.models import Company, IdIn
+from ledger.models import Categorization, Posting
 
 
 def find_recognized_in_closed_months(company: Company, transaction_ids: Collection[UUID]) -> set[UUID]:
     """Return the transactions with a categorization that is recognized in a closed month; one statement at most."""
-    return _fetch_transaction_ids(_RECOGNIZED_UP_TO, company, transaction_ids)
+    if company.closed_through is None or not transaction_ids:
+        return set()
+    posted = Posting.objects.for_company(company.id).filter(month__lte=company.closed_through)
+    categorizations = list_categorizations(company, transaction_ids)
+    recognized = categorizations.filter(Exists(posted.filter(categorization_id=OuterRef("id"))))
+    return set(recognized.values_list("transaction_id", flat=True))
 
 
 def find_legs_in_closed_months(company: Company, transaction_ids: Collection[UUID]) -> set[UUID]:
     """Return the transactions that are legs of transfers of which either leg lies in a closed month."""
-    return _fetch_transaction_ids(_LEGS_UP_TO, company, transaction_ids)
-
-
-def _fetch_transaction_ids(statement: str, company: Company, transaction_ids: Collection[UUID]) -> set[UUID]:
     if company.closed_through is None or not transaction_ids:
         return set()
-    values: dict[str, Any] = {
-        "company": company.id,
-        "ids": list(transaction_ids),
-        "closed": company.closed_through,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return {row_id for (row_id,) in cursor.fetchall()}
+    own_leg = Q(transaction__date__lte=company.closed_through, transaction__pending=False)
+    other_leg = Q(counter__transaction__date__lte=company.closed_through, counter__transaction__pending=False)
+    legs = list_categorizations(company, transaction_ids).filter(own_leg | other_leg, counter__isnull=False)
+    return set(legs.values_list("transaction_id", flat=True))
+
+
+def list_categorizations(company: Company, transaction_ids: Collection[UUID]) -> QuerySet[Categorization]:
+    """Return the categorizations of some transactions."""
+    return Categorization.objects.for_company(company.id).filter(IdIn("transaction_id", list(transaction_ids)))
 
 
 def check_period_open_for_categorizations(

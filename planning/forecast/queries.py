@@ -6,8 +6,6 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import connection
-
 from companies.models import Company
 from ledger.accounts.queries import sum_account_balances
 from ledger.calc.months import count_months_between, get_first_day_of_month, get_last_day_of_month
@@ -24,7 +22,7 @@ from planning.calc.planned_totals import (
 )
 from planning.calc.recurrence import expand_occurrences, list_expected_days
 from planning.calc.scenario_plan import PlanItemState
-from planning.models import SettledBy
+from planning.models import PlanItem, SettledBy
 from planning.plan.item_states import build_plan_amount
 from planning.planned_transactions.queries.open_invoices import OpenInvoice, list_open_invoices
 from planning.planned_transactions.queries.planned_rules import PlannedRule, RuleWithOverrides, read_planned_rules
@@ -278,14 +276,6 @@ def list_expected_transfers(
     return flows
 
 
-_ITEMS = """
-    SELECT id, pl_type, category_id, amount_currency, month, frequency, duration,
-           amount_type, amount_value, relative_change
-      FROM planning_planitem
-     WHERE company_id = %(company)s AND month <= %(last)s
-"""
-
-
 def sum_planned_results(
     company: Company, months: list[dt.date], *, scenario: LoadedScenario | None = None
 ) -> dict[ResultKey, list[tuple[Decimal, str]]]:
@@ -313,9 +303,9 @@ def sum_planned_results(
 
 def list_plan_items(company: Company, *, last: dt.date) -> list[PlanItemState]:
     """Return the plan items that begin up to a month. One statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(_ITEMS, {"company": company.id, "last": last})
-        rows = cursor.fetchall()
+    items = PlanItem.objects.for_company(company.id).filter(month__lte=last).order_by()
+    identity = ("id", "pl_type", "category_id", "amount_currency", "month", "frequency", "duration")
+    rows = items.values_list(*identity, "amount_type", "amount_value", "relative_change")
     return [
         PlanItemState(item_id, pl_type, category_id, currency, month, frequency, duration, build_plan_amount(*amount))
         for item_id, pl_type, category_id, currency, month, frequency, duration, *amount in rows

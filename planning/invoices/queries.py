@@ -176,6 +176,7 @@ class Aging:
     currencies: set[str] = field(default_factory=set)
 
 
+# Raw SQL: the ORM cannot join a subquery.
 # What is open now, and what was settled after the day only. Both sides come by an index: few rows of many are open.
 _AGING = """
     WITH later AS MATERIALIZED (

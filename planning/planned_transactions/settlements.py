@@ -61,6 +61,7 @@ def find_settled_occurrences(*, company_id: UUID, transaction_ids: list[UUID]) -
     return occurrences
 
 
+# Raw SQL: the ORM cannot update from a joined subquery.
 _RECOMPUTE_CLOSED = """
     UPDATE planning_plannedtransaction AS p
        SET settled_value = sums.settled,

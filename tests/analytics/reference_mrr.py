@@ -10,7 +10,7 @@ from analytics.calc.mrr import (
     Contracts,
     Factors,
     MonthlyRow,
-    MovementTally,
+    MovementTotals,
     classify_customer_month,
     round_monthly_row,
 )
@@ -92,7 +92,7 @@ def compute_monthly_rows(
     months must begin with the first one anybody was active in, or "first time ever" and the first start are wrong: take
     the months of interest from the end of the list. Raises MissingRate, UnknownCurrency.
     """
-    tallies = [MovementTally(base) for _ in months]
+    tallies = [MovementTotals() for _ in months]
     for history in customers:
         _classify_history(history, tallies=tallies, factors=factors, base=base)
     rows = []
@@ -116,7 +116,7 @@ def compute_monthly_rows(
 
 
 def _classify_history(
-    history: Sequence[Contracts], *, tallies: Sequence[MovementTally], factors: Sequence[Factors], base: str
+    history: Sequence[Contracts], *, tallies: Sequence[MovementTotals], factors: Sequence[Factors], base: str
 ) -> None:
     """Classify one customer's months into the tallies."""
     before, reported, seen = _NO_CONTRACTS, ZERO, False
@@ -127,6 +127,6 @@ def _classify_history(
         change = classify_customer_month(
             previous=before, current=now, reported=reported, factors=month_factors, was_active_before=seen
         )
-        tally.add_change(change)
+        tally.add_change(change, base=base)
         before, reported = now, change.value
         seen = seen or any(now.values())

@@ -211,9 +211,7 @@ def months(company_id: str) -> None:
         render_json([monthly_rows.monthly_row_to_dict(row) for row in rows])
 
     def fetch() -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(recurring_revenue._EVENTS.format(which="e.retracted_time IS NULL"), {"company": company.id})
-            cursor.fetchall()
+        list(recurring_revenue.select_events(company.id, recurring_revenue.EventSelection()))
 
     assert len(recurring_revenue.compute_monthly_data(company=company, mrr_type="mrr", first=FIRST, last=LAST)) == 48
     again, fetched = measure_alternating(

@@ -4,13 +4,12 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.aggregates import BoolOr
-from django.db import connection
 from django.db.models import Q
 
 from companies.change import CompanyChange, change_company
 from companies.closed_periods import PeriodClosed
 from companies.errors import ConflictError, InvalidInputError, build_unknown_id_error
-from companies.models import AuditContext, Company
+from companies.models import AuditContext, Company, IdIn
 from ledger import hooks
 from ledger.categorization.actions import rule_references
 from ledger.models import (
@@ -21,6 +20,7 @@ from ledger.models import (
     Category,
     CategoryInUse,
     Posting,
+    Transaction,
 )
 from ledger.transactions.actions.audit_links import link_audit_entry
 
@@ -138,19 +138,12 @@ def replace_category(change: CompanyChange, *, category: Category, replacement_i
     posted = Posting.objects.for_company(company.id).filter(category_id=category.id)
     if company.closed_through is not None and posted.filter(month__lte=company.closed_through).exists():
         raise PeriodClosed.for_company(company, "#/replaceWith")
-    params = {"old": category.id, "new": replacement.id, "company": company.id}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE ledger_transaction SET last_updated_time = %(time)s, last_updated_user_id = %(actor)s "
-            "WHERE company_id = %(company)s AND id IN (SELECT transaction_id FROM ledger_categorization "
-            "WHERE company_id = %(company)s AND category_id = %(old)s)",
-            params | {"time": context.time, "actor": context.actor},
-        )
-        cursor.execute(
-            "UPDATE ledger_posting SET category_id = %(new)s WHERE company_id = %(company)s AND categorization_id IN "
-            "(SELECT id FROM ledger_categorization WHERE company_id = %(company)s AND category_id = %(old)s)",
-            params,
-        )
+    Transaction.objects.for_company(company.id).filter(IdIn("id", categorizations.values("transaction_id"))).update(
+        last_updated_time=context.time, last_updated_user_id=context.actor
+    )
+    Posting.objects.for_company(company.id).filter(IdIn("categorization_id", categorizations.values("id"))).update(
+        category_id=replacement.id
+    )
     categorizations.update(category=replacement)
     Account.objects.for_company(company.id).filter(default_category=category).update(
         default_category=replacement, last_updated_time=context.time, last_updated_user_id=context.actor

@@ -8,13 +8,12 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-from django.db.models import Max, Min
+from django.db.models import Max, Min, Sum
 
 from companies.models import Company
 from ledger import hooks
 from ledger.calc.months import get_last_day_of_month
-from ledger.models import Account, Statement, SubscriptionEvent, Transaction
+from ledger.models import Account, MonthMovement, Statement, SubscriptionEvent, Transaction
 from ledger.money.calc.fx import EURO, RateLookupError, RateTable
 
 ZERO = Decimal(0)
@@ -80,22 +79,19 @@ def list_unreconciled_accounts(company: Company, *, end: date) -> list[UUID]:
     ]
 
 
-_CURRENCIES = """
-    SELECT currency, month, sum(amount) FROM ledger_monthmovement
-     WHERE company_id = %(company)s AND month <= %(last)s AND count > 0
-     GROUP BY 1, 2 ORDER BY 2
-"""
-
-
 def list_missing_rates(company: Company, months: Sequence[date], *, rates: RateTable) -> list[str]:
     """Return currencies without a rate published within seven days before the end of one of the months.
 
     Used in a month are the currencies that accounts hold or that moved, and those of subscriptions that had begun.
     """
     currencies_by_month: dict[date, set[str]] = {month: set() for month in months}
-    with connection.cursor() as cursor:
-        cursor.execute(_CURRENCIES, {"company": company.id, "last": months[-1]})
-        movements = cursor.fetchall()
+    movements = (
+        MonthMovement.objects.for_company(company.id)
+        .filter(month__lte=months[-1], count__gt=0)
+        .order_by("month")
+        .values_list("currency", "month")
+        .annotate(Sum("amount"))
+    )
     balances: dict[str, Decimal] = defaultdict(lambda: ZERO)
     remaining_rows = iter([*movements, None])
     row = next(remaining_rows)

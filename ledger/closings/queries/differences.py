@@ -51,6 +51,7 @@ class FigureTouch(NamedTuple):
     entry_id: UUID | None
 
 
+# Raw SQL: changes and their audit entries are joined by token, without a foreign key.
 _TOUCHES = """
     SELECT DISTINCT f.kind, f.subject_id::text, CASE WHEN f.kind = 'result' THEN f.label ELSE '' END,
            date_trunc('month', f.day)::date, f.rates, e.number, e.entry_id

@@ -7,14 +7,15 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db.models import Case, DateField, Sum, When
+from django.db.models.functions import Cast, TruncMonth
 
 from companies.models import Company
 from ledger import hooks
 from ledger.accounts.queries import convert_balance_to_base
 from ledger.calc.months import get_first_day_of_month, get_last_day_of_month
 from ledger.closings.calc.figures import Figure, FigureKey
-from ledger.models import EXPENSE_LINES, Account, AccountType, PlType
+from ledger.models import EXPENSE_LINES, Account, AccountType, DayMovement, MonthMovement, MonthResult, PlType
 from ledger.money.calc.fx import RateTable, convert_currency
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 
@@ -22,26 +23,6 @@ ZERO = Decimal(0)
 
 Figures = dict[date, list[Figure]]
 """By first day of month."""
-
-_BALANCE_CHANGES = """
-    SELECT account_id, currency, month, amount FROM ledger_monthmovement
-     WHERE company_id = %(company)s AND month <= %(last)s
-     ORDER BY month
-"""
-# Days are added up by month where nothing is converted.
-_FLOWS = """
-    SELECT account_id, currency,
-           CASE WHEN currency = %(base)s THEN date_trunc('month', date)::date ELSE date END AS day,
-           sum(inflow), sum(outflow)
-      FROM ledger_daymovement
-     WHERE company_id = %(company)s AND date BETWEEN %(first)s AND %(last_day)s AND (inflow <> 0 OR outflow <> 0)
-       AND account_id <> ALL (%(transit)s)
-     GROUP BY 1, 2, 3
-"""
-_RESULTS = """
-    SELECT month, pl_type, category_id, base_amount FROM ledger_monthresult
-     WHERE company_id = %(company)s AND month BETWEEN %(first)s AND %(last)s AND count > 0
-"""
 
 
 def compute_figures(company: Company, months: Sequence[date], *, rates: RateTable) -> Figures:
@@ -57,25 +38,33 @@ def compute_figures(company: Company, months: Sequence[date], *, rates: RateTabl
         return {}
     first, last = months[0], months[-1]
     transit = Account.objects.for_company(company.id).filter(type=AccountType.TRANSIT).values_list("id", flat=True)
-    values: dict[str, Any] = {
-        "company": company.id,
-        "base": company.base_currency,
-        "first": first,
-        "last": last,
-        "last_day": get_last_day_of_month(last),
-        "transit": list(transit),
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_BALANCE_CHANGES, values)
-        changes = cursor.fetchall()
-        cursor.execute(_FLOWS, values)
-        flows = cursor.fetchall()
-        cursor.execute(_RESULTS, values)
-        results = cursor.fetchall()
+    changes = (
+        MonthMovement.objects.for_company(company.id)
+        .filter(month__lte=last)
+        .order_by("month")
+        .values_list("account_id", "currency", "month", "amount")
+    )
+    flows = (
+        DayMovement.objects.for_company(company.id)
+        .filter(date__range=(first, get_last_day_of_month(last)))
+        .exclude(inflow=0, outflow=0)
+        .exclude(account_id__in=transit.order_by())
+        # Days are added up by month where nothing is converted.
+        .annotate(
+            day=Case(When(currency=company.base_currency, then=Cast(TruncMonth("date"), DateField())), default="date")
+        )
+        .values_list("account_id", "currency", "day")
+        .annotate(Sum("inflow"), Sum("outflow"))
+    )
+    results = (
+        MonthResult.objects.for_company(company.id)
+        .filter(month__range=(first, last), count__gt=0)
+        .values_list("month", "pl_type", "category_id", "base_amount")
+    )
     figures_by_month: Figures = {month: [] for month in months}
-    add_balances(figures_by_month, changes, company=company, rates=rates)
-    add_flows(figures_by_month, flows, company=company, rates=rates)
-    add_results(figures_by_month, results, company=company)
+    add_balances(figures_by_month, list(changes), company=company, rates=rates)
+    add_flows(figures_by_month, list(flows), company=company, rates=rates)
+    add_results(figures_by_month, list(results), company=company)
     for mrr_type, row in (pair for pairs in hooks.list_recurring_rows.run(company, first, last) for pair in pairs):
         figures_by_month[row.month] += [
             Figure(FigureKey("recurringRevenue", mrr_type=mrr_type, movement=movement), getattr(row, movement))

@@ -299,6 +299,7 @@ FULLY_CATEGORIZED_SQL = f"""
 _KEYS = "ARRAY(SELECT json_array_elements_text(%(keys)s::json))"
 _COUNTED = "u.category_id, u.pl_type, u.counterparty_id, u.counterparty_type"
 
+# Raw SQL: names, words and accounts are sent as arrays, and each is looked up in a LATERAL subquery.
 _SUBJECTS = """
     SELECT id, lower(left(from_to, 100)), from_to, description, account_id, amount_value,
            lower(split_part(left(description, 100), ' ', 1)), date

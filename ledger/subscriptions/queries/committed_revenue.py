@@ -22,7 +22,8 @@ from ledger.subscriptions.calc.monthly_value import compute_monthly_value, drop_
 ZERO = Decimal(0)
 SORT_MEMORY_SQL = "SET LOCAL work_mem = '128MB'"  # a company's events are sorted in memory, not on disk
 
-# The last event of each subscription committed on or before a day.
+# Raw SQL: sums of rows of DISTINCT ON, and GROUPING SETS.
+# The last event of each subscription committed up to a day.
 _STANDING = """
     SELECT DISTINCT ON (subscription_id)
            company_id, subscription_id, amount_value, amount_currency, interval, interval_count

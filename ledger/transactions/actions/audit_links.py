@@ -9,6 +9,7 @@ from django.db import connection
 from companies.change import CompanyChange
 from companies.models import AuditEntry
 
+# Raw SQL: one array of ids, since bulk actions link thousands of transactions.
 _INSERT_LINKS = """
     INSERT INTO ledger_transactiontouched (company_id, id, entry_id, transaction_id, as_partner)
     SELECT %(company)s, gen_random_uuid(), %(entry)s, each.id, %(as_partner)s

@@ -283,6 +283,7 @@ def delete_transaction_rows(change: CompanyChange, ids: list[UUID]) -> DeletionR
     partner_ids = find_partner_ids(company, ids)
     delete_postings(company=company, transaction_ids=ids)
     params: dict[str, Any] = {"company": company.id, "ids": ids}
+    # Raw SQL: the ORM would read the rows before it deletes them.
     with connection.cursor() as cursor:
         cursor.execute(
             "DELETE FROM ledger_categorization WHERE company_id = %(company)s "
@@ -301,16 +302,5 @@ def delete_transaction_rows(change: CompanyChange, ids: list[UUID]) -> DeletionR
 
 def find_partner_ids(company: Company, ids: list[UUID]) -> list[UUID]:
     """Return the ids of transactions linked to the given ones, without those themselves."""
-    with connection.cursor() as cursor:
-        cursor.execute(_SELECT_PARTNERS, {"company": company.id, "ids": ids})
-        partner_ids = {partner for (partner,) in cursor.fetchall()}
-    return sorted(partner_ids.difference(ids))
-
-
-# One array parameter: building one parameter per id takes longer than the query.
-_SELECT_PARTNERS = """
-    SELECT other.transaction_id
-      FROM ledger_categorization AS leg
-      JOIN ledger_categorization AS other ON other.company_id = leg.company_id AND other.id = leg.counter_id
-     WHERE leg.company_id = %(company)s AND leg.transaction_id = ANY(%(ids)s::uuid[])
-"""
+    legs = Categorization.objects.for_company(company.id).filter(IdIn("transaction_id", ids), counter__isnull=False)
+    return sorted({*legs.values_list("counter__transaction_id", flat=True)}.difference(ids))

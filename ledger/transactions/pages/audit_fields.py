@@ -63,13 +63,13 @@ def list_leg_ids(entry: AuditEntry) -> list[str]:
 def list_transfer_fields(
     entry: AuditEntry, names: AuditNames, legs: Mapping[str, Transaction]
 ) -> Iterator[FieldChange]:
-    """Yield the legs of a transfer: the account, with the amount and the day before or after."""
+    """Yield the legs of a transfer: the account, with the day and the amount before or after."""
     for leg_id in list_leg_ids(entry):
         leg, label, text = legs.get(leg_id), _("Transaction"), _("Deleted")
         if leg:
             label = str(HIDDEN_NAME) if is_entity_hidden(names.page, "account") else leg.account.name
             amount = format_money(leg.amount_value, leg.amount_currency)
-            text = f"{amount}, {get_current_locale().format_day(leg.date)}"
+            text = f"{get_current_locale().format_day(leg.date)}, {amount}"
         yield FieldChange(label, "", text) if entry.after else FieldChange(label, text, "")
 
 

@@ -8,6 +8,7 @@ from django.db import connection
 from planning.calc.expected_dates import compute_expected_date, compute_median_delay
 from planning.models import PlannedTransaction
 
+# Raw SQL: the ORM cannot aggregate a grouped query again.
 # Days from due date to the last payment of each invoice that was paid, without a write-off.
 _DELAYS = """
     SELECT counterparty_id, array_agg(delay)

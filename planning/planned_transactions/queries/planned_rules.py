@@ -50,6 +50,7 @@ class PlannedRule(NamedTuple):
         return RecurrenceRule(*self[4:11])  # type: ignore[arg-type]
 
 
+# Raw SQL: overrides have no reverse relation to join by.
 # Planned transactions but invoices that can have an occurrence in the window, with all their overrides.
 _RULES_IN_WINDOW = """
     SELECT p.id, p.account_id, p.amount_value, p.amount_currency, p.start_date, p.frequency, p.interval,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.calc.mrr_aggregation import build_contract_key, to_month_number
+from analytics.calc.mrr import build_contract_key, to_month_number
 from analytics.queries.cohorts import compute_cohorts
 from analytics.queries.recurring_revenue import MRR, EventSelection, iter_histories
 from analytics.queries.recurring_revenue_summary import get_contracts_at, iter_customer_spans, measure_span

@@ -50,7 +50,7 @@ def test_history_names_rule_and_category(api, main, pages, books):
 def test_history_names_other_leg_of_transfer(books, bank, savings, pages):
     one, other = books.book(bank, "-80.00")["id"], books.book(savings, "80.00")["id"]
     books.link(one, other)
-    legs = {"Main": ("—", "−€80.00, 15 Mar 2026"), "Savings": ("—", "€80.00, 15 Mar 2026")}
+    legs = {"Main": ("—", "15 Mar 2026, −€80.00"), "Savings": ("—", "15 Mar 2026, €80.00")}
     for key in (one, other):
         (linked, _) = list_changes(pages.get(f"/{key}"))
         assert (linked.label, linked.fields) == ("Transfer linked", legs)

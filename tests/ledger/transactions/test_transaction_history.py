@@ -33,7 +33,7 @@ def test_history_describes_changes_with_their_authors(pages, books, bought, savi
     assert changes == [
         ("Transactions uncategorized (1)", "", alice.display_name, {"Counter transactions created": ("—", "1")}),
         ("Transfer linked", "", "API key “test”", {
-            "Main": ("—", "−€120.00, 15 Mar 2026"), "Savings": ("—", "€20.00, 15 Mar 2026"),
+            "Main": ("—", "15 Mar 2026, −€120.00"), "Savings": ("—", "15 Mar 2026, €20.00"),
         }),
         ("Transaction categorized", "", alice.display_name, {"Customer support": ("−€20.00", "—")}),
         ("Transaction categorized", "", alice.display_name, {
@@ -68,7 +68,7 @@ def test_history_describes_bulk_actions_and_undo(pages, books, bought, bank, sav
     category = {"Category": ("—", "Hosting"), "P&L line": ("—", "Cost of revenue")}
     assert [(change.label, change.fields) for change in changes] == [
         ("Document created", {"Size": ("—", str(len(PDF))), "Data status": ("—", "open")}),
-        ("Transfer linked", {"Savings": ("—", "€119.00, 15 Mar 2026"), "Main": ("—", "−€119.00, 15 Mar 2026")}),
+        ("Transfer linked", {"Savings": ("—", "15 Mar 2026, €119.00"), "Main": ("—", "15 Mar 2026, −€119.00")}),
         ("Bulk change undone (2)", {"Action": ("—", "rules")}),
         ("Rules applied (2)", {}),
         ("Transactions uncategorized (2)", {}),
@@ -135,4 +135,4 @@ def test_history_of_other_leg_shows_undone_import(pages, books, bank, savings, a
     assert api.delete(f"imports/{import_id}").status_code == 200
     undone, linked, _created = list_changes(pages.get(f"/{target}"))
     assert undone.label == "Other leg: Import undone (1)"
-    assert linked.fields == {"Transaction": ("—", "Deleted"), "Savings": ("—", "€7.00, 15 Mar 2026")}
+    assert linked.fields == {"Transaction": ("—", "Deleted"), "Savings": ("—", "15 Mar 2026, €7.00")}

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.calc.mrr import MOVEMENTS
-from analytics.calc.mrr_aggregation import (
+from analytics.calc.mrr import (
+    MOVEMENTS,
     MovementTotals,
     MrrAggregator,
     build_contract_key,
