@@ -92,14 +92,8 @@ def create_prepared_machine() -> Iterator[Machine]:
     """A new machine whose data directory has seen its first start, for tests that are not about that: all migrations
     are applied and the rates are loaded, which takes 20 seconds, and copying what they leave half of one."""
     with create_machine() as machine:
-        prepare_data(machine)
+        copy_directory(_get_prepared_directory(), machine.home / "var")
         yield machine
-
-
-def prepare_data(machine: Machine) -> None:
-    """Fill the data directory of a machine, which may be an empty disk, as its first start would."""
-    (machine.home / "var").mkdir(exist_ok=True)
-    copy_directory(_get_prepared_directory() / ".", machine.home / "var")
 
 
 def copy_directory(source: Path, target: Path) -> None:
