@@ -115,8 +115,9 @@ class UploadParser(MultiPartParser):
             raise BodyTooLarge
         try:
             return super().parse(stream, media_type, parser_context)
-        except ParseError as error:
-            raise ParseError(str(error.detail), code="invalid_form") from None
+        except ParseError:
+            detail = "The body is not a multipart form, or its Content-Type has no boundary."
+            raise ParseError(detail, code="invalid_form") from None
 
 
 def get_content_length(meta: Mapping[str, Any]) -> int:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseBase
@@ -40,6 +41,7 @@ from companies.auth.client_network import get_client_network
 from companies.errors import (
     DomainError,
     PermissionDeniedError,
+    ValidationFailed,
 )
 from companies.models import AuditContext
 from companies.permissions import Permission
@@ -251,20 +253,26 @@ class ApiViewSet(ViewSet):
         )
         return serializer.validated_data
 
-    def parse_upload(self, names: Collection[str]) -> tuple[Any, Any]:
+    def parse_upload(self, names: Collection[str], *, lists: Collection[str] = ()) -> tuple[Any, Any]:
         """Return the form of an upload and its file; fields with other names are named in the Ignored-Fields header.
+
+        Args:
+            names: fields of the form, `file` among them.
+            lists: those that may be sent several times.
 
         Raises:
             UnsupportedMediaType: the body is no form.
-            ValidationError, ValidationFailed: it has no file, or several.
+            ValidationError, ValidationFailed: it has no file, several, or another field twice.
         """
         form: Any = self.request.data
         if not hasattr(form, "getlist"):
             raise UnsupportedMediaType(self.request.content_type or "")
         self.report_ignored_fields(sorted(set(form) - set(names)))
-        file = find_uploaded_file(self.request.FILES)
-        if file is None:
+        file = find_uploaded_file(form)
+        if not isinstance(file, UploadedFile):  # a part without a file name is text
             raise ValidationError({"file": "Send a file in this field."}, code="required")
+        if repeated := [name for name in names if name not in lists and len(form.getlist(name)) > 1]:
+            raise ValidationFailed([(f"#/{name}", "invalid_value", "Must be sent only once.") for name in repeated])
         return form, file
 
     def report_ignored_fields(self, names: Iterable[str]) -> None:

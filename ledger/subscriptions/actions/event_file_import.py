@@ -1,6 +1,5 @@
 """Import subscription events from a CSV file or workbook: all rows or none."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -13,7 +12,6 @@ from companies.counters import count_import_outcome
 from companies.errors import ValidationFailed
 from companies.locales import get_current_locale
 from companies.models import AuditContext, Company
-from companies.names import TRIMMED_NAME_PATTERN
 from companies.pages.csv_escaping import restore_escaped_text
 from ledger.bank_statements.errors import ColumnsUnknown
 from ledger.bulk.request_bodies import BulkRequest, Fault
@@ -21,6 +19,7 @@ from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.calc.named_columns import RowFault
 from ledger.imports.file_errors import TooManyRows
+from ledger.imports.name_faults import find_name_faults
 from ledger.imports.row_errors import build_row_error, check_row_widths, check_rows_exist
 from ledger.imports.table_items import read_uploaded_table
 from ledger.models import ExternalIdTaken, SubscriptionEvent, SubscriptionEventImport
@@ -45,8 +44,6 @@ from ledger.subscriptions.calc.event_table import (
 )
 
 MAX_EVENT_ROWS = 10_000  # in one file
-NAME_PATTERN = re.compile(TRIMMED_NAME_PATTERN)
-NAME_MESSAGE = "Must be a single line without control characters."
 COLUMN_QUESTIONS = {"customer": "customerColumn", "eventDate": "dateColumn", "amount": "amountColumn"}
 
 
@@ -92,7 +89,12 @@ def import_subscription_event_file(
     with change_company(company, context=context) as change:
         rows = read_events(table, options=options, default_currency=company.base_currency)
         items = [to_import_item(event, company.base_currency) for event in rows.events]
-        faults = rows.faults + find_name_faults(rows.events) + find_changed_event_faults(company, rows.events, items)
+        faults = [
+            *rows.faults,
+            *find_name_faults(rows.events, {"customer": "customer", "product": "product"}),
+            *find_other_customer_faults(rows.events, items),
+            *find_changed_event_faults(company, rows.events, items),
+        ]
         if faults:
             raise ValidationFailed([build_row_error(fault, items="events") for fault in faults[:MAX_ERRORS]])
         references = load_import_references(company=company, items=items, finds_by_customer=True)
@@ -220,14 +222,20 @@ def to_import_item(event: TableEvent, default_currency: str) -> EventImportItem:
     )
 
 
-def find_name_faults(events: Sequence[TableEvent]) -> list[RowFault]:
-    """Return faults of names with line breaks or control characters."""
-    return [
-        RowFault(event.position, event.line, name, "invalid_characters", NAME_MESSAGE, {})
-        for event in events
-        for name, text in (("customer", event.customer.strip()), ("product", event.product.strip()))
-        if text and not NAME_PATTERN.match(text)
-    ]
+def find_other_customer_faults(events: Sequence[TableEvent], items: Sequence[EventImportItem]) -> list[RowFault]:
+    """Return faults of events whose subscription has another customer in an earlier row."""
+    rows: dict[str, tuple[str, int]] = {}  # subscription → its customer and the line that names it
+    faults = []
+    for event, item in zip(events, items, strict=True):
+        customer = item.customer_external_id or item.customer_name
+        if item.subscription_external_id is None or customer is None:
+            continue
+        first_customer, line = rows.setdefault(item.subscription_external_id, (customer, event.line))
+        if customer != first_customer:
+            message = "This subscription belongs to “{customer}” on line {line}."
+            values = {"customer": first_customer[:80], "line": str(line)}
+            faults.append(RowFault(event.position, event.line, "customer", "invalid_value", message, values))
+    return faults
 
 
 def find_changed_event_faults(

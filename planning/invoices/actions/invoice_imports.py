@@ -15,12 +15,14 @@ from companies.counters import count_import_outcome
 from companies.errors import ValidationFailed, build_unknown_id_error
 from companies.locales import get_current_locale
 from companies.models import AuditContext, Company
+from companies.names import build_name
 from companies.pages.csv_escaping import restore_escaped_text
 from ledger.bank_statements.errors import ColumnsUnknown
 from ledger.bulk.request_bodies import Fault
 from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder
 from ledger.imports.file_errors import TooManyRows
+from ledger.imports.name_faults import find_name_faults
 from ledger.imports.row_errors import build_row_error, check_row_widths, check_rows_exist
 from ledger.imports.table_items import read_uploaded_table
 from ledger.models import Account, Counterparty, CounterpartyType, Direction
@@ -38,6 +40,7 @@ from planning.invoices.calc.invoice_table import (
 from planning.invoices.csv_columns import get_invoice_headings
 from planning.models import InvoiceImport, InvoiceKind, PlannedSource, PlannedTransaction
 
+NAME_ATTRIBUTES = {"invoiceNumber": "number", "counterparty": "counterparty"}
 MAX_INVOICES = 10_000  # in one file
 BATCH_SIZE = 1000
 NegativeAmounts = Literal["invoices", "creditNotes"]
@@ -93,8 +96,8 @@ def import_invoices(
     with change_company(company, context=context) as change:
         currency = get_import_currency(company, options.account_id)
         rows, sign = read_invoices(table, kind=kind, options=options, default_currency=currency)
-        if rows.faults:
-            raise ValidationFailed([build_row_error(fault, items="invoices") for fault in rows.faults[:MAX_ERRORS]])
+        if faults := rows.faults + find_name_faults(rows.invoices, NAME_ATTRIBUTES):
+            raise ValidationFailed([build_row_error(fault, items="invoices") for fault in faults[:MAX_ERRORS]])
         parties = PartyLookup(change, DIRECTIONS[kind])
         invoices, duplicates = drop_duplicate_invoices(
             company, rows.invoices, parties=parties, kind=kind, options=options
@@ -281,7 +284,7 @@ def build_planned_invoice(
     source: PlannedSource,
 ) -> PlannedTransaction:
     """Build the planned transaction of an invoice."""
-    name = invoice.name or join_invoice_name(invoice.counterparty, invoice.number)
+    name = build_name(invoice.name) if invoice.name else join_invoice_name(invoice.counterparty, invoice.number)
     planned = PlannedTransaction(
         company_id=change.company.id,
         source=source,

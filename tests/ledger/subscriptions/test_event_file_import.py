@@ -322,6 +322,14 @@ def test_contradicting_dates_name_the_first_row(api, acme):
     assert list_stored() == []
 
 
+def test_subscription_of_two_customers_is_rejected(api, acme):
+    lines = ("Customer,Date,MRR,Subscription ID", "Globex,2024-01-15,50.00,s1", "Initech,2024-02-15,60.00,s1")
+    answer = import_file(api, *lines[1:], headings=lines[0])
+    assert list_errors(answer) == [("#/events/1/customer", "invalid_value")]
+    assert "Globex" in answer.json()["errors"][0]["detail"]
+    assert list_stored() == []
+
+
 def test_cancellation_of_an_unknown_subscription_is_rejected(api, acme):
     assert import_file(api, FILE[0]).status_code == 200
     lines = ("Initech,Pro,2024-05-01,,EUR,cancel,", "Globex,Pro,2024-05-01,,EUR,cancel,")

@@ -281,3 +281,15 @@ def test_contradicting_dates_name_the_first_row(upload):
 def test_file_with_headings_only_is_rejected(upload):
     answer = upload()
     assert (answer.status_code, answer.json()["code"]) == (415, "unreadable_table")
+
+
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [("R\x01-1,Globex,2025-03-01,,100.00", "invoiceNumber"), ("R-1,Glo\x01bex,2025-03-01,,100.00", "counterparty")],
+)
+def test_control_characters_in_names_are_rejected(api, account, upload, row, column):
+    answer = upload(row, accountId=str(account.id))
+    assert answer.status_code == 400, answer.content
+    assert list_errors(answer) == [(f"#/invoices/0/{column}", "invalid_characters")]
+    assert not Counterparty.objects.exists()
+    assert list_stored() == []
