@@ -232,9 +232,16 @@ def find_other_customer_faults(events: Sequence[TableEvent], items: Sequence[Eve
             continue
         first_customer, line = rows.setdefault(item.subscription_external_id, (customer, event.line))
         if customer != first_customer:
-            message = "This subscription belongs to “{customer}” on line {line}."
-            values = {"customer": first_customer[:80], "line": str(line)}
-            faults.append(RowFault(event.position, event.line, "customer", "invalid_value", message, values))
+            faults.append(
+                RowFault(
+                    event.position,
+                    event.line,
+                    "customer",
+                    "invalid_value",
+                    "This subscription belongs to “{customer}” on line {first_line}.",
+                    {"customer": first_customer[:80], "first_line": str(line)},
+                )
+            )
     return faults
 
 
