@@ -57,7 +57,7 @@ class Closing(CompanyOwned):
         ]
 
     def __str__(self) -> str:
-        return f"{self.month:%Y-%m} version {self.version}"
+        return f"{self.month:%Y-%m} · {self.version}"
 
     @property
     def status(self) -> str:

@@ -54,4 +54,4 @@ class ReportLink(CompanyOwned, Audited):
         indexes = [models.Index(fields=["company", "month"], name="report_link_by_month")]
 
     def __str__(self) -> str:
-        return f"{self.month:%Y-%m} until {self.expires_time:%Y-%m-%d}"
+        return f"{self.month:%Y-%m} – {self.expires_time:%Y-%m-%d}"

@@ -22,6 +22,18 @@ REPORT_SCRIPT = """
     });
 """
 
+# Boxes that ask for confirmation and open beside the page, under the sidebar or over the edge of the window.
+HIDDEN_BOXES_SCRIPT = """
+() => [...document.querySelectorAll("main details.confirm")].flatMap((details) => {
+  details.open = true;
+  const box = details.querySelector(".confirm-box")?.getBoundingClientRect();
+  details.open = false;
+  const left = document.querySelector("main").getBoundingClientRect().left;
+  const isInside = !box?.width || (box.left >= left && box.right <= innerWidth);
+  return isInside ? [] : [`${details.textContent.trim().slice(0, 40)}: opens beside the page`];
+})
+"""
+
 
 @pytest.fixture(scope="module")
 def tabs(browser, served, cookies):
@@ -85,6 +97,8 @@ def list_complaints(page, path):
         page.set_viewport_size({"width": width, "height": 900})
         rules = ["color-contrast"] if scheme == "dark" else []
         texts += [f"at {width}, {scheme}: {each}" for each in list_violations(page, *rules)]
+    page.set_viewport_size({"width": WIDE, "height": 900})
+    texts += page.evaluate(HIDDEN_BOXES_SCRIPT)
     texts += list_too_wide(page, *WIDTHS)
     texts += page.evaluate("window.broken")
     page.remove_listener("console", hear)

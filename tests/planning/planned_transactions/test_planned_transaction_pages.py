@@ -67,8 +67,8 @@ def test_cash_plan_lists_next_occurrences_and_monthly_sums(viewer, api, acme, ac
     assert f"{format_day(NEXT_MONTH + timedelta(days=3))} Grant Main €900.00" in seen
     assert list_monthly_sums(viewer, acme)[1] == (Decimal(900), Decimal(-2400), Decimal(-1500))
     rules = get_page_text(viewer.get(build_page_path(acme, "/rules")))
-    assert f"Rent Main every month {format_day(NEXT_MONTH)} −€2,400.00" in rules
-    assert f"Grant Main once {format_day(NEXT_MONTH + timedelta(days=3))} €900.00" in rules
+    assert f"Rent Main Main · every month {format_day(NEXT_MONTH)} −€2,400.00" in rules
+    assert f"Grant Main Main · once {format_day(NEXT_MONTH + timedelta(days=3))} €900.00" in rules
     last = add_months(NEXT_MONTH, 2)
     assert format_day(last) in seen
     assert format_day(add_months(last, 1)) not in seen
@@ -123,7 +123,7 @@ def test_cash_plan_omits_skipped_and_marks_changed_occurrences(viewer, api, acme
     seen = get_page_text(viewer.get(build_page_path(acme)))
     assert f"{format_day(NEXT_MONTH)} Rent" not in seen
     assert f"{format_day(moved)} moved from {format_day(second)} Rent changed Main −€2,500.00" in seen
-    assert f"Rent Main every month {format_day(moved)} −€2,500.00" in get_page_text(
+    assert f"Rent Main Main · every month {format_day(moved)} −€2,500.00" in get_page_text(
         viewer.get(build_page_path(acme, "/rules"))
     )
 
@@ -216,7 +216,7 @@ def test_planned_transaction_can_be_created_on_page(owner, acme, api, account):
 def test_recurrence_is_described_in_language_of_user(owner, acme, account, changes, said):
     owner.post(build_page_path(acme, "/new"), build_rule_form(accountId=account, **changes))
     page_text = get_page_text(owner.get(build_page_path(acme, "/rules"), headers={"accept-language": "de"}))
-    assert f"Rent Main {said} " in page_text
+    assert f"Rent Main Main · {said} " in page_text
 
 
 @pytest.mark.parametrize(
