@@ -154,3 +154,27 @@ def test_auto_settlement_can_be_chosen_in_the_form(owner, acme, api, account):
     assert 'name="autoSettle" checked' in owner.get(edit).content.decode()
     owner.post(edit, sent)
     assert api.get(f"planned_transactions/{body['id']}").json()["autoSettle"] is False
+
+
+def test_payments_of_others_and_transfers_are_not_offered(owner, acme, api, account, book):
+    landlord, other = (
+        api.post("counterparties", {"type": "vendor", "name": name}).json()["id"] for name in ("Landlord", "Other")
+    )
+    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    paid_to = {}
+    for counterparty in (landlord, other):
+        paid_to[counterparty] = book(1, "-100.00", "Card payment")
+        selection = {"mode": "ids", "ids": [paid_to[counterparty]]}
+        body = {"selection": selection, "categoryId": category, "counterparty": {"id": counterparty}}
+        assert api.post("transactions/categorize", body).status_code == 200
+    reserve = api.post("accounts", {"name": "Reserve", "type": "bank"}).json()["id"]
+    moved = book(1, "-100.00", "To reserve")
+    leg = {"accountId": reserve, "date": str(DUE_DAY + timedelta(days=1)), "amountValue": "100.00", "fromTo": "Reserve"}
+    body = {"sourceTransactionId": moved, "targetTransactionId": api.post("transactions", leg).json()["id"]}
+    assert api.post("transactions/link_transfer", body).status_code == 200
+    plan = {"accountId": account, "name": "Rent", "startDate": str(DUE_DAY), "amountValue": "-100.00"}
+    planned = api.post("planned_transactions", plan | {"autoSettle": False, "counterparty": {"id": landlord}}).json()
+    page = owner.get(build_page_path(acme, f"/{planned['id']}/occurrences/{DUE_DAY}/settle")).content.decode()
+    assert f'value="{paid_to[landlord]}"' in page
+    assert f'value="{paid_to[other]}"' not in page
+    assert f'value="{moved}"' not in page
