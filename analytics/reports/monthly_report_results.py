@@ -1,6 +1,6 @@
 """Sections of the monthly report about the profit and loss."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from decimal import Decimal
 
@@ -54,17 +54,26 @@ def is_result_favourable(row: StatementRow, difference: Decimal) -> bool | None:
     return is_favourable(row.line or PlType.REVENUE, difference)
 
 
-def build_result_cells(row: StatementRow, cells: CellFormatter) -> list[ReportCell]:
-    """Return actual, plan, variance from the plan, and last year of a row; costs are negative."""
+def has_plan(rows: Iterable[StatementRow]) -> bool:
+    """Return whether anything is planned: then nothing planned in a row is a plan of zero."""
+    return any(row.cells[0].planned for row in rows)
+
+
+def build_result_cells(row: StatementRow, cells: CellFormatter, *, is_planned: bool) -> list[ReportCell]:
+    """Return actual, plan, variance from the plan, and last year of a row; costs are negative.
+
+    Args:
+        is_planned: whether the period of the row has a plan.
+    """
     amounts: CellAmounts = row.cells[0]
-    variance = amounts.actual - amounts.planned if amounts.planned else None
+    variance = amounts.actual - amounts.planned if is_planned else None
     return [
         cells.format_amount(
             sign_amount(row, amounts.actual),
             other=sign_amount(row, amounts.reported),
             link=amounts.link if amounts.actual else "",
         ),
-        cells.format_amount(sign_amount(row, amounts.planned) if amounts.planned else None),
+        cells.format_amount(sign_amount(row, amounts.planned) if is_planned else None),
         cells.format_variance(
             sign_amount(row, variance), favourable=None if variance is None else is_result_favourable(row, variance)
         ),
@@ -79,12 +88,12 @@ def sign_amount(row: StatementRow, amount: Decimal | None) -> Decimal | None:
 
 def build_month_result_table(report: ReportMonth, rows: Sequence[StatementRow]) -> ReportTable:
     """Build the profit and loss of the month, against plan and last year."""
-    cells = CellFormatter(report)
+    cells, is_planned = CellFormatter(report), has_plan(rows)
     return ReportTable(
         id="results",
         title=_("Profit and loss"),
         head=[_("Line"), _("Actual"), _("Plan"), _("Variance"), _("Last year")],
-        rows=[ReportRow(row.name, build_result_cells(row, cells), row.kind) for row in rows],
+        rows=[ReportRow(row.name, build_result_cells(row, cells, is_planned=is_planned), row.kind) for row in rows],
         hint=_("Income is positive, costs are negative. Variance is actual less plan."),
     )
 
@@ -96,11 +105,15 @@ def build_year_table(report: ReportMonth) -> ReportTable:
         row.name: row.cells[0].planned for row in build_statement_rows(report, whole_year, {}) if is_line_or_sum(row)
     }
     rows = []
-    for row in build_statement_rows(report, [*to_date, *list_missing_lines(to_date, whole_year)], {}):
+    year_rows = build_statement_rows(report, [*to_date, *list_missing_lines(to_date, whole_year)], {})
+    is_planned = has_plan(year_rows)
+    for row in year_rows:
         if is_line_or_sum(row):
             plan = planned.get(row.name, ZERO)
             whole = cells.format_amount(sign_amount(row, plan) if plan else None)
-            rows.append(ReportRow(row.name, [*build_result_cells(row, cells)[:3], whole], row.kind))
+            rows.append(
+                ReportRow(row.name, [*build_result_cells(row, cells, is_planned=is_planned)[:3], whole], row.kind)
+            )
     return ReportTable(
         id="year",
         title=_("Plan and actual, {year} to date").format(year=report.month.year),

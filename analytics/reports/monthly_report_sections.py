@@ -140,7 +140,11 @@ def build_result_figures(results: Sequence[StatementRow], cells: CellFormatter) 
     revenue = by_name.get(revenue_label, empty)
     rows = [revenue, by_name[profit_label]]
     rows += [by_name[str(SUBTOTAL_LABELS[line])] for line in (PlType.GA, PlType.NO)]
-    figures = [ReportRow(row.name, monthly_report_results.build_result_cells(row, cells)) for row in rows]
+    is_planned = monthly_report_results.has_plan(results)
+    figures = [
+        ReportRow(row.name, monthly_report_results.build_result_cells(row, cells, is_planned=is_planned))
+        for row in rows
+    ]
     figures.insert(2, build_margin_figure(revenue.cells[0], by_name[profit_label].cells[0], cells))
     return figures
 

@@ -175,7 +175,8 @@ def build_statement_sheet(table: ProfitAndLossTable, *, title: str, style: Sheet
     Args:
         compares_plan: whether actual, plan and variance stand beside each other.
     """
-    builder = StatementSheetBuilder(table, compares_plan)
+    has_plan = [any(row.cells[place].planned for row in table.rows) for place in range(len(table.headings))]
+    builder = StatementSheetBuilder(table, compares_plan, has_plan)
     return Sheet(
         title,
         _("Line"),
@@ -188,8 +189,14 @@ def build_statement_sheet(table: ProfitAndLossTable, *, title: str, style: Sheet
 
 @dataclass(frozen=True, slots=True)
 class StatementSheetBuilder:
+    """Builds the sheet of a table.
+
+    `has_plan` is by place whether anything is planned in the period: then nothing planned in a row is a plan of zero.
+    """
+
     table: ProfitAndLossTable
     compares_plan: bool
+    has_plan: Sequence[bool]
 
     @property
     def compares(self) -> bool:
@@ -231,28 +238,36 @@ class StatementSheetBuilder:
             if heading.kind == "planned":
                 cells.append(SheetCell(apply_sign(row, amounts.planned)))
             else:
-                cells += self.build_period_cells(row, amounts, in_percent=self.shows_percentage(place))
-        actual = [cell for place, cell in enumerate(row.cells) if place not in self.planned_places]
+                cells += self.build_period_cells(
+                    row, amounts, has_plan=self.has_plan[place], in_percent=self.shows_percentage(place)
+                )
+        places = [place for place in range(len(row.cells)) if place not in self.planned_places]
+        actual = [row.cells[place] for place in places]
         total = sum(actual, start=CellAmounts())
         if self.planned_places and not (self.compares_plan or self.compares):
             later = sum((row.cells[place].planned for place in self.planned_places), start=ZERO)
             total = CellAmounts(total.actual + later)
-        return [*cells, *self.build_period_cells(row, total, in_percent=False)]
+        has_plan = any(self.has_plan[place] for place in places)
+        return [*cells, *self.build_period_cells(row, total, has_plan=has_plan, in_percent=False)]
 
-    def build_period_cells(self, row: StatementRow, amounts: CellAmounts, *, in_percent: bool) -> list[SheetCell]:
+    def build_period_cells(
+        self, row: StatementRow, amounts: CellAmounts, *, has_plan: bool, in_percent: bool
+    ) -> list[SheetCell]:
         note = ""
         if amounts.reported is not None:
             reported = format_full_amount(apply_sign(row, amounts.reported), self.table.currency)
             note = _("reported {amount}").format(amount=reported)
         cells = [SheetCell(apply_sign(row, amounts.actual), amounts.link if amounts.actual else "", note=note)]
         if self.compares_plan:
-            variance = amounts.actual - amounts.planned if amounts.planned else None
+            variance = amounts.actual - amounts.planned if has_plan else None
             tones = {None: "", True: "good", False: "bad"}
             tone = tones[profit_and_loss.is_favourable(row.line or PlType.REVENUE, variance)]
-            cells.append(SheetCell(apply_sign(row, amounts.planned) if amounts.planned else None))
+            cells.append(SheetCell(apply_sign(row, amounts.planned) if has_plan else None))
             cells.append(SheetCell(None if variance is None else apply_sign(row, variance), tone=tone))
             if in_percent:
-                share = MONEY_CONTEXT.divide(variance * HUNDRED, abs(amounts.planned)) if variance is not None else None
+                share = None
+                if variance is not None and amounts.planned:
+                    share = MONEY_CONTEXT.divide(variance * HUNDRED, abs(amounts.planned))
                 cells.append(SheetCell(None if share is None else apply_sign(row, share), kind="percent"))
         elif self.compares:
             compared = amounts.compared or ZERO
