@@ -6,6 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from companies.audit import changes
 from companies.models import AuditEntry, generate_id
 from tests import factories
 from tests.change_tables import list_changes
@@ -105,6 +106,16 @@ def test_history_shows_entries_of_earlier_versions(pages, books, bought, acme, a
     assert list_changes(pages.get(f"/{bought}"))[0].fields == {"Hosting": ("—", "−€100.00")}
 
 
+def test_history_links_to_all_changes_if_there_are_more(pages, books, bought, api, acme, monkeypatch):
+    link = f'href="/app/companies/{acme.id}/settings/activity?thing={bought}"'
+    monkeypatch.setattr(changes, "MAX_HISTORY_CHANGES", 2)
+    assert api.put(f"transactions/{bought}", {"notes": "a"}).status_code == 200
+    assert link not in pages.get(f"/{bought}").content.decode()
+    assert api.put(f"transactions/{bought}", {"notes": "b"}).status_code == 200
+    answer = pages.get(f"/{bought}")
+    assert (link in answer.content.decode(), len(list_changes(answer))) == (True, 2)
+
+
 def test_history_describes_bulk_actions_and_undo(pages, books, bought, bank, savings, api):
     other, target = books.book(bank, "-5.00", fromTo="Nimbus")["id"], books.book(savings, "119.00")["id"]
     hosting, support = books.category("hosting"), books.category("support")
@@ -123,7 +134,7 @@ def test_history_describes_bulk_actions_and_undo(pages, books, bought, bank, sav
     changes = list_changes(pages.get(f"/{bought}"))
     category = {"Category": ("—", "Hosting"), "P&L line": ("—", "Cost of revenue")}
     assert [(change.label, change.fields) for change in changes] == [
-        ("Document created", {"Size": ("—", str(len(PDF))), "Data status": ("—", "open")}),
+        ("Document created", {"Size": ("—", str(len(PDF))), "Data status": ("—", "Not read")}),
         ("Transfer linked", {"Savings": ("—", "15 Mar 2026, €119.00"), "Main": ("—", "15 Mar 2026, −€119.00")}),
         ("Bulk change undone (2)", {"Action": ("—", "rules")}),
         ("Rules applied (2)", {}),
