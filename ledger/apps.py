@@ -82,6 +82,7 @@ def register_audit_models() -> None:
     from ledger.categorization.fields import COUNTERPARTY_TEXTS
     from ledger.files.invoice_details import PARSE_STATUS_LABELS
     from ledger.imports.forms import DATE_ORDER_CHOICES, DECIMAL_MARK_CHOICES, ColumnsForm
+    from ledger.rules.forms import PERIOD_START_LABELS
     from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
     from ledger.transactions.fields import TRANSACTION_TEXTS
     from ledger.transactions.pages import audit_fields
@@ -106,6 +107,8 @@ def register_audit_models() -> None:
     )
     AUDIT_LABELS.update(pl_type=LINE_LABELS, pl_types=LINE_LABELS, source=SOURCE_LABELS)
     AUDIT_LABELS.update(rule=DATE_RULE_LABELS, date_rule=DATE_RULE_LABELS, parse_status=PARSE_STATUS_LABELS)
+    AUDIT_LABELS.update(counterparty_from={models.CounterpartyFrom.FROM_TO: FIELD_LABELS["from_to"]})
+    AUDIT_LABELS.update(service_period_start=PERIOD_START_LABELS)
     AUDIT_LABELS.update(dateOrder=dict(DATE_ORDER_CHOICES), decimalMark=dict(DECIMAL_MARK_CHOICES))
     import_fields: dict[str, Any] = ColumnsForm.base_fields
     for name, form_field in import_fields.items():

@@ -30,7 +30,9 @@ HIDDEN_COLUMNS = {
     "categorized_value", "transferred_value", "categorizations_auto_assigned",  # derived from categorizations
     "as_told", "company_id", "content_type", "file_extension", "first_id", "id", "ids", "import_batch_id", "import_id",
     "last_id", "other", "owner", "provider_data", "rule_ids", "storage_path", "told_time",
-    "custom_logo_path", "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
+    "custom_logo_path", "due_time", "failures", "figures", "held_until", "last_number", "log_number", "matched_count",
+    "old_salt_until", "rates_version", "site_logo_domain", "site_logo_path", "site_logo_time", "system_key",
+    "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
 }  # fmt: skip
 HIDDEN_MEMBERS = {"answered", "isKept"}  # of import settings
 FIRST_COLUMNS = (
@@ -245,8 +247,8 @@ class ValueFormatter:
 
     def list_members(self, values: Mapping[str, Any]) -> Iterator[str]:
         """Yield the members of a stored object, such as: country code DE."""
-        for name in sort_columns(values):
-            if name not in HIDDEN_MEMBERS and (text := self.format_value(name, values[name])):
+        for name, value in values.items():
+            if name not in HIDDEN_MEMBERS and (text := self.format_value(name, value)):
                 yield f"{get_column_label(name)} {text}"
 
 

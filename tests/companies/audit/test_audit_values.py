@@ -1,7 +1,9 @@
 """Values in the audit log: labels instead of codes, amounts and percentages as pages write them."""
 
 import pytest
+from django.utils import timezone
 
+from companies.models import AuditEntry
 from tests.change_tables import list_changes
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +40,7 @@ def test_rules_have_labels_amounts_and_percentages(api, hosting, list_fields):
     assert fields["Minimum amount"] == ("—", "1.50")
     assert fields["Pass-through tax rate"] == ("—", "19%")
     assert fields["Date rule"] == ("—", "Previous month")
-    assert fields["Splits"] == ("—", "category Hosting, share 25%, P&L line Cost of revenue")
+    assert fields["Splits"] == ("—", "share 25%, P&L line Cost of revenue, category Hosting")
 
 
 def test_planned_transactions_have_labels(api, account, hosting, list_fields):
@@ -78,3 +80,30 @@ def test_products_and_import_settings_have_labels(api, account, list_fields):
     assert "Date format Day first: 31.01.2026" in text
     assert "Decimal mark Comma: 1.234,56" in text
     assert "Lines before the headings 2" in text
+
+
+def test_codes_and_labels_are_translated(api, account, alice, hosting, list_fields):
+    alice.locale = "de"
+    alice.save()
+    body = {
+        "accountId": account, "name": "Cloud", "startDate": "2026-02-10", "amountValue": "-5.00", "categoryId": hosting,
+        "plType": "cogs", "frequency": "monthly", "weekendShift": "before",
+    }  # fmt: skip
+    planned = api.post("planned_transactions", body)
+    assert planned.status_code == 201, planned.content
+    fields = list_fields(thing=planned.json()["id"])
+    assert fields["Wochenende"] == ("—", "Am Freitag davor zahlen")
+    assert fields["Ausgeglichen durch"] == ("—", "Eine Buchung")
+    assert fields["Datumsregel"] == ("—", "Buchungsdatum")
+
+
+def test_digests_and_storage_paths_are_hidden(acme, owner, list_fields):
+    for action, column, value in (
+        ("closing.closed", "digest", "ab" * 32),
+        ("company.updated", "custom_logo_path", "logos/1"),
+    ):
+        AuditEntry.objects.create(
+            company=acme, time=timezone.now(), actor=None, action=action, entity_type=action.partition(".")[0],
+            entity_id=str(acme.id), before={column: None, "name": "a"}, after={column: value, "name": "b"},
+        )  # fmt: skip
+        assert list_fields(thing=str(acme.id)) == {"Name": ("a", "b")}
