@@ -18,7 +18,7 @@ from companies.audit.names import AuditNames, is_entity_hidden, load_audit_names
 from companies.hooks import AUDIT_FIELDS, AUDIT_LABELS, AUDIT_LINKS
 from companies.locales import get_current_locale
 from companies.models import AuditEntry, parse_id
-from companies.pages.amount_formats import format_money
+from companies.pages.amount_formats import MINUS, format_money
 from companies.pages.context import CompanyPage
 from companies.pages.table_csv import TABLE_PARAMETER
 
@@ -243,7 +243,7 @@ class ValueFormatter:
             return ""
         if self.currency:
             return format_money(amount, self.currency)
-        return get_current_locale().format_number(amount, max(2, count_decimals(amount)))
+        return get_current_locale().format_number(amount, max(2, count_decimals(amount))).replace("-", MINUS)
 
     def list_members(self, values: Mapping[str, Any]) -> Iterator[str]:
         """Yield the members of a stored object, such as: country code DE."""
