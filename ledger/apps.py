@@ -1,4 +1,4 @@
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig
 
@@ -73,12 +73,16 @@ def register_ledger_hooks() -> None:
 def register_audit_models() -> None:
     from django.utils.translation import gettext_lazy
 
+    from companies.api.camel_case import to_camel_case
     from companies.audit.field_labels import FIELD_LABELS
     from companies.hooks import AUDIT_FIELDS, AUDIT_LABELS, AUDIT_LINKS, AUDITED_MODELS, AuditedModel
     from companies.permissions import Permission
     from ledger import models
     from ledger.accounts.fields import ACCOUNT_TEXTS
     from ledger.categorization.fields import COUNTERPARTY_TEXTS
+    from ledger.files.invoice_details import PARSE_STATUS_LABELS
+    from ledger.imports.forms import DATE_ORDER_CHOICES, DECIMAL_MARK_CHOICES, ColumnsForm
+    from ledger.rules.forms import PERIOD_START_LABELS
     from ledger.subscriptions.fields import SUBSCRIPTION_TEXTS
     from ledger.transactions.fields import TRANSACTION_TEXTS
     from ledger.transactions.pages import audit_fields
@@ -93,6 +97,7 @@ def register_audit_models() -> None:
             "category": AuditedModel(models.Category, Permission.CATEGORIES_READ),
             "counterparty": AuditedModel(models.Counterparty, Permission.COUNTERPARTIES_READ),
             "file": AuditedModel(models.File, Permission.FILES_READ),
+            "initialBalance": AuditedModel(models.Transaction, Permission.ACCOUNTS_READ),
             "product": AuditedModel(models.Product, Permission.PRODUCTS_READ),
             "productGroup": AuditedModel(models.ProductGroup, Permission.PRODUCTS_READ),
             "reportCommentary": AuditedModel(models.ReportCommentary, Permission.FINANCIALS_READ),
@@ -100,7 +105,14 @@ def register_audit_models() -> None:
             "transaction": AuditedModel(models.Transaction, Permission.TRANSACTIONS_READ),
         }
     )
-    AUDIT_LABELS.update(pl_type=LINE_LABELS, pl_types=LINE_LABELS, rule=DATE_RULE_LABELS, source=SOURCE_LABELS)
+    AUDIT_LABELS.update(pl_type=LINE_LABELS, pl_types=LINE_LABELS, source=SOURCE_LABELS)
+    AUDIT_LABELS.update(rule=DATE_RULE_LABELS, date_rule=DATE_RULE_LABELS, parse_status=PARSE_STATUS_LABELS)
+    AUDIT_LABELS.update(counterparty_from={models.CounterpartyFrom.FROM_TO: FIELD_LABELS["from_to"]})
+    AUDIT_LABELS.update(service_period_start=PERIOD_START_LABELS)
+    AUDIT_LABELS.update(dateOrder=dict(DATE_ORDER_CHOICES), decimalMark=dict(DECIMAL_MARK_CHOICES))
+    import_fields: dict[str, Any] = ColumnsForm.base_fields
+    for name, form_field in import_fields.items():
+        FIELD_LABELS.setdefault(to_camel_case(name), form_field.label)
     texts = (*TRANSACTION_TEXTS, *ACCOUNT_TEXTS, *COUNTERPARTY_TEXTS, *SUBSCRIPTION_TEXTS)
     FIELD_LABELS.update({text.column: gettext_lazy(text.label) for text in texts})
     AUDIT_FIELDS.update(

@@ -8,17 +8,18 @@ class PlanningConfig(AppConfig):
         from django.utils.translation import gettext_lazy
 
         from companies.audit.field_labels import FIELD_LABELS
-        from companies.hooks import AUDIT_FIELDS, AUDIT_LINKS, AUDITED_MODELS, AuditedModel
+        from companies.hooks import AUDIT_FIELDS, AUDIT_LABELS, AUDIT_LINKS, AUDITED_MODELS, AuditedModel
         from companies.permissions import Permission
         from ledger import hooks
         from planning import category_usage
         from planning.invoice_files.pages import render_invoice_of_file
         from planning.invoice_files.queries import build_planned_file_lookup
-        from planning.models import PlannedTransaction, Scenario
+        from planning.models import PlanItem, PlannedTransaction, Scenario
         from planning.planned_transactions import settlements
         from planning.planned_transactions.actions import settlement_checks
         from planning.planned_transactions.fields import PLANNED_TEXTS
         from planning.planned_transactions.pages import inbox_matches, overdue_notice, planned_history
+        from planning.planned_transactions.pages.planned_transactions import SETTLED_BY_LABELS, WEEKEND_SHIFT_LABELS
         from planning.planned_transactions.queries import occurrences, transaction_matches
         from planning.scenarios.pages.audit_fields import list_scenario_fields
 
@@ -44,7 +45,10 @@ class PlanningConfig(AppConfig):
         hooks.find_inbox_undo.register(inbox_matches.get_settlement_undo)
         for kind in ("plannedTransaction", "invoice"):
             AUDITED_MODELS[kind] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)
+        AUDITED_MODELS["planItem"] = AuditedModel(PlanItem, Permission.PLANNING_READ)
         AUDITED_MODELS["scenario"] = AuditedModel(Scenario, Permission.PLANNING_READ)
+        AUDIT_LABELS["settled_by"] = {code: label for code, (label, _hint) in SETTLED_BY_LABELS.items()}
+        AUDIT_LABELS["weekend_shift"] = WEEKEND_SHIFT_LABELS
         AUDIT_FIELDS["scenario"] = list_scenario_fields
         AUDIT_LINKS["invoices.imported"] = planned_history.build_invoice_import_link
         FIELD_LABELS.update({text.column: gettext_lazy(text.label) for text in PLANNED_TEXTS})

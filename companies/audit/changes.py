@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -17,26 +18,34 @@ from companies.audit.names import AuditNames, is_entity_hidden, load_audit_names
 from companies.hooks import AUDIT_FIELDS, AUDIT_LABELS, AUDIT_LINKS
 from companies.locales import get_current_locale
 from companies.models import AuditEntry, parse_id
-from companies.pages.amount_formats import format_money
+from companies.pages.amount_formats import MINUS, format_money
 from companies.pages.context import CompanyPage
+from companies.pages.table_csv import TABLE_PARAMETER
 
-MAX_RECORD_FIELDS = 4  # of a record that was created or deleted
+MAX_HISTORY_CHANGES = 50  # on the page of a record
+MAX_RECORD_FIELDS = 4  # of a record that was created or deleted, among changes of others
 MAX_VALUE_LENGTH = 120  # characters of a value
 HIDDEN_COLUMNS = {
     "adoption", "changes", "legs", "merged_into",  # AUDIT_FIELDS shows what is in them
     "categorized_value", "transferred_value", "categorizations_auto_assigned",  # derived from categorizations
     "as_told", "company_id", "content_type", "file_extension", "first_id", "id", "ids", "import_batch_id", "import_id",
     "last_id", "other", "owner", "provider_data", "rule_ids", "storage_path", "told_time",
+    "custom_logo_path", "due_time", "failures", "figures", "held_until", "last_number", "log_number", "matched_count",
+    "old_salt_until", "rates_version", "site_logo_domain", "site_logo_path", "site_logo_time", "system_key",
     "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
 }  # fmt: skip
+HIDDEN_MEMBERS = {"answered", "isKept"}  # of import settings
 FIRST_COLUMNS = (
     "name", "filename", "email", "amount_value", "date", "start_date", "account_id", "category_id", "from_to",
     "description",
 )  # fmt: skip
-AMOUNT_COLUMNS = {"amount_value"}
+AMOUNT_COLUMNS = {"amount", "amount_value", "max_amount", "min_amount", "pass_through_tax_amount", "settled_value"}
+PERCENT_COLUMNS = {"pass_through_tax_percent", "percent"}
 COUNT_COLUMNS = ("affected", "count", "deleted", "settled", "read_count", "deleted_count")
 NAME_COLUMNS = ("name", "filename", "from_to", "description", "email", "url")
 CAMEL_CASE_PATTERN = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")  # transactionDate
+DIGEST_PATTERN = re.compile(r"[0-9a-f]{64}")
+NUMBER_PATTERN = re.compile(r"-?\d+(\.\d+)?")
 TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?")
 
 
@@ -63,30 +72,49 @@ class AuditChange:
     entity_id: str = ""
 
 
-def build_audit_changes(page: CompanyPage, rows: Sequence[AuditEntry]) -> list[AuditChange]:
-    """Return audit entries as changes, in the same order. The number of queries does not grow with the entries."""
+def build_history_context(page: CompanyPage, changes: Sequence[AuditChange], record_id: UUID) -> dict[str, Any]:
+    """Return what the template of a history shows: the latest changes, and a link to the others if there are more."""
+    log_url = f"{reverse('activity', args=[page.company.id])}?thing={record_id}"
+    return {
+        "history": changes[:MAX_HISTORY_CHANGES],
+        "history_url": log_url if len(changes) > MAX_HISTORY_CHANGES else "",
+    }
+
+
+def build_audit_changes(
+    page: CompanyPage, rows: Sequence[AuditEntry], *, shows_all_fields: bool = False
+) -> list[AuditChange]:
+    """Return audit entries as changes, in the same order. The number of queries does not grow with the entries.
+
+    Files have all fields of records that were created or deleted; pages have them with `shows_all_fields`.
+    """
+    shows_all_fields = shows_all_fields or TABLE_PARAMETER in page.request.GET
+    max_fields = None if shows_all_fields else MAX_RECORD_FIELDS
     names = load_audit_names(page, rows)
     app_fields: dict[UUID, Sequence[FieldChange]] = {}
     for kind, read_fields in AUDIT_FIELDS.items():
         entries = [row for row in rows if row.entity_type == kind]
         if entries and not is_entity_hidden(page, kind):
             app_fields |= read_fields(entries, names)
-    return [build_audit_change(row, names, app_fields.get(row.id, ())) for row in rows]
+    return [build_audit_change(row, names, app_fields.get(row.id, ()), max_fields=max_fields) for row in rows]
 
 
-def build_audit_change(row: AuditEntry, names: AuditNames, app_fields: Sequence[FieldChange]) -> AuditChange:
+def build_audit_change(
+    row: AuditEntry, names: AuditNames, app_fields: Sequence[FieldChange], *, max_fields: int | None
+) -> AuditChange:
     """Return one entry as a change; without name and fields if the user may not see its record."""
     is_hidden = is_entity_hidden(names.page, row.entity_type)
     name = names.get_record_name(row.entity_type, row.entity_id)
     if not name and not is_hidden:
         name = get_stored_name(row.before or {}, row.after or {})
     count_column = find_count_column(row)
+    fields = [] if is_hidden else list_changed_fields(row, names, shown_name=name, max_fields=max_fields)
     return AuditChange(
         time=row.time,
         actor=names.get_actor_name(row.actor),
         label=format_action(row.action, count=(row.after or {})[count_column] if count_column else None),
         name=name,
-        fields=[] if is_hidden else [*list_changed_fields(row, names, shown_name=name), *app_fields],
+        fields=[*fields, *app_fields],
         is_created=row.action.endswith(".created"),
         link=AUDIT_LINKS[row.action](names.page, row) if row.action in AUDIT_LINKS else "",
         entity_type=row.entity_type,
@@ -105,10 +133,12 @@ def find_count_column(row: AuditEntry) -> str | None:
     return next((each for each in COUNT_COLUMNS if type((row.after or {}).get(each)) is int), None)
 
 
-def list_changed_fields(row: AuditEntry, names: AuditNames, *, shown_name: str) -> list[FieldChange]:
+def list_changed_fields(
+    row: AuditEntry, names: AuditNames, *, shown_name: str, max_fields: int | None
+) -> list[FieldChange]:
     """Return the fields that differ, the most important ones first. References that the user may not see are left out.
 
-    Of a record that was created or deleted, only the first fields with a value.
+    Of a record that was created or deleted, only the first `max_fields` with a value.
     """
     before, after = row.before or {}, row.after or {}
     currency = names.get_currency(row.entity_type, row.entity_id)
@@ -125,7 +155,7 @@ def list_changed_fields(row: AuditEntry, names: AuditNames, *, shown_name: str) 
         texts = [formatter.format_short(column, value) for formatter, value in zip(formatters, values, strict=True)]
         if texts[0] != texts[1]:
             fields.append(FieldChange(get_column_label(column), *texts))
-    return fields[:MAX_RECORD_FIELDS] if is_whole_record else fields
+    return fields[:max_fields] if is_whole_record else fields
 
 
 def sort_columns(columns: Iterable[str]) -> list[str]:
@@ -192,8 +222,14 @@ class ValueFormatter:
     def format_text(self, column: str, text: str) -> str:
         if parse_id(text):
             return self.names.format_reference(column, text)
-        if column in AMOUNT_COLUMNS:
+        if DIGEST_PATTERN.fullmatch(text):
+            return ""
+        if column in AMOUNT_COLUMNS and NUMBER_PATTERN.fullmatch(text):
             return self.format_amount(Decimal(text))
+        if column in PERCENT_COLUMNS and NUMBER_PATTERN.fullmatch(text):
+            return _("{percent}%").format(
+                percent=get_current_locale().format_number(Decimal(f"{Decimal(text).normalize():f}"))
+            )
         if CAMEL_CASE_PATTERN.fullmatch(text):
             return to_plain_words(text)
         time = parse_time(f"{text[:7]}-01" if column == "month" else text)
@@ -205,13 +241,20 @@ class ValueFormatter:
         """Format an amount, with the currency if it is known; None is no text."""
         if amount is None:
             return ""
-        return format_money(amount, self.currency) if self.currency else f"{amount.normalize():f}"
+        if self.currency:
+            return format_money(amount, self.currency)
+        return get_current_locale().format_number(amount, max(2, count_decimals(amount))).replace("-", MINUS)
 
     def list_members(self, values: Mapping[str, Any]) -> Iterator[str]:
         """Yield the members of a stored object, such as: country code DE."""
         for name, value in values.items():
-            if text := self.format_value(name, value):
+            if name not in HIDDEN_MEMBERS and (text := self.format_value(name, value)):
                 yield f"{get_column_label(name)} {text}"
+
+
+def count_decimals(number: Decimal) -> int:
+    """Return how many decimals a number has, without zeros at the end."""
+    return len(f"{number.normalize():f}".partition(".")[2])
 
 
 def translate_code(column: str, value: Any) -> Any:

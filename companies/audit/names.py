@@ -52,7 +52,8 @@ class AuditNames:
 
     def get_currency(self, kind: str, record_id: str) -> str | None:
         """Return the currency of a record; None if it is unknown."""
-        currency: str | None = getattr(self.records.get((kind, record_id)), "amount_currency", None)
+        record = self.records.get((kind, record_id))
+        currency: str | None = getattr(record, "amount_currency", None) or getattr(record, "currency", None)
         return currency
 
     def format_reference(self, column: str, record_id: str) -> str:

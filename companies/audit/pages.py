@@ -1,5 +1,6 @@
 """Audit log page: who changed what and when, filtered by user, kind and date."""
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -26,8 +27,9 @@ def show_audit_log(page: CompanyPage) -> HttpResponse:
     """Show the matching audit entries, newest first, with the changed fields."""
     form = BoundForm(values={name: page.request.GET.get(name, "").replace("\0", "").strip() for name in FILTER_FIELDS})
     recent = build_recent_condition(page.audit_context.time)
+    people = list_actor_choices(page)
     rows, cursor = page.paginate(
-        filter_audit_entries(page, form), order=("-time", "-id"), limit=ENTRIES_PER_PAGE, recent=recent
+        filter_audit_entries(page, form, people), order=("-time", "-id"), limit=ENTRIES_PER_PAGE, recent=recent
     )
     filter_query = page.request.GET.copy()
     filter_query.pop("cursor", None)
@@ -35,30 +37,45 @@ def show_audit_log(page: CompanyPage) -> HttpResponse:
         "companies/settings/audit_log.html",
         status=400 if form.errors else 200,
         section="activity",
-        changes=build_audit_changes(page, rows),
+        changes=build_audit_changes(page, rows, shows_all_fields=bool(form.values["thing"])),
         cursor=cursor,
         form=form,
         narrowed=any(form.values.values()),
         query=filter_query.urlencode(),
-        people=list_actor_choices(page),
+        people=people,
         kinds=sorted(((value, str(label)) for value, label in ENTITY_LABELS.items()), key=lambda each: each[1]),
     )
 
 
-def filter_audit_entries(page: CompanyPage, form: BoundForm) -> Any:
+def filter_audit_entries(page: CompanyPage, form: BoundForm, people: Iterable[tuple[str, str]]) -> Any:
     """Filter the entries by the form; with errors the result is empty."""
     rows, filters = AuditEntry.objects.for_company(page.company.id), form.values
+    check_filters(form, people, rows)
     if filters["person"]:
         rows = rows.filter(actor=None if filters["person"] == SERVICE_ACTOR else filters["person"])
     if filters["kind"]:
         rows = rows.filter(entity_type=filters["kind"])
     if filters["thing"]:
         rows = rows.filter(entity_id=filters["thing"])
-    if first_day := parse_filter_date(form, "from"):
+    first_day, last_day = parse_filter_date(form, "from"), parse_filter_date(form, "to")
+    if first_day and last_day and last_day < first_day:
+        form.errors["to"] = _("Must not be before the first day.")
+    if first_day:
         rows = rows.filter(time__gte=to_midnight(first_day))
-    if (last_day := parse_filter_date(form, "to")) and last_day < date.max:
+    if last_day and last_day < date.max:
         rows = rows.filter(time__lt=to_midnight(last_day) + timedelta(days=1))
     return rows.none() if form.errors else rows
+
+
+def check_filters(form: BoundForm, people: Iterable[tuple[str, str]], rows: Any) -> None:
+    """Add what is not known of the filters to the form's errors."""
+    filters = form.values
+    if filters["person"] and filters["person"] not in dict(people):
+        form.errors["person"] = _("Choose one of the options.")
+    if filters["kind"] and filters["kind"] not in ENTITY_LABELS:
+        form.errors["kind"] = _("Choose one of the options.")
+    if filters["thing"] and not rows.filter(entity_id=filters["thing"]).exists():
+        form.errors["thing"] = _("No changes of this record found.")
 
 
 def parse_filter_date(form: BoundForm, name: str) -> date | None:

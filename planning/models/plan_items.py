@@ -5,6 +5,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
+from companies.locales import get_current_locale
 from companies.models import (
     Audited,
     CompanyForeignKey,
@@ -53,6 +54,11 @@ class PlanItem(CompanyOwned, Audited):
 
     def __str__(self) -> str:
         return f"{self.month:%Y-%m} {self.pl_type}"
+
+    @property
+    def display_name(self) -> str:
+        """The first month, as in the audit log."""
+        return get_current_locale().format_month(self.month, full=True)
 
     @property
     def amount(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from companies.versions import PreconditionFailed
 from ledger.categorization.actions.split import (
     CategorizationInput,
     build_categorization_snapshot,
+    build_stored_input,
     write_split_categorizations,
 )
 from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
@@ -53,7 +54,7 @@ def categorize_remainder(
             first_position=1 + max((part.position for part in existing), default=-1),
         )
         recompute_totals_and_postings(change, [row.id])
-        before = {str(part.id): build_categorization_snapshot(part.category_id, part.value) for part in existing}
-        after = before | {str(categorization_id): build_categorization_snapshot(category_id, remaining_amount)}
+        before = {str(part.id): build_categorization_snapshot(build_stored_input(part)) for part in existing}
+        after = before | {str(categorization_id): build_categorization_snapshot(categorization)}
         change.record_bulk("transaction.split", "transaction", entity_id=row.id, before=before, after=after)
     return row

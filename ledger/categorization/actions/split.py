@@ -63,43 +63,68 @@ def replace_categorizations(
     """Replace the categorizations of a transaction.
 
     Keys that are ids of its categorizations keep them; keys that are no UUID get new ids. Legs of transfers
-    must be sent unchanged. Raises NotFoundError, PreconditionFailed, InitialBalanceFixed, ValidationFailed,
-    SplitExceedsAmount, TransactionLinked, MissingRateError, PeriodTooLong, PeriodClosed.
+    must be sent unchanged. Nothing is written if the same categorizations are sent, unless they were assigned
+    automatically: then the transaction is taken over.
+
+    Raises NotFoundError, PreconditionFailed, InitialBalanceFixed, ValidationFailed, SplitExceedsAmount,
+    TransactionLinked, MissingRateError, PeriodTooLong, PeriodClosed.
     """
     with change_company(company, context=context, closed_pointers=("#/categorizations",)) as change:
         row = change.lock(Transaction, transaction_id)
         if row.is_initial:
             raise TransactionIsInitialBalance
-        existing = {
-            stored_categorization.id: stored_categorization
-            for stored_categorization in Categorization.objects.for_company(company.id).filter(transaction=row)
-        }
+        stored = Categorization.objects.for_company(company.id).filter(transaction=row).order_by("position", "id")
+        existing = {categorization.id: categorization for categorization in stored}
         categorizations = validate_categorizations(row, existing, inputs)
+        legs = {part.id: build_stored_input(part) for part in existing.values() if part.counter_id}
+        categorizations |= {leg_id: merge_leg_input(leg, categorizations[leg_id]) for leg_id, leg in legs.items()}
+        before = {str(part.id): build_categorization_snapshot(build_stored_input(part)) for part in existing.values()}
+        after = {str(part_id): build_categorization_snapshot(part) for part_id, part in categorizations.items()}
+        is_unchanged = list(before.items()) == list(after.items())  # in the same order too
+        if is_unchanged and not row.categorizations_auto_assigned:
+            return row
         delete_postings(company=company, transaction_ids=[row.id])
         Categorization.objects.for_company(company.id).filter(transaction=row).unlinked().delete()
-        leg_ids = {
-            stored_categorization.id for stored_categorization in existing.values() if stored_categorization.counter_id
-        }
-        write_split_categorizations(row, categorizations, leg_ids=leg_ids, stored=existing.values())
+        write_split_categorizations(row, categorizations, leg_ids=legs.keys(), stored=existing.values())
         recompute_totals_and_postings(change, [row.id])
         row.last_updated_time, row.last_updated_user_id = context.time, context.actor
-        before = {
-            str(stored_categorization.id): build_categorization_snapshot(
-                stored_categorization.category_id, stored_categorization.value
-            )
-            for stored_categorization in existing.values()
-        }
-        after = {
-            str(categorization_id): build_categorization_snapshot(categorization.category_id, categorization.value)
-            for categorization_id, categorization in categorizations.items()
-        }
         change.record_bulk("transaction.split", "transaction", entity_id=row.id, before=before, after=after)
     return row
 
 
-def build_categorization_snapshot(category_id: UUID, value: Decimal) -> dict[str, str]:
-    """Return what the audit log keeps of a categorization."""
-    return {"category_id": str(category_id), "value": str(value)}
+def build_stored_input(stored: Categorization) -> CategorizationInput:
+    """Return a stored categorization as the request that leaves it unchanged."""
+    return CategorizationInput(
+        key=str(stored.id),
+        category_id=stored.category_id,
+        lines=stored.split,
+        counterparty_id=stored.counterparty_id,
+        rule=RecognitionRule(stored.rule, stored.rule_start_date, stored.rule_end_date, stored.invoice_date),
+        pass_through_tax=stored.pass_through_tax,
+        source_note=stored.source_note,
+    )
+
+
+def merge_leg_input(leg: CategorizationInput, sent: CategorizationInput) -> CategorizationInput:
+    """Return a leg of a transfer with what can be changed of it: counterparty and note."""
+    return replace(leg, counterparty_id=sent.counterparty_id, source_note=sent.source_note)
+
+
+def build_categorization_snapshot(categorization: CategorizationInput) -> dict[str, Any]:
+    """Return what the audit log keeps of a categorization: the fields that a person can set."""
+    rule = categorization.rule
+    return {
+        "category_id": categorization.category_id,
+        "value": categorization.value,
+        "counterparty_id": categorization.counterparty_id,
+        "pl_split": categorization.lines,
+        "rule": rule.type,
+        "rule_start_date": rule.start,
+        "rule_end_date": rule.end,
+        "invoice_date": rule.invoice_date,
+        "pass_through_tax": categorization.pass_through_tax,
+        "source_note": categorization.source_note,
+    }
 
 
 def validate_categorizations(

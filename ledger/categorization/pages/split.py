@@ -25,7 +25,6 @@ from ledger.categorization.serializers import categorizations
 from ledger.models import Categorization, Transaction
 from ledger.money.amounts import normalize_typed_amount, parse_api_amount
 from ledger.money.calc.money import format_amount
-from ledger.recognition.service_periods import RecognitionRule
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name, list_counterparty_suggestions
 from ledger.transactions.pages.detail import (
     get_transaction_or_404,
@@ -99,7 +98,7 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
     reader = SplitFormReader(page, row, index_counterparty_names(parts, names))
     form = BoundForm(values={}, fields=reader.form_field_by_pointer)
     with page.handle_errors(form):
-        inputs = [build_leg_input(part) for part in parts if part.counter_id]
+        inputs = [split.build_stored_input(part) for part in parts if part.counter_id]
         unlinked_amount = row.amount_value - row.transferred_value
         resolved_rows = resolve_split_rows(rows, amount=unlinked_amount, currency=row.amount_currency)
         inputs += categorizations.to_categorization_inputs(
@@ -266,19 +265,6 @@ class SplitFormReader:
         if known_id and name == known_name:
             return known_id
         return get_counterparty_by_name(self.page, name, pointer=pointer).id
-
-
-def build_leg_input(leg: Categorization) -> split.CategorizationInput:
-    """Return a leg of a transfer unchanged; it must be sent with the other categorizations."""
-    return split.CategorizationInput(
-        key=str(leg.id),
-        category_id=leg.category_id,
-        lines=leg.split,
-        counterparty_id=leg.counterparty_id,
-        rule=RecognitionRule(leg.rule, leg.rule_start_date, leg.rule_end_date, leg.invoice_date),
-        pass_through_tax=leg.pass_through_tax,
-        source_note=leg.source_note,
-    )
 
 
 # ---------------------------------------------------------------------------------------------- the page

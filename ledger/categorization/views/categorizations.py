@@ -47,8 +47,8 @@ class CategorizationViewSet(CompanyViewSet):
 
         `plSplit` and `passThroughTax` have the currency and sign of the transaction. Together they must not exceed its
         amount (400 `split_exceeds_amount`). Send legs of transfers unchanged (409 `transaction_linked`). You cannot
-        change the categorization of an opening balance (409 `transaction_is_initial_balance`). Also needs
-        `transactions:read`.
+        change the categorization of an opening balance (409 `transaction_is_initial_balance`). Sending the
+        same categorizations with their ids changes nothing and creates no event. Also needs `transactions:read`.
         """
         inputs = categorizations.to_categorization_inputs(self.parse_body(categorizations.CategorizationMap))
         if inputs:

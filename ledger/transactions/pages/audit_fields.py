@@ -1,4 +1,4 @@
-"""What the audit log shows of transactions beside their columns: amounts by category, and the legs of transfers."""
+"""What the audit log shows of transactions beside their columns: categorizations, and the legs of transfers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from companies.audit.changes import FieldChange, ValueFormatter
@@ -16,10 +17,21 @@ from companies.models import AuditEntry
 from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
-from ledger.models import BulkOperation, Transaction
-from ledger.transactions.pages.labels import HIDDEN_NAME
+from ledger.calc.recognition import DateRule
+from ledger.models import RULE_NOTE_PREFIX, BulkOperation, PlType, Transaction
+from ledger.transactions.pages.labels import ASSIGNER_LABELS, DATE_RULE_LABELS, HIDDEN_NAME
 
 Fields = dict[UUID, Sequence[FieldChange]]
+CATEGORIZATION_FIELDS = {  # column of a categorization in an entry → field that labels it
+    "pl_split": "pl_type",
+    "pass_through_tax": "pass_through_tax",
+    "counterparty_id": "counterparty",
+    "rule": "rule",
+    "rule_start_date": "service_start_date",
+    "rule_end_date": "service_end_date",
+    "invoice_date": "invoice_date",
+    "source_note": "source_note",
+}
 
 
 def list_transaction_fields(entries: Sequence[AuditEntry], names: AuditNames) -> Fields:
@@ -34,24 +46,62 @@ def list_transaction_fields(entries: Sequence[AuditEntry], names: AuditNames) ->
 
 
 def list_categorization_fields(entry: AuditEntry, names: AuditNames) -> Iterator[FieldChange]:
-    """Yield the categories whose amount changed, each with its amount before and after."""
-    before, after = sum_by_category(entry.before or {}), sum_by_category(entry.after or {})
+    """Yield what changed of the categorizations, by category: the amount first, then the other fields."""
+    before, after = group_by_category(entry.before or {}), group_by_category(entry.after or {})
     formatter = ValueFormatter(names, names.get_currency("transaction", entry.entity_id))
     for category_id in {**before, **after}:
-        if before.get(category_id) != after.get(category_id):
-            label = names.format_reference("category_id", category_id) or str(HIDDEN_NAME)
-            texts = (formatter.format_amount(amounts.get(category_id)) for amounts in (before, after))
-            yield FieldChange(label, *texts)
+        sides = before.get(category_id, []), after.get(category_id, [])
+        category = names.format_reference("category_id", category_id) or str(HIDDEN_NAME)
+        amounts = [formatter.format_amount(sum_amounts(parts)) for parts in sides]
+        if amounts[0] != amounts[1]:
+            yield FieldChange(category, *amounts)
+        for column, field in CATEGORIZATION_FIELDS.items():
+            texts = [format_categorization_values(formatter, column, parts) for parts in sides]
+            is_default = not all(sides) and str(DATE_RULE_LABELS[DateRule.TRANSACTION_DATE]) in texts
+            if texts[0] != texts[1] and not is_default:
+                yield FieldChange(f"{category} — {capfirst(get_field_label(field))}", *texts)
 
 
-def sum_by_category(categorizations: Mapping[str, Any]) -> dict[str, Decimal]:
-    """Return the amount of each category."""
-    amounts: dict[str, Decimal] = {}
+def group_by_category(categorizations: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the stored categorizations of each category."""
+    groups: dict[str, list[dict[str, Any]]] = {}
     for part in categorizations.values():
         if isinstance(part, dict):
-            category_id = part["category_id"]
-            amounts[category_id] = amounts.get(category_id, Decimal(0)) + Decimal(str(part["value"]))
-    return amounts
+            groups.setdefault(part["category_id"], []).append(part)
+    return groups
+
+
+def sum_amounts(parts: Sequence[Mapping[str, Any]]) -> Decimal | None:
+    """Return the amount of categorizations; None without any."""
+    return sum((Decimal(str(part["value"])) for part in parts), Decimal(0)) if parts else None
+
+
+def format_categorization_values(formatter: ValueFormatter, column: str, parts: Sequence[Mapping[str, Any]]) -> str:
+    """Format a field of the categorizations of a category; entries of earlier versions do not have all fields."""
+    values = [part[column] for part in parts if part.get(column) is not None]
+    match column:
+        case "pl_split":
+            texts = list_line_texts(formatter, values)
+        case "pass_through_tax":
+            texts = [formatter.format_amount(Decimal(value)) for value in values]
+        case "source_note":  # those of automatic categorizations are codes
+            texts = [note for note in values if note not in ASSIGNER_LABELS and not note.startswith(RULE_NOTE_PREFIX)]
+        case _:
+            texts = [formatter.format_short(column, value) for value in values]
+    return ", ".join(filter(None, texts))
+
+
+def list_line_texts(formatter: ValueFormatter, splits: Iterable[Mapping[str, str]]) -> list[str]:
+    """Return the P&L lines with their amounts; one alone has the amount of its category."""
+    lines = [
+        (formatter.format_value("pl_type", line), split[line])
+        for split in splits
+        for line in PlType.values
+        if line in split
+    ]
+    if len(lines) == 1:
+        return [lines[0][0]]
+    return [f"{line} {formatter.format_amount(Decimal(value))}" for line, value in lines]
 
 
 def list_leg_ids(entry: AuditEntry) -> list[str]:

@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
+from companies.audit.changes import build_history_context
 from companies.audit.names import find_actor_names
 from companies.closed_periods import is_day_closed
 from companies.pages.context import CompanyPage, company_page
@@ -55,6 +56,7 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
     )
     user_ids = {actor for actor in (row.created_user_id, row.last_updated_user_id, row.assigned_user_id) if actor}
     actors = find_actor_names(page, user_ids)
+    history = list_transaction_history(page, row, categorizations=categorizations, assigner_names=assigner_names)
     return page.render(
         "ledger/transactions/transaction.html",
         tab="transactions",
@@ -82,7 +84,7 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
         files=list(list_attached_files(page, row)),
         loose=list(list_unattached_files(page)),
         keeps=page.has_permission(Permission.FILES_WRITE),
-        history=list_transaction_history(page, row, categorizations=categorizations, assigner_names=assigner_names),
+        **build_history_context(page, history, row.id),
         sees_history=page.has_permission(Permission.AUDIT_READ),
         sees_files=page.has_permission(Permission.FILES_READ),
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),

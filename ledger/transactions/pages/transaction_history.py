@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
-from companies.audit.changes import AuditChange, build_audit_changes
+from companies.audit.changes import MAX_HISTORY_CHANGES, AuditChange, build_audit_changes
 from companies.models import AuditEntry, parse_id
 from companies.models.tenancy import get_id_time
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.models import AuditEntryTransaction, Categorization, ImportBatch, PendingSnapshot, Transaction
 
-MAX_ENTRIES = 50
+MAX_ENTRIES = MAX_HISTORY_CHANGES + 1  # one more tells that there are more
 
 
 def list_transaction_history(

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from django.urls import reverse
 
-from companies.audit.changes import AuditChange, build_audit_changes
+from companies.audit.changes import MAX_HISTORY_CHANGES, AuditChange, build_audit_changes
 from companies.models import AuditEntry
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.models import File
 from planning.models import InvoiceFile, PlannedTransaction
 
-MAX_ENTRIES = 50
+MAX_ENTRIES = MAX_HISTORY_CHANGES + 1  # one more tells that there are more
 ENTITY_TYPES = ("invoice", "plannedTransaction")  # it may have been either
 
 

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from companies.audit.changes import build_history_context
 from companies.models import Currency
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
@@ -126,7 +127,7 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
         settlements=list_settlement_rows(planned),
         due_date=compute_due_date(planned.build_invoice_dates()) if planned.is_invoice else None,
         files=list_invoice_files(page, planned),
-        history=list_planned_history(page, planned),
+        **build_history_context(page, list_planned_history(page, planned), planned.id),
         missing=missing_currency,
         writes=page.has_permission(Permission.PLANNING_WRITE),
     )

@@ -55,6 +55,23 @@ def test_split_is_returned_as_sent_and_closes_transaction(api, books, bank, acme
     assert again.json()["categorizations"] == answer.json()["categorizations"]
 
 
+def test_put_of_the_same_categorizations_writes_no_audit_entry(api, books, bank):
+    made = books.book(bank, "-30.00")
+    path = f"transactions/{made['id']}/categorizations"
+    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -20}, "usingDateRule": {"type": "month"}}
+    unchanged = api.put(path, {"categorizations": {}})
+    assert (unchanged.status_code, unchanged.json()["lastUpdatedTime"]) == (200, made["lastUpdatedTime"])
+    assert api.get("events", {"type": "transaction.split"}).json() == []
+    split = api.put(path, {"categorizations": {"0": part, "1": part | {"plSplit": {"cogs": -10}}}})
+    again = api.put(path, {"categorizations": split.json()["categorizations"]})
+    assert (again.json(), again["ETag"]) == (split.json(), split["ETag"])
+    assert len(api.get("events", {"type": "transaction.split"}).json()) == 1
+    (first, *_) = split.json()["categorizations"]
+    changed = api.put(path, {"categorizations": split.json()["categorizations"] | {first: part | {"sourceNote": "a"}}})
+    assert changed.json()["categorizations"][first]["sourceNote"] == "a"
+    assert len(api.get("events", {"type": "transaction.split"}).json()) == 2
+
+
 def test_invalid_categorization_keys_are_replaced_and_order_is_kept(books, bank):
     made = books.book(bank, "-30.00")
     hosting, support = books.category("hosting"), books.category("support")

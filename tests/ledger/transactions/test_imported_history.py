@@ -26,7 +26,13 @@ def test_history_names_file_of_pending_row_and_file_of_booking(api, main, pages,
     assert upload_statement(api, FINAL, "final.xml").status_code == 200
     assert [(change.label, change.fields) for change in list_changes(pages.get(f"/{row['id']}"))] == [
         ("Transaction booked", {"File name": ("—", "final.xml")}),
-        ("Transaction categorized", {"Hosting": ("—", "−€40.00")}),
+        (
+            "Transaction categorized",
+            {
+                "Hosting": ("—", "−€40.00"),
+                "Hosting — P&L line": ("—", "Cost of revenue"),
+            },
+        ),
         ("Pending transaction imported", {"File name": ("—", "notes.xml")}),
     ]
 
@@ -80,5 +86,5 @@ def test_history_shows_automatic_settlement(api, books, bank, pages):
     assert books.read(row)["settlements"]
     settled = list_changes(pages.get(f"/{row}"))[0]
     assert settled.label == "Planned transactions settled (1)"
-    text = "date 15 Mar 2026, planned transaction Rent, amount -80, transaction 15 Mar 2026"
+    text = "date 15 Mar 2026, planned transaction Rent, amount −80.00, transaction 15 Mar 2026"
     assert settled.fields == {"Pairs": ("—", text)}

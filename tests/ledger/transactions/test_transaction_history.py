@@ -4,7 +4,10 @@ import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
+from companies.audit import changes
+from companies.models import AuditEntry, generate_id
 from tests import factories
 from tests.change_tables import list_changes
 from tests.ledger.conftest import get_page_text
@@ -35,9 +38,12 @@ def test_history_describes_changes_with_their_authors(pages, books, bought, savi
         ("Transfer linked", "", "API key “test”", {
             "Main": ("—", "15 Mar 2026, −€120.00"), "Savings": ("—", "15 Mar 2026, €20.00"),
         }),
-        ("Transaction categorized", "", alice.display_name, {"Customer support": ("−€20.00", "—")}),
         ("Transaction categorized", "", alice.display_name, {
-            "Hosting": ("—", "−€100.00"), "Customer support": ("—", "−€20.00"),
+            "Customer support": ("−€20.00", "—"), "Customer support — P&L line": ("Cost of revenue", "—"),
+        }),
+        ("Transaction categorized", "", alice.display_name, {
+            "Hosting": ("—", "−€100.00"), "Hosting — P&L line": ("—", "Cost of revenue"),
+            "Customer support": ("—", "−€20.00"), "Customer support — P&L line": ("—", "Cost of revenue"),
         }),
         ("Transaction updated", "", alice.display_name, {
             "Amount": ("−€119.00", "−€120.00"), "From / to": ("Nimbus Cloud", "Nimbus"), "Notes": ("paid late", "—"),
@@ -47,6 +53,67 @@ def test_history_describes_changes_with_their_authors(pages, books, bought, savi
             "From / to": ("—", "Nimbus Cloud"),
         }),
     ], "latest first"  # fmt: skip
+
+
+def test_history_shows_every_changed_field_of_a_categorization(pages, books, bought, acme, api):
+    vendor, hosting = factories.make_customer(acme, "Nimbus"), books.category("hosting")
+    path = f"transactions/{bought}/categorizations"
+    plain = {"categoryId": hosting, "plSplit": {"cogs": -119}}
+    (part_id,) = api.put(path, {"categorizations": {"0": plain}}).json()["categorizations"]
+    period = {"type": "servicePeriod", "startDate": "2026-03-01", "endDate": "2026-05-31"}
+    changed = {
+        "categoryId": hosting, "plSplit": {"cogs": -100}, "passThroughTax": -19, "usingDateRule": period,
+        "counterparty": {"id": str(vendor.id)}, "sourceNote": "invoice 7",
+    }  # fmt: skip
+    assert api.put(path, {"categorizations": {part_id: changed}}).status_code == 200
+    other = changed | {"usingDateRule": {"type": "month"}}
+    assert api.put(path, {"categorizations": {part_id: other}}).status_code == 200
+    moved, edited, created, _booked = list_changes(pages.get(f"/{bought}"))
+    assert created.fields == {"Hosting": ("—", "−€119.00"), "Hosting — P&L line": ("—", "Cost of revenue")}
+    assert edited.fields == {
+        "Hosting — Pass-through tax": ("—", "−€19.00"),
+        "Hosting — Counterparty": ("—", "Nimbus"),
+        "Hosting — Date rule": ("Transaction date", "Service period"),
+        "Hosting — Service start date": ("—", "1 Mar 2026"),
+        "Hosting — Service end date": ("—", "31 May 2026"),
+        "Hosting — Note": ("—", "invoice 7"),
+    }
+    assert moved.fields == {
+        "Hosting — Date rule": ("Service period", "Whole month"),
+        "Hosting — Service start date": ("1 Mar 2026", "—"),
+        "Hosting — Service end date": ("31 May 2026", "—"),
+    }
+
+
+def test_history_shows_amounts_by_profit_and_loss_line(pages, books, bought, api):
+    category = api.post("categories", {"name": "Servers", "plTypes": ["cogs", "pd"]}).json()["id"]
+    path = f"transactions/{bought}/categorizations"
+    body = {"categorizations": {"0": {"categoryId": category, "plSplit": {"cogs": -119}}}}
+    (part_id,) = api.put(path, body).json()["categorizations"]
+    part = {"categoryId": category, "plSplit": {"cogs": -100, "pd": -19}}
+    assert api.put(path, {"categorizations": {part_id: part}}).status_code == 200
+    assert list_changes(pages.get(f"/{bought}"))[0].fields == {
+        "Servers — P&L line": ("Cost of revenue", "Cost of revenue −€100.00, Product development −€19.00")
+    }
+
+
+def test_history_shows_entries_of_earlier_versions(pages, books, bought, acme, alice):
+    part = {"category_id": books.category("hosting"), "value": "-100.0000"}
+    AuditEntry.objects.create(
+        company=acme, time=timezone.now(), actor=str(alice.pk), action="transaction.split", entity_type="transaction",
+        entity_id=bought, before={}, after={str(generate_id()): part},
+    )  # fmt: skip
+    assert list_changes(pages.get(f"/{bought}"))[0].fields == {"Hosting": ("—", "−€100.00")}
+
+
+def test_history_links_to_all_changes_if_there_are_more(pages, books, bought, api, acme, monkeypatch):
+    link = f'href="/app/companies/{acme.id}/settings/activity?thing={bought}"'
+    monkeypatch.setattr(changes, "MAX_HISTORY_CHANGES", 2)
+    assert api.put(f"transactions/{bought}", {"notes": "a"}).status_code == 200
+    assert link not in pages.get(f"/{bought}").content.decode()
+    assert api.put(f"transactions/{bought}", {"notes": "b"}).status_code == 200
+    answer = pages.get(f"/{bought}")
+    assert (link in answer.content.decode(), len(list_changes(answer))) == (True, 2)
 
 
 def test_history_describes_bulk_actions_and_undo(pages, books, bought, bank, savings, api):
@@ -67,7 +134,7 @@ def test_history_describes_bulk_actions_and_undo(pages, books, bought, bank, sav
     changes = list_changes(pages.get(f"/{bought}"))
     category = {"Category": ("—", "Hosting"), "P&L line": ("—", "Cost of revenue")}
     assert [(change.label, change.fields) for change in changes] == [
-        ("Document created", {"Size": ("—", str(len(PDF))), "Data status": ("—", "open")}),
+        ("Document created", {"Size": ("—", str(len(PDF))), "Data status": ("—", "Not read")}),
         ("Transfer linked", {"Savings": ("—", "15 Mar 2026, €119.00"), "Main": ("—", "15 Mar 2026, −€119.00")}),
         ("Bulk change undone (2)", {"Action": ("—", "rules")}),
         ("Rules applied (2)", {}),
@@ -108,7 +175,9 @@ def test_history_hides_what_the_reader_may_not_see(books, bought, savings, acme,
     answer = pages_of(eve, acme).get(f"/{bought}")
     linked, document, merged, categorized, created = list_changes(answer)
     assert list(linked.fields) == ["(no access)"]
-    assert categorized.fields == {"(no access)": ("—", "−€100.00")}
+    assert categorized.fields == {
+        "(no access)": ("—", "−€100.00"), "(no access) — P&L line": ("—", "Cost of revenue"),
+    }  # fmt: skip
     assert (document.fields, merged.fields, "Account" in created.fields) == ({}, {}, False)
     for hidden in ("Nimbsu", "Initech", "bill.pdf", "Hosting", "Savings", "Main", "“test”"):
         assert hidden not in get_page_text(answer), hidden

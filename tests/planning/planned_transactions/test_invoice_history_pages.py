@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from companies.audit import changes
 from companies.locales import get_current_locale
 from tests.change_tables import list_changes
 from tests.ledger.files.einvoice_documents import build_blank_pdf, build_ubl
@@ -57,8 +58,8 @@ def test_history_tells_who_settled_how_much(owner, acme, api, ledger, browser_of
     paid = ledger.pay(owed, "40.00", -2)
     api.post(f"planned_transactions/{owed['id']}/unsettle", {"date": owed["startDate"], "transactionId": paid})
     ledger.write_off(owed, 0)
-    changes = list_changes(owner.get(f"/app/companies/{acme.id}/planned/{owed['id']}"))
-    written_off, unsettled, settled, created = changes
+    answer = owner.get(f"/app/companies/{acme.id}/planned/{owed['id']}")
+    written_off, unsettled, settled, created = list_changes(answer)
     due, today = (get_current_locale().format_day(TODAY + timedelta(days=days)) for days in (-3, 0))
     assert (written_off.label, unsettled.label) == ("Invoice written off", "Invoice unsettled")
     assert written_off.fields["Settlements"] == ("—", f"{due} date {today}, reason Lost, amount €100.00")
@@ -66,6 +67,17 @@ def test_history_tells_who_settled_how_much(owner, acme, api, ledger, browser_of
     assert settled.fields["Settlements"][1].startswith(f"{due} amount €40.00, transaction ")
     assert unsettled.fields["Settlements"] == settled.fields["Settlements"][::-1]
     assert (created.label, created.fields["Amount"]) == ("Invoice created", ("—", "€100.00"))
+
+
+def test_history_links_to_all_changes_if_there_are_more(owner, acme, ledger, monkeypatch):
+    owed = ledger.invoice("100.00", days=-3)
+    link = f'href="/app/companies/{acme.id}/settings/activity?thing={owed["id"]}"'
+    monkeypatch.setattr(changes, "MAX_HISTORY_CHANGES", 1)
+    path = f"/app/companies/{acme.id}/planned/{owed['id']}"
+    assert link not in owner.get(path).content.decode()
+    ledger.write_off(owed, 0)
+    answer = owner.get(path)
+    assert (link in answer.content.decode(), len(list_changes(answer))) == (True, 1)
 
 
 def test_history_of_an_imported_invoice_names_the_file(owner, acme, api):
