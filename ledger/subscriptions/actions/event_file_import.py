@@ -223,15 +223,19 @@ def to_import_item(event: TableEvent, default_currency: str) -> EventImportItem:
 
 
 def find_other_customer_faults(events: Sequence[TableEvent], items: Sequence[EventImportItem]) -> list[RowFault]:
-    """Return faults of events whose subscription has another customer in an earlier row."""
-    rows: dict[str, tuple[str, int]] = {}  # subscription → its customer and the line that names it
+    """Return faults of events whose subscription has another customer in an earlier row.
+
+    Customers differ by their external ids, or by their names where a row lacks the external id.
+    """
+    first_rows: dict[str, tuple[int, EventImportItem]] = {}  # subscription → line and item that name it first
     faults = []
     for event, item in zip(events, items, strict=True):
-        customer = item.customer_external_id or item.customer_name
-        if item.subscription_external_id is None or customer is None:
+        if item.subscription_external_id is None:
             continue
-        first_customer, line = rows.setdefault(item.subscription_external_id, (customer, event.line))
-        if customer != first_customer:
+        line, first = first_rows.setdefault(item.subscription_external_id, (event.line, item))
+        ids = first.customer_external_id, item.customer_external_id
+        customer, other = ids if all(ids) else (first.customer_name, item.customer_name)
+        if customer and other and customer != other:
             faults.append(
                 RowFault(
                     event.position,
@@ -239,7 +243,7 @@ def find_other_customer_faults(events: Sequence[TableEvent], items: Sequence[Eve
                     "customer",
                     "invalid_value",
                     "This subscription belongs to “{customer}” on line {first_line}.",
-                    {"customer": first_customer[:80], "first_line": str(line)},
+                    {"customer": customer[:80], "first_line": str(line)},
                 )
             )
     return faults

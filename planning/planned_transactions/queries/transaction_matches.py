@@ -139,8 +139,8 @@ def list_settlement_candidates(*, planned: PlannedTransaction, occurrence: Plann
     """List up to 15 transactions that could settle an occurrence, whatever their amount, if anything is left of them.
 
     Those that name its counterparty or invoice number first, then nearest amounts, then nearest days. They are on its
-    account, or on any if it has none, in its direction, and at most 60 days away; none is categorized to another
-    counterparty, and none is a transfer unless one is planned. `used_value` is what they settle elsewhere. Two
+    account, or on any if it has none, in its direction, and at most 60 days away; none is categorized to other
+    counterparties only, and none is a transfer unless one is planned. `used_value` is what they settle elsewhere. Two
     statements.
     """
     amount, day = Decimal(occurrence.open_amount_value), occurrence.date
@@ -160,9 +160,9 @@ def list_settlement_candidates(*, planned: PlannedTransaction, occurrence: Plann
     if planned.transfer_account_id is None:
         rows = rows.filter(transferred_value=0)
     if planned.counterparty_id is not None:
-        counterparties = Categorization.objects.filter(company=OuterRef("company"), transaction=OuterRef("id"))
-        counterparties = counterparties.exclude(counterparty=None)
-        rows = rows.exclude(Exists(counterparties.exclude(counterparty=planned.counterparty_id)))
+        parts = Categorization.objects.for_company(planned.company_id).filter(transaction=OuterRef("id"))
+        has_counterparty = Exists(parts.filter(counterparty__isnull=False))
+        rows = rows.filter(~has_counterparty | Exists(parts.filter(counterparty=planned.counterparty_id)))
     order = (Abs(F("amount_value") - amount), compute_days_apart(day), "id")
     named = list(rows.filter(build_naming_condition(planned)).order_by(*order)[:MAX_CANDIDATES])
     unnamed = rows.exclude(id__in=[row.id for row in named]).order_by(*order)

@@ -330,6 +330,14 @@ def test_subscription_of_two_customers_is_rejected(api, acme):
     assert list_stored() == []
 
 
+def test_customer_of_a_subscription_may_lack_the_external_id_or_change_the_name(api, acme):
+    headings = "Customer,Customer ID,Date,MRR,Subscription ID"
+    lines = ("Globex,c1,2024-01-15,50.00,s1", "Globex,,2024-02-15,60.00,s1", "Globex Inc.,c1,2024-03-15,70.00,s1")
+    assert import_file(api, *lines, headings=headings).json()["count"] == 3
+    other = import_file(api, *lines, "Globex,c2,2024-04-15,80.00,s1", headings=headings)
+    assert list_errors(other) == [("#/events/3/customer", "invalid_value")]
+
+
 def test_cancellation_of_an_unknown_subscription_is_rejected(api, acme):
     assert import_file(api, FILE[0]).status_code == 200
     lines = ("Initech,Pro,2024-05-01,,EUR,cancel,", "Globex,Pro,2024-05-01,,EUR,cancel,")

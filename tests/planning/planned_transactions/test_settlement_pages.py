@@ -1,6 +1,7 @@
 """Settling on pages: one press for what fits, a choice for the rest, and the way from each to the other."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
@@ -172,9 +173,17 @@ def test_payments_of_others_and_transfers_are_not_offered(owner, acme, api, acco
     leg = {"accountId": reserve, "date": str(DUE_DAY + timedelta(days=1)), "amountValue": "100.00", "fromTo": "Reserve"}
     body = {"sourceTransactionId": moved, "targetTransactionId": api.post("transactions", leg).json()["id"]}
     assert api.post("transactions/link_transfer", body).status_code == 200
+    shared = book(1, "-150.00", "Card payment")
+    parts = {
+        str(uuid4()): {"categoryId": category, "plSplit": {"cogs": amount}, "counterparty": {"id": counterparty}}
+        for counterparty, amount in ((landlord, -100), (other, -50))
+    }
+    divided = api.put(f"transactions/{shared}/categorizations", {"categorizations": parts})
+    assert divided.status_code == 200, divided.content
     plan = {"accountId": account, "name": "Rent", "startDate": str(DUE_DAY), "amountValue": "-100.00"}
     planned = api.post("planned_transactions", plan | {"autoSettle": False, "counterparty": {"id": landlord}}).json()
     page = owner.get(build_page_path(acme, f"/{planned['id']}/occurrences/{DUE_DAY}/settle")).content.decode()
     assert f'value="{paid_to[landlord]}"' in page
+    assert f'value="{shared}"' in page, "a part of it is the landlord's"
     assert f'value="{paid_to[other]}"' not in page
     assert f'value="{moved}"' not in page
