@@ -9,13 +9,13 @@ from django.utils.translation import gettext as _
 from companies.errors import ValidationFailed
 
 
-def find_uploaded_file(files: "MultiValueDict[str, Any]", name: str = "file") -> UploadedFile | None:
-    """Return the file of a field; None if there is none.
+def find_uploaded_file(form: "MultiValueDict[str, Any]", name: str = "file") -> UploadedFile | None:
+    """Return the file of a field; None if there is none. A part without a file name is text, not a file.
 
     Raises:
         ValidationFailed: there are several.
     """
-    uploaded_files = files.getlist(name)
-    if len(uploaded_files) > 1:
+    parts = form.getlist(name)
+    if len(parts) > 1:
         raise ValidationFailed([(f"#/{name}", "several_files", _("Send only one file."))])
-    return uploaded_files[0] if uploaded_files else None
+    return next((part for part in parts if isinstance(part, UploadedFile)), None)

@@ -262,7 +262,7 @@ def build_history(events: Iterable[tuple[date, str, str, Decimal]]) -> list[tupl
     history: list[tuple[int, Contracts]] = []
     current_number = None
     for day, subscription, currency, monthly in events:
-        number = day.year * MONTHS_PER_YEAR + day.month - 1
+        number = to_month_number(day)
         if current_number is not None and number != current_number:
             history.append((current_number, _sum_contracts(live_contracts)))
         live_contracts[subscription] = (currency, monthly)

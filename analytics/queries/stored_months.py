@@ -17,7 +17,7 @@ ByBasis = dict[str, dict[int, MovementTotals]]
 
 
 _PLACES = ", ".join(["%s"] * (3 + len(MOVEMENT_COLUMNS)))
-# Raw SQL: the ORM cannot add to the stored value on conflict.
+# Raw SQL: the ORM cannot add to the stored value on conflict. Replacing shares the statement.
 _INSERT = f"""
     INSERT INTO ledger_recurringmonth AS m (company_id, basis, month, {", ".join(MOVEMENT_COLUMNS)}) VALUES ({_PLACES})
     ON CONFLICT (company_id, basis, month) DO UPDATE SET """  # noqa: S608 - names of columns

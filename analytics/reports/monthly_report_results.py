@@ -1,6 +1,6 @@
 """Sections of the monthly report about the profit and loss."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
 
@@ -20,7 +20,13 @@ from analytics.queries.posted_results import CellKey
 from analytics.queries.profit_and_loss import ResultRow, is_favourable
 from analytics.reports.monthly_report_tables import CellFormatter, ReportCell, ReportRow, ReportTable
 from analytics.reports.period_headings import PeriodHeading
-from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow, build_statement, format_category_name
+from analytics.reports.profit_and_loss_table import (
+    CellAmounts,
+    StatementRow,
+    build_statement,
+    format_category_name,
+    has_plan,
+)
 from companies.locales import get_current_locale
 from ledger.calc.months import add_months
 from ledger.models import EXPENSE_LINES, PlType
@@ -54,11 +60,6 @@ def is_result_favourable(row: StatementRow, difference: Decimal) -> bool | None:
     return is_favourable(row.line or PlType.REVENUE, difference)
 
 
-def has_plan(rows: Iterable[StatementRow]) -> bool:
-    """Return whether anything is planned: then nothing planned in a row is a plan of zero."""
-    return any(row.cells[0].planned for row in rows)
-
-
 def build_result_cells(row: StatementRow, cells: CellFormatter, *, is_planned: bool) -> list[ReportCell]:
     """Return actual, plan, variance from the plan, and last year of a row; costs are negative.
 
@@ -88,7 +89,7 @@ def sign_amount(row: StatementRow, amount: Decimal | None) -> Decimal | None:
 
 def build_month_result_table(report: ReportMonth, rows: Sequence[StatementRow]) -> ReportTable:
     """Build the profit and loss of the month, against plan and last year."""
-    cells, is_planned = CellFormatter(report), has_plan(rows)
+    cells, is_planned = CellFormatter(report), has_plan(rows, 0)
     return ReportTable(
         id="results",
         title=_("Profit and loss"),
@@ -106,7 +107,7 @@ def build_year_table(report: ReportMonth) -> ReportTable:
     }
     rows = []
     year_rows = build_statement_rows(report, [*to_date, *list_missing_lines(to_date, whole_year)], {})
-    is_planned = has_plan(year_rows)
+    is_planned = has_plan(year_rows, 0)
     for row in year_rows:
         if is_line_or_sum(row):
             plan = planned.get(row.name, ZERO)

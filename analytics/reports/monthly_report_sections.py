@@ -21,7 +21,7 @@ from analytics.queries.runway import Runway
 from analytics.reports import monthly_report_aging, monthly_report_cash, monthly_report_results
 from analytics.reports.monthly_report_results import BuildUrl
 from analytics.reports.monthly_report_tables import CellFormatter, ReportCell, ReportRow, ReportTable
-from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow
+from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow, has_plan
 from companies.permissions import Permission, Permissions
 from ledger.models import PlType
 from ledger.transactions.pages.labels import LINE_LABELS, SUBTOTAL_LABELS
@@ -140,7 +140,7 @@ def build_result_figures(results: Sequence[StatementRow], cells: CellFormatter) 
     revenue = by_name.get(revenue_label, empty)
     rows = [revenue, by_name[profit_label]]
     rows += [by_name[str(SUBTOTAL_LABELS[line])] for line in (PlType.GA, PlType.NO)]
-    is_planned = monthly_report_results.has_plan(results)
+    is_planned = has_plan(results, 0)
     figures = [
         ReportRow(row.name, monthly_report_results.build_result_cells(row, cells, is_planned=is_planned))
         for row in rows

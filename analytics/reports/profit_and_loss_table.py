@@ -175,8 +175,9 @@ def build_statement_sheet(table: ProfitAndLossTable, *, title: str, style: Sheet
     Args:
         compares_plan: whether actual, plan and variance stand beside each other.
     """
-    has_plan = [any(row.cells[place].planned for row in table.rows) for place in range(len(table.headings))]
-    builder = StatementSheetBuilder(table, compares_plan, has_plan)
+    builder = StatementSheetBuilder(
+        table, compares_plan, [has_plan(table.rows, place) for place in range(len(table.headings))]
+    )
     return Sheet(
         title,
         _("Line"),
@@ -187,16 +188,18 @@ def build_statement_sheet(table: ProfitAndLossTable, *, title: str, style: Sheet
     )
 
 
+def has_plan(rows: Iterable[StatementRow], place: int) -> bool:
+    """Return whether anything is planned in a period: then nothing planned in a row is a plan of zero."""
+    return any(row.cells[place].planned for row in rows)
+
+
 @dataclass(frozen=True, slots=True)
 class StatementSheetBuilder:
-    """Builds the sheet of a table.
-
-    `has_plan` is by place whether anything is planned in the period: then nothing planned in a row is a plan of zero.
-    """
+    """Builds the sheet of a table. `plans` is by place whether its period has a plan."""
 
     table: ProfitAndLossTable
     compares_plan: bool
-    has_plan: Sequence[bool]
+    plans: Sequence[bool]
 
     @property
     def compares(self) -> bool:
@@ -239,7 +242,7 @@ class StatementSheetBuilder:
                 cells.append(SheetCell(apply_sign(row, amounts.planned)))
             else:
                 cells += self.build_period_cells(
-                    row, amounts, has_plan=self.has_plan[place], in_percent=self.shows_percentage(place)
+                    row, amounts, is_planned=self.plans[place], in_percent=self.shows_percentage(place)
                 )
         places = [place for place in range(len(row.cells)) if place not in self.planned_places]
         actual = [row.cells[place] for place in places]
@@ -247,11 +250,11 @@ class StatementSheetBuilder:
         if self.planned_places and not (self.compares_plan or self.compares):
             later = sum((row.cells[place].planned for place in self.planned_places), start=ZERO)
             total = CellAmounts(total.actual + later)
-        has_plan = any(self.has_plan[place] for place in places)
-        return [*cells, *self.build_period_cells(row, total, has_plan=has_plan, in_percent=False)]
+        is_planned = any(self.plans[place] for place in places)
+        return [*cells, *self.build_period_cells(row, total, is_planned=is_planned, in_percent=False)]
 
     def build_period_cells(
-        self, row: StatementRow, amounts: CellAmounts, *, has_plan: bool, in_percent: bool
+        self, row: StatementRow, amounts: CellAmounts, *, is_planned: bool, in_percent: bool
     ) -> list[SheetCell]:
         note = ""
         if amounts.reported is not None:
@@ -259,10 +262,10 @@ class StatementSheetBuilder:
             note = _("reported {amount}").format(amount=reported)
         cells = [SheetCell(apply_sign(row, amounts.actual), amounts.link if amounts.actual else "", note=note)]
         if self.compares_plan:
-            variance = amounts.actual - amounts.planned if has_plan else None
+            variance = amounts.actual - amounts.planned if is_planned else None
             tones = {None: "", True: "good", False: "bad"}
             tone = tones[profit_and_loss.is_favourable(row.line or PlType.REVENUE, variance)]
-            cells.append(SheetCell(apply_sign(row, amounts.planned) if has_plan else None))
+            cells.append(SheetCell(apply_sign(row, amounts.planned) if is_planned else None))
             cells.append(SheetCell(None if variance is None else apply_sign(row, variance), tone=tone))
             if in_percent:
                 share = None

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
 from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseBase
@@ -269,7 +268,7 @@ class ApiViewSet(ViewSet):
             raise UnsupportedMediaType(self.request.content_type or "")
         self.report_ignored_fields(sorted(set(form) - set(names)))
         file = find_uploaded_file(form)
-        if not isinstance(file, UploadedFile):  # a part without a file name is text
+        if file is None:
             raise ValidationError({"file": "Send a file in this field."}, code="required")
         if repeated := [name for name in names if name not in lists and len(form.getlist(name)) > 1]:
             raise ValidationFailed([(f"#/{name}", "invalid_value", "Must be sent only once.") for name in repeated])
