@@ -90,12 +90,13 @@ def sign_amount(row: StatementRow, amount: Decimal | None) -> Decimal | None:
 def build_month_result_table(report: ReportMonth, rows: Sequence[StatementRow]) -> ReportTable:
     """Build the profit and loss of the month, against plan and last year."""
     cells, is_planned = CellFormatter(report), has_plan(rows, 0)
+    hint = _("Income is positive, costs are negative. Variance is actual less plan.")
     return ReportTable(
         id="results",
         title=_("Profit and loss"),
         head=[_("Line"), _("Actual"), _("Plan"), _("Variance"), _("Last year")],
         rows=[ReportRow(row.name, build_result_cells(row, cells, is_planned=is_planned), row.kind) for row in rows],
-        hint=_("Income is positive, costs are negative. Variance is actual less plan."),
+        hint=f"{hint} {cells.describe_plan()}".strip(),
     )
 
 
@@ -120,6 +121,7 @@ def build_year_table(report: ReportMonth) -> ReportTable:
         title=_("Plan and actual, {year} to date").format(year=report.month.year),
         head=[_("Line"), _("Actual"), _("Plan"), _("Variance"), _("Plan {year}").format(year=report.month.year)],
         rows=rows,
+        hint=cells.describe_plan(),
     )
 
 

@@ -101,6 +101,7 @@ def build_key_figure_table(
         title=_("Key figures"),
         head=[_("Figure"), _("Actual"), _("Plan"), _("Variance"), _("Last year")],
         rows=rows,
+        hint=cells.describe_plan(),
     )
 
 

@@ -72,6 +72,16 @@ class CellFormatter:
     def format_reported_amount(self, amount: ReportedAmount, *, link: str = "") -> ReportCell:
         return self.format_amount(amount.value, other=amount.other, link=link)
 
+    def describe_plan(self) -> str:
+        """Return of which day the plan is in the report of a closed month; empty for others."""
+        report = self.report
+        if not (report.closing and report.is_closed):
+            return ""
+        if report.closing.plan is None:
+            return _("Plan as of today.")
+        day = get_current_locale().format_day(report.closing.created_time)
+        return _("Plan as of {day}, when the month was closed.").format(day=day)
+
     def describe_other(self, text: str) -> str:
         label = _("now {amount}") if self.report.is_closed else _("reported {amount}")
         return label.format(amount=text)
