@@ -27,14 +27,13 @@ class ReportCell:
 
 @dataclass(frozen=True, slots=True)
 class ReportRow:
-    """A row; `kind` is line, category, sum or empty. `details` are (text, amount, link) of rows behind it."""
+    """A row; `kind` is line, category, detail of the row before, sum or empty."""
 
     label: Text
     cells: Sequence[ReportCell]
     kind: str = ""
     note: Text = ""
     link: str = ""
-    details: Sequence[tuple[str, str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
