@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy
 
 from companies.api.fields import parse_month_path
 from companies.audit.changes import AuditChange, build_audit_changes
@@ -14,6 +15,7 @@ from companies.audit.names import find_actor_names
 from companies.errors import NotFoundError
 from companies.locales import get_current_locale
 from companies.models import AuditEntry
+from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
@@ -27,18 +29,32 @@ from ledger.closings.serializers import CloseRequest, ReopenRequest
 from ledger.models import Account, Category, Closing, PlType, translate_category_name
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.rates import get_rate_table
-from ledger.transactions.pages.labels import LINE_LABELS
+from ledger.transactions.pages.labels import LINE_LABELS, join_texts
 
+CHECK_LABELS = {  # by their names in the API
+    "uncategorized": ngettext_lazy("{count} uncategorized transaction", "{count} uncategorized transactions"),
+    "pending": ngettext_lazy("{count} pending transaction", "{count} pending transactions"),
+    "unreconciledAccounts": ngettext_lazy(
+        "{count} account that is not reconciled", "{count} accounts that are not reconciled"
+    ),
+    "overdue": ngettext_lazy("{count} overdue planned transaction", "{count} overdue planned transactions"),
+}
 READ, MANAGE = Permission.FINANCIALS_READ, Permission.CLOSINGS_MANAGE
 
 
+class AccountName(NamedTuple):
+    id: UUID
+    name: str
+
+
 class CheckLine(NamedTuple):
-    """One check before closing: how much is unfinished, and the page that lists it."""
+    """One check before closing: how much is unfinished, and the page or the accounts that list exactly that."""
 
     label: str
     unfinished: int
-    page: str
-    query: str
+    page: str = ""
+    query: str = ""
+    accounts: Sequence[AccountName] = ()
 
 
 @company_page(reads=READ, writes=MANAGE)
@@ -78,10 +94,11 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
         first_month=get_current_locale().format_month(through[0], full=True) if through else "",
         last_month=get_current_locale().format_month(through[-1], full=True) if through else "",
         chosen=format_month(chosen) if chosen else "",
-        checks=describe_checks(result, through),
+        checks=describe_checks(page, result, through),
+        accounts_without_statement=list_account_names(page, result.accounts_without_statement),
         missing_rates=", ".join(result.missing_rates),
         passed=result.passed,
-        rows=[(row, format_month(row.month), *find_closer_and_reopener_names(row, people)) for row in rows],
+        rows=[(row, format_month(row.month), *describe_closing(row, people)) for row in rows],
         manages=page.has_permission(MANAGE),
         now=format_month(page.today),
     )
@@ -94,24 +111,55 @@ def list_closable_months(page: CompanyPage) -> list[date]:
     return months[::-1]
 
 
-def find_closer_and_reopener_names(row: Closing, people: dict[str, str]) -> tuple[str, str]:
-    """Return the names of who closed a month and who reopened it."""
-    service = _("System")
-    return people.get(row.created_user_id or "", service), people.get(row.reopened_user_id or "", service)
+def describe_closing(row: Closing, people: dict[str, str]) -> tuple[str, str, str]:
+    """Return what was unfinished when a month was closed, and the names of who closed and who reopened it."""
+    service, checks = _("System"), describe_acknowledged_checks(row)
+    return checks, people.get(row.created_user_id or "", service), people.get(row.reopened_user_id or "", service)
 
 
-def describe_checks(checks: CloseChecks, months: Sequence[date]) -> list[CheckLine]:
-    """Return the checks, each with the page that lists what is unfinished."""
+def describe_checks(page: CompanyPage, checks: CloseChecks, months: Sequence[date]) -> list[CheckLine]:
+    """Return the checks, each with where what is unfinished is listed."""
     if not months:
         return []
-    window = f"startDate={months[0]}&endDate={get_last_day_of_month(months[-1])}"
+    end = get_last_day_of_month(months[-1])
+    days = f"startDate={months[0]}&endDate={end}"
+    # Pending transactions may be older than the first booked one.
+    pending_days = days if page.company.closed_through else f"endDate={end}"
+    unreconciled = list_account_names(page, checks.unreconciled_accounts)
+    overdue_query = f"?overdueFrom={months[0]}&overdueTo={end}#late-title"
     return [
-        CheckLine(_("Uncategorized transactions"), checks.uncategorized, "transactions", f"?{window}&open=true"),
-        CheckLine(_("Pending transactions"), checks.pending, "transactions", f"?{window}&pending=true"),
-        CheckLine(_("Accounts that are not reconciled"), len(checks.unreconciled_accounts), "accounts", ""),
-        CheckLine(_("Overdue planned transactions"), checks.overdue, "planned", ""),
-        CheckLine(_("Missing exchange rates"), len(checks.missing_rates), "exchange-rates", ""),
+        CheckLine(
+            _("Uncategorized transactions"),
+            checks.uncategorized,
+            "transactions",
+            f"?{days}&open=true&pending=false",
+        ),
+        CheckLine(_("Pending transactions"), checks.pending, "transactions", f"?{pending_days}&pending=true"),
+        CheckLine(_("Accounts that are not reconciled"), len(unreconciled), accounts=unreconciled),
+        CheckLine(_("Overdue planned transactions"), checks.overdue, "planned", overdue_query),
+        CheckLine(_("Missing exchange rates"), len(checks.missing_rates), "exchange-rates"),
     ]
+
+
+def list_account_names(page: CompanyPage, account_ids: Sequence[UUID]) -> list[AccountName]:
+    """Return accounts with their names, in the given order."""
+    rows = Account.objects.for_company(page.company.id).filter(id__in=account_ids).values_list("id", "name")
+    names = dict(rows) if account_ids else {}
+    return [AccountName(account_id, names[account_id]) for account_id in account_ids]
+
+
+def describe_acknowledged_checks(closing: Closing) -> str:
+    """Return what was unfinished when a month was closed; empty if nothing was, or it was not stored."""
+    checks = closing.acknowledged_checks
+    if not checks:
+        return ""
+    counts = {name: len(value) if isinstance(value, list) else value for name, value in checks.items()}
+    items = [
+        (label % counts[name]).format(count=format_count(counts[name]))
+        for name, label in CHECK_LABELS.items()
+        if counts[name]
+    ]
+    return _("Closed with {items}").format(items=join_texts(items))
 
 
 # ---------------------------------------------------------------------------------------------- one month
@@ -151,7 +199,7 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
         month=month,
         title=get_current_locale().format_month(first, full=True),
         closing=shown,
-        versions=[(row, *find_closer_and_reopener_names(row, people)) for row in versions],
+        versions=[(row, *describe_closing(row, people)) for row in versions],
         rows=describe_differences(page, differences),
         missing_currency=missing_currency,
         reopens=[

@@ -16,6 +16,7 @@ MAX_CLOSINGS = 12_000  # a month each, over a thousand years
 MAX_VERSION = 2_147_483_647
 MAX_FIGURES = 100_000
 MAX_ENTRIES = 100_000
+MAX_CHECKED = 2_147_483_647  # of one kind
 DIGEST_LENGTH = 64
 STATUSES = ["closed", "reopened"]
 FIGURES = ["balance", "inflow", "outflow", "profitAndLoss", "recurringRevenue"]
@@ -35,6 +36,22 @@ class CloseRequest(StrictSerializer):
 
 class ReopenRequest(StrictSerializer):
     reason = fields.TextField(min_length=1, max_length=MAX_REASON_LENGTH, trim_whitespace=True)
+
+
+class CloseChecksSerializer(StrictSerializer):
+    """What was unfinished when months were closed."""
+
+    uncategorized = fields.IntegerField(min_value=0, max_value=MAX_CHECKED, help_text="Uncategorized transactions.")
+    pending = fields.IntegerField(min_value=0, max_value=MAX_CHECKED, help_text="Pending transactions.")
+    unreconciledAccounts = serializers.ListField(  # noqa: N815 - stored as on the wire
+        child=fields.IdField(),
+        max_length=MAX_CHECKED,
+        help_text="Accounts that were out of balance, or whose statements ended before the month did.",
+    )
+    overdue = fields.IntegerField(min_value=0, max_value=MAX_CHECKED, help_text="Overdue planned transactions.")
+    missingRates = serializers.ListField(  # noqa: N815
+        child=fields.CurrencyField(), max_length=0, help_text="Always empty: missing rates prevent closing."
+    )
 
 
 class ClosingSerializer(StrictSerializer):
@@ -59,6 +76,11 @@ class ClosingSerializer(StrictSerializer):
         allow_null=True,
         max_length=DIGEST_LENGTH,
         help_text="Digest of the previous closing; null for the company's first.",
+    )
+    acknowledged_checks = CloseChecksSerializer(
+        allow_null=True,
+        read_only=True,
+        help_text="Checks that failed and were acknowledged, over all months closed at once; null if none did.",
     )
 
 

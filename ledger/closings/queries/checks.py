@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Max, Min, Sum
@@ -22,13 +22,17 @@ MAX_RATE_AGE = timedelta(days=7)  # of the rate at a month's end
 
 @dataclass(frozen=True, slots=True)
 class CloseChecks:
-    """What is unfinished in the months to close: counts, ids of accounts, codes of currencies."""
+    """What is unfinished in the months to close: counts, ids of accounts, codes of currencies.
+
+    ``accounts_without_statement`` are no check: nothing says whether they agree with their bank.
+    """
 
     uncategorized: int = 0
     pending: int = 0
     unreconciled_accounts: list[UUID] = field(default_factory=list)
     overdue: int = 0
     missing_rates: list[str] = field(default_factory=list)
+    accounts_without_statement: list[UUID] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -54,28 +58,46 @@ def check_months(company: Company, months: Sequence[date], *, today: date, rates
     rows = Transaction.objects.for_company(company.id).filter(date__lte=end)
     if company.closed_through is not None:  # what lies in closed months was acknowledged
         rows = rows.filter(date__gt=company.closed_through)
+    accounts = load_statement_accounts(company)
     overdue = hooks.count_overdue_occurrences.run(company=company, start=months[0], end=end, today=today)
     return CloseChecks(
         uncategorized=rows.booked().open().without_initial_balances().count(),
         pending=rows.filter(pending=True).count(),
-        unreconciled_accounts=list_unreconciled_accounts(company, end=end),
+        unreconciled_accounts=[each.id for each in accounts if each.is_unreconciled(end)],
         overdue=sum(overdue),
         missing_rates=list_missing_rates(company, months, rates=rates),
+        accounts_without_statement=[each.id for each in accounts if each.is_without_statement],
     )
 
 
-def list_unreconciled_accounts(company: Company, *, end: date) -> list[UUID]:
-    """Return accounts that differ from their bank's balance, or whose statements end before the day."""
+class StatementAccount(NamedTuple):
+    """An account with the last day of its bank statements, None without one."""
+
+    id: UUID
+    has_mismatch: bool
+    last_day: date | None
+
+    def is_unreconciled(self, end: date) -> bool:
+        """Whether it differs from its bank's balance, or its statements end before the day."""
+        return self.has_mismatch or (self.last_day is not None and self.last_day < end)
+
+    @property
+    def is_without_statement(self) -> bool:
+        return self.last_day is None and not self.has_mismatch
+
+
+def load_statement_accounts(company: Company) -> list[StatementAccount]:
+    """Return the accounts that are not archived, in display order; two statements."""
     accounts = Account.objects.for_company(company.id).filter(archived=False).in_display_order()
-    connections = dict(accounts.values_list("id", "bank_connection"))
     statements = (
         Statement.objects.for_company(company.id).filter(day__isnull=False).order_by().values_list("account_id")
     )
     last_days = dict(statements.annotate(last=Max("day")))
     return [
-        account_id
-        for account_id, bank_connection in connections.items()
-        if (bank_connection or {}).get("balanceMismatchSince") or last_days.get(account_id, end) < end
+        StatementAccount(
+            account_id, bool((bank_connection or {}).get("balanceMismatchSince")), last_days.get(account_id)
+        )
+        for account_id, bank_connection in accounts.values_list("id", "bank_connection")
     ]
 
 

@@ -119,16 +119,26 @@ def list_upcoming_occurrences(
     return [to_upcoming_occurrence(due, accounts, matching_transactions) for due in dues]
 
 
-def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, str]) -> Outlook:
+def build_outlook(
+    page: CompanyPage,
+    *,
+    end: dt.date,
+    accounts: Mapping[UUID, str],
+    overdue_days: tuple[dt.date, dt.date] | None = None,
+) -> Outlook:
     """Build the outlook of all planned transactions.
 
     Only the occurrences that are shown are built: the days of rules without overrides are merged, and the first
     of them taken, since hundreds of daily rules have a hundred thousand occurrences.
 
+    Args:
+        overdue_days: first and last day of the overdue ones to show, as `count_overdue_occurrences` counts them.
+
     Raises:
         MissingRate: a currency has no exchange rate.
     """
     start, _ = get_outlook_window(page.today)
+    first, last = overdue_days or (dt.date.min, page.today)
     rows = list_outlook_rules(page, end=end)
     settled = find_settled_amounts(rows)
     settled_ids = {planned_id for planned_id, _ in settled}
@@ -140,6 +150,8 @@ def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, st
         )
     )
     overdue = [due for due in dues if due.expected.date < page.today and due.expected.is_open]
+    if overdue_days:
+        overdue = [due for due in overdue if due.state == "overdue" and first <= due.expected.date <= last]
     due_ahead = [due for due in dues if due.expected.date >= page.today and due.state != "skipped"]
     done = [due for due in dues if due.expected.date < page.today and not due.expected.is_open]
     late: list[Iterable[DueOccurrence]] = [overdue]
@@ -148,9 +160,10 @@ def build_outlook(page: CompanyPage, *, end: dt.date, accounts: Mapping[UUID, st
     for planned in unchanged_rules:
         days = list_expected_days(planned.recurrence_rule(), window_start=start, window_end=end)
         today_at = bisect_left(days, page.today, key=itemgetter(0))
-        late.append(iter_unchanged_occurrences(planned, days[:today_at], today=page.today))
+        late_days = [day for day in days[:today_at] if first <= day[0] <= last]
+        late.append(iter_unchanged_occurrences(planned, late_days, today=page.today))
         ahead.append(iter_unchanged_occurrences(planned, days[today_at:], today=page.today))
-        late_count += today_at
+        late_count += len(late_days)
         ahead_count += len(days) - today_at
     matching_transactions = find_matching_transactions(page, rows, settled=settled)
     shown_late, shown_ahead = (

@@ -1,6 +1,8 @@
 """What is unfinished before a month is closed: each check counts what it says, up to the month's end."""
 
+import re
 from datetime import UTC, datetime
+from html import unescape
 
 import pytest
 import time_machine
@@ -8,6 +10,7 @@ import time_machine
 from ledger.models import Rate
 from ledger.money.rates import load_rates
 from tests.ledger.closings.test_protection import mt940
+from tests.ledger.conftest import get_page_text as text
 from tests.ledger.statement_upload import upload_statement
 
 pytestmark = pytest.mark.django_db
@@ -83,3 +86,72 @@ def test_rate_is_missing_from_the_eighth_day_before_the_months_end(books, march,
     Rate.objects.filter(currency="USD", date__gt="2026-01-31").delete()
     load_rates(data=f"Date,USD\n{published},2\n".encode(), source="test", now=datetime.now(tz=UTC))
     assert checks()["missingRates"] == missing
+
+
+def read_check_links(owner, acme, month="2026-03"):
+    """The links behind the checks of the page, by label."""
+    shown = owner.get(f"/app/companies/{acme.id}/closings", {"month": month}).content.decode()
+    table = shown[shown.index('data-table="checks"') : shown.index("</table>")]
+    rows = re.findall(r'<tr><th scope="row">(.*?)</tr>', table, re.S)
+    return {
+        re.split(r"<", row)[0].strip(): [unescape(link) for link in re.findall(r'href="([^"]+)"', row)] for row in rows
+    }
+
+
+def test_links_of_checks_lead_to_what_is_counted(acme, owner, api, books, bank, march, checks):
+    books.book(bank, "-3.00", "2026-03-20", fromTo="Uncategorized one")
+    books.book(bank, "-4.00", "2026-03-21", fromTo="Pending one", pending=True)
+    books.book(bank, "-5.00", "2026-04-01", fromTo="Later one")
+    links = read_check_links(owner, acme)
+    uncategorized = text(owner.get(links["Uncategorized transactions"][0]))
+    pending = text(owner.get(links["Pending transactions"][0]))
+    assert ("Uncategorized one" in uncategorized, "Pending one" in uncategorized) == (True, False)
+    assert ("Uncategorized one" in pending, "Pending one" in pending) == (False, True)
+    assert "Later one" not in uncategorized
+    counts = checks()
+    assert (counts["uncategorized"], counts["pending"]) == (1, 1)
+
+
+def test_link_of_overdue_payments_leads_to_those_of_the_months_to_close(acme, owner, api, bank, march, checks):
+    for name, day in (("Due in March", "2026-03-30"), ("Due in April", "2026-04-02")):
+        plan = {"name": name, "accountId": bank, "startDate": day, "amountValue": "-100.00", "autoSettle": False}
+        assert api.post("planned_transactions", plan).status_code == 201
+    with time_machine.travel(datetime(2026, 4, 10, tzinfo=UTC), tick=False):
+        assert checks()["overdue"] == 1
+        [link] = read_check_links(owner, acme)["Overdue planned transactions"]
+        shown = owner.get(link.split("#")[0]).content.decode()
+        overdue = shown[shown.index('data-table="overdue"') :]
+        overdue = overdue[: overdue.index("</table>")]
+        assert "Due in March" in overdue
+        assert "Due in April" not in overdue
+        assert "Due in April" in owner.get(f"/app/companies/{acme.id}/planned").content.decode()
+
+
+def test_page_names_accounts_that_are_not_reconciled_and_those_without_statement(acme, owner, books, bank, march):
+    account = books.account(name="Statements")
+    content = mt940("260227", "C1000,00", "260330", "C1000,00", [])
+    upload_statement(books.api, content, accountId=account, name="a.sta")
+    answer = owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"})
+    assert "Accounts that are not reconciled Statements 1" in text(answer)
+    assert "1 account has no statement, so it is not reconciled: Main" in text(answer)
+    assert [link.rsplit("/", 1)[1] for link in read_check_links(owner, acme)["Accounts that are not reconciled"]] == [
+        account
+    ]
+
+
+def test_acknowledged_checks_are_kept_with_the_closing(acme, owner, api, books, bank, march, reopen):
+    for day in ("20", "21", "22"):
+        books.book(bank, "-3.00", f"2026-03-{day}")
+    answer = api.post("closings", {"month": "2026-03", "acknowledge": True})
+    assert answer.status_code == 201, answer.content
+    expected = {"uncategorized": 3, "pending": 0, "unreconciledAccounts": [], "overdue": 0, "missingRates": []}
+    assert answer.json()["acknowledgedChecks"] == expected
+    assert api.get("closings").json()[0]["acknowledgedChecks"] == expected
+    address = f"/app/companies/{acme.id}/closings"
+    assert "Closed with 3 uncategorized transactions" in text(owner.get(address))
+    assert "Closed with 3 uncategorized transactions" in text(owner.get(f"{address}/2026-03"))
+
+
+def test_closing_without_unfinished_items_has_no_acknowledged_checks(api, march):
+    answer = api.post("closings", {"month": "2026-03", "acknowledge": True})
+    assert answer.json()["acknowledgedChecks"] is None
