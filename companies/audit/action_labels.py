@@ -91,7 +91,7 @@ ACTION_LABELS = {  # of actions that an entity and a verb do not name
     "company.copied": _("Sandbox created"),
     "company.logoRemoved": _("Logo removed"),
     "company.logoReplaced": _("Logo replaced"),
-    "invoice.settled": _("Part of an invoice settled"),
+    "invoice.settled": _("Invoice partly paid"),
     "invoices.importUndone": _("Import of invoices undone"),
     "member.declined": _("Invitation declined"),
     "member.invitedAgain": _("Invitation resent"),

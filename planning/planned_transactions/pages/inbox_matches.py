@@ -69,7 +69,8 @@ def build_settlement_offer(
     return InboxOffer(
         what=expected.name,
         detail=f"{format_local_day(transaction.date)} {counterparty_name} · "
-        f"{names.get_account_name(transaction.account_id)} · {expected_text}{describe_evidence(upcoming)}",
+        f"{names.get_account_name(transaction.account_id)} · {expected_text}"
+        f"{describe_part_payment(upcoming, transaction)}{describe_evidence(upcoming)}",
         amount=transaction.amount_value,
         currency=transaction.amount_currency,
         address=reverse("occurrence-settle", args=[page.company.id, upcoming.planned.id, expected.original_date]),
@@ -92,6 +93,18 @@ def build_settlement_offer(
 def get_payer_name(transaction: Transaction) -> str:
     """Return the bank's name of the other party of a transaction, or its text."""
     return (transaction.from_to or transaction.description or _("Transaction"))[:60]
+
+
+def describe_part_payment(upcoming: UpcomingOccurrence, transaction: Transaction) -> str:
+    """Return how much a transaction pays of what is open, to be put behind other facts; empty where it pays all."""
+    expected = upcoming.expected
+    is_part = abs(transaction.amount_value) < abs(upcoming.amount_to_come)
+    if transaction.amount_currency != expected.amount_currency or not is_part:
+        return ""
+    amount, total = (
+        format_money(value, expected.amount_currency) for value in (transaction.amount_value, upcoming.amount_to_come)
+    )
+    return " · " + _("pays {amount} of {total}").format(amount=amount, total=total)
 
 
 def describe_evidence(upcoming: UpcomingOccurrence) -> str:

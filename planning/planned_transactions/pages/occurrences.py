@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from companies.errors import ValidationFailed
 from companies.locales import get_current_locale
+from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form, parse_form_amounts
 from companies.permissions import Permission
@@ -183,7 +184,7 @@ def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Htt
                 amount_value=parse_settled_amount(posted, get_planned_transaction_or_404(page, planned_id)),
                 rest_reason=_("Paid less than planned") if posted.get("closeRest") else None,
             )
-            message = format_occurrence_message(_("{name} on {day} settled."), planned, original)
+            message = describe_payment(page, planned, original)
             return redirect_after_occurrence_change(page, planned, message, settled=f"{planned.id}.{original}")
         return page.redirect("planned-one", planned_id=planned_id)
     planned = get_planned_transaction_or_404(page, planned_id)
@@ -271,6 +272,21 @@ def redirect_after_occurrence_change(
     if return_page:
         return page.redirect_with_message(message, return_page)
     return page.redirect_with_message(message, "planned-one", planned_id=planned.id)
+
+
+def describe_payment(page: CompanyPage, planned: PlannedTransaction, original: dt.date) -> str:
+    """Return the message after settling: whether the occurrence is paid, or how much of it."""
+    stored = get_planned_transaction_or_404(page, planned.id)
+    settled = find_settled_amounts([stored])
+    occurrence = get_planned_occurrence(stored, original, today=page.today, settled=settled)
+    if not Decimal(occurrence.open_amount_value):
+        return format_occurrence_message(_("{name} on {day} paid."), planned, original)
+    paid, total = (
+        format_money(Decimal(amount), occurrence.amount_currency)
+        for amount in (occurrence.settled_amount_value, occurrence.amount_value)
+    )
+    text = _("{name} on {day} partly paid: {amount} of {total}.")
+    return text.format(name=planned.name, day=format_local_day(original), amount=paid, total=total)
 
 
 def format_occurrence_message(text: str, planned: PlannedTransaction, original: dt.date) -> str:

@@ -1,5 +1,6 @@
 """Pages: settle several invoices with one transaction, and take all of its settlements back."""
 
+from collections.abc import Collection
 from decimal import Decimal, InvalidOperation
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
 from ledger.transactions.pages.return_urls import build_inbox_url
 from planning.calc.invoice_matching import MAX_SUMMED_INVOICES
+from planning.models import PlannedTransaction
 from planning.planned_transactions.actions.transaction_settlements import (
     RequestedSettlement,
     settle_with_transaction,
@@ -34,10 +36,31 @@ def settle_sum_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
             transaction_id=transaction_id,
             settlements=parse_settlements(page.request.POST.get("settlements", "")),
         )
-        message = ngettext("{count} invoice settled.", "{count} invoices settled.", len(settled))
-        messages.success(page.request, message.format(count=format_count(len(settled))))
+        messages.success(page.request, describe_payments(page, {each.id for each in settled}))
         return redirect(build_inbox_url(page, page.request.POST.get("next"), settled=transaction_id))
     return page.redirect("inbox")
+
+
+def describe_payments(page: CompanyPage, invoice_ids: Collection[UUID]) -> str:
+    """Return the message after settling invoices: how many are paid, and how many in part."""
+    invoices = PlannedTransaction.objects.for_company(page.company.id).filter(id__in=invoice_ids)
+    paid = invoices.filter(is_closed=True).count()
+    return f"{format_payment_counts(paid=paid, partly_paid=len(invoice_ids) - paid)}."
+
+
+def format_payment_counts(*, paid: int, partly_paid: int) -> str:
+    """Format numbers of invoices, such as: 3 invoices paid, 1 partly paid.
+
+    >>> format_payment_counts(paid=3, partly_paid=1)
+    '3 invoices paid, 1 partly paid'
+    """
+    if not paid and partly_paid:
+        text = ngettext("{count} invoice partly paid", "{count} invoices partly paid", partly_paid)
+        return text.format(count=format_count(partly_paid))
+    texts = [ngettext("{count} invoice paid", "{count} invoices paid", paid).format(count=format_count(paid))]
+    if partly_paid:
+        texts.append(_("{count} partly paid").format(count=format_count(partly_paid)))
+    return ", ".join(texts)
 
 
 @company_page(writes=Permission.PLANNING_WRITE)

@@ -63,7 +63,7 @@ def test_history_tells_who_settled_how_much(owner, acme, api, ledger, browser_of
     due, today = (get_current_locale().format_day(TODAY + timedelta(days=days)) for days in (-3, 0))
     assert (written_off.label, unsettled.label) == ("Invoice written off", "Invoice unsettled")
     assert written_off.fields["Settlements"] == ("—", f"{due} date {today}, reason Lost, amount €100.00")
-    assert settled.label == "Part of an invoice settled"
+    assert settled.label == "Invoice partly paid"
     assert settled.fields["Settlements"][1].startswith(f"{due} amount €40.00, transaction ")
     assert unsettled.fields["Settlements"] == settled.fields["Settlements"][::-1]
     assert (created.label, created.fields["Amount"]) == ("Invoice created", ("—", "€100.00"))

@@ -63,7 +63,7 @@ def test_inbox_settles_a_sum_with_one_button_and_undoes_it(owner, acme, api, pla
     address = f"/app/companies/{acme.id}/planned/transactions/{payment}/settle"
     assert address in page
     answer = owner.post(address, {"settlements": find_settlements_field(page), "next": "done"}, follow=True)
-    assert f"{count} invoices settled." in get_page_text(answer)
+    assert f"{count} invoices paid." in get_page_text(answer)
     assert list_settlements(payment) == planned
     undo = f"/app/companies/{acme.id}/planned/transactions/{payment}/unsettle"
     assert undo in answer.content.decode()
