@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from companies.hooks import Hook
@@ -121,6 +121,19 @@ def list_counterparty_uses(company_id: UUID, counterparty_id: UUID) -> Iterable[
 @Hook
 def list_invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, date]:
     """Return the invoice date of what a transaction settled, by transaction id."""
+    return {}
+
+
+class InvoicePayments(NamedTuple):
+    """How many invoices were paid, and how many in part."""
+
+    paid: int = 0
+    partly_paid: int = 0
+
+
+@Hook
+def count_import_payments(*, company_id: UUID, import_ids: Sequence[UUID]) -> dict[UUID, InvoicePayments]:
+    """Return the invoices that the transactions of imports pay, by import."""
     return {}
 
 

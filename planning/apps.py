@@ -38,6 +38,7 @@ class PlanningConfig(AppConfig):
         hooks.list_invoice_dates.register(settlements.find_settled_invoice_dates)
         hooks.render_file_panels.register(render_invoice_of_file)
         hooks.build_planned_file_lookup.register(build_planned_file_lookup)
+        hooks.count_import_payments.register(settlements.count_import_payments)
         hooks.list_settled_occurrences.register(settlements.find_settled_occurrences)
         hooks.count_overdue_occurrences.register(occurrences.count_overdue_occurrences)
         hooks.list_inbox_notices.register(overdue_notice.list_overdue_notices)

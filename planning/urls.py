@@ -4,7 +4,7 @@ from django.urls import path
 
 from planning.invoice_files import pages as invoice_file_pages
 from planning.invoice_files.views import InvoiceFileViewSet
-from planning.invoices.pages import invoice_import, invoice_imports
+from planning.invoices.pages import import_payments, invoice_import, invoice_imports
 from planning.invoices.pages import invoices as invoice_pages
 from planning.invoices.views import (
     InvoiceExportViewSet,
@@ -102,6 +102,7 @@ urlpatterns = [
     path("app/companies/<str:company_id>/payables/import", invoice_import.upload_invoices_page, {"kind": "payables"}, name="payables-import"),
     path("app/companies/<str:company_id>/payables/import/<uuid:upload_id>", invoice_import.review_invoices_page, {"kind": "payables"}, name="payables-import-check"),
     path("app/companies/<str:company_id>/invoice-imports", invoice_imports.show_invoice_imports, name="invoice-imports"),
+    path("app/companies/<str:company_id>/imports/<uuid:import_id>/payments", import_payments.show_import_payments, name="import-payments"),
     path("app/companies/<str:company_id>/invoice-imports/<uuid:invoice_import_id>", invoice_imports.show_invoice_import, name="invoice-import"),
     path("app/companies/<str:company_id>/invoice-imports/<uuid:invoice_import_id>/undo", invoice_imports.undo_invoice_import_page, name="invoice-import-undo"),
     path(PLAN, plan.show_plan, name="plan"),

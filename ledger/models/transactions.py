@@ -79,6 +79,7 @@ class ImportBatch(CompanyOwned):
     count = models.IntegerField()
     skipped_before_data_start = models.IntegerField()
     duplicates = models.IntegerField()
+    lapsed = models.IntegerField(db_default=0)  # of the duplicates: pending entries that the bank no longer reports
     created_time = models.DateTimeField()
     created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
     filename = models.CharField(max_length=255, null=True)  # noqa: DJ001

@@ -4,17 +4,18 @@ deleted.
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from companies.change import CompanyChange
 from companies.models import AuditContext, Company, IdIn
+from ledger.hooks import InvoicePayments
 from ledger.models import Account, Transaction
 from ledger.recognition.actions.period_updates import recompute_periods
 from planning.models import OVERRIDE_COLUMNS, PlannedOverride, PlannedTransaction, Settlement
@@ -136,3 +137,29 @@ def clear_closed_account(*, account: Account, context: AuditContext) -> None:
     plans.update(last_updated_time=context.time, last_updated_user_id=context.actor)
     overrides.update(account=None)
     overrides.filter(**{f"{patched}__isnull": True for patched in OVERRIDE_COLUMNS}).delete()
+
+
+def count_import_payments(*, company_id: UUID, import_ids: Sequence[UUID]) -> dict[UUID, InvoicePayments]:
+    """Return the invoices that the transactions of imports pay, by import; an invoice counts once."""
+    rows = (
+        list_import_settlements(company_id, import_ids)
+        .order_by()
+        .values_list("transaction__import_batch_id", "planned_id", "planned__is_closed")
+        .distinct()
+    )
+    counts: dict[UUID, InvoicePayments] = {}
+    for import_id, _planned_id, is_paid in rows:
+        before = counts.get(import_id, InvoicePayments())
+        counts[import_id] = InvoicePayments(before.paid + is_paid, before.partly_paid + (not is_paid))
+    return counts
+
+
+def list_import_settlements(company_id: UUID, import_ids: Sequence[UUID]) -> QuerySet[Settlement]:
+    """Return the settlements of invoices by transactions of imports."""
+    return Settlement.objects.for_company(company_id).filter(
+        transaction__import_batch__in=import_ids,
+        transaction__company_id=company_id,
+        planned__company_id=company_id,
+        planned__invoice_date__isnull=False,
+        planned__frequency=None,
+    )

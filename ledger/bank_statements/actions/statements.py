@@ -289,6 +289,7 @@ def store_import_batch(
     outcome = TransactionImportOutcome(
         count=result.count,
         duplicates=result.duplicates,
+        lapsed=result.lapsed,
         skipped_before_data_start=result.skipped_before_data_start,
         rows=NewStatementItems(result.statements, count=result.count),
         known=decision.known,

@@ -29,6 +29,7 @@ from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES
+from ledger.imports.pages.outcome_messages import describe_import_payments
 from ledger.imports.pages.uploaded_files import (
     WaitingFile,
     add_waiting_files,
@@ -358,7 +359,8 @@ def submit_statement_import(page: CompanyPage, files: list[UploadedStatement], c
             if file not in waiting:
                 uploads.delete_upload(**get_upload_owner(page), upload_id=file.upload_id)
         if received:
-            messages.success(page.request, format_statement_result(received))
+            paid = describe_import_payments(page, [each.batch for each in received])
+            messages.success(page.request, f"{format_statement_result(received)}{paid}")
         add_waiting_files(
             page, [WaitingFile(str(file.upload_id), file.name, file.query_items[1][1]) for file in waiting]
         )

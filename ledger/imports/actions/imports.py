@@ -45,6 +45,7 @@ class TransactionImportOutcome:
     skipped_before_data_start: int = 0
     skipped_closed: int = 0
     duplicates: int = 0
+    lapsed: int = 0  # of the duplicates: pending entries that the bank no longer reports
     possible_duplicates: int = 0  # new rows with the day and amount of one that is there with other words
     errors: list[Fault] = field(default_factory=list)
     batch: ImportBatch | None = None
@@ -52,6 +53,11 @@ class TransactionImportOutcome:
     booked: list[tuple[StoredTransaction, Entry]] = field(default_factory=list)  # pending rows, and what books them
     rows: SizedRows = field(default_factory=list)  # what is stored, or would be
     known: list[UUID] = field(default_factory=list)  # stored rows that it has too; they stay when theirs is undone
+
+    @property
+    def known_count(self) -> int:
+        """The number of rows that were stored already, without those that book pending ones."""
+        return self.duplicates - len(self.booked)
 
     @property
     def bad(self) -> int:
@@ -116,6 +122,7 @@ def store_batch(
         company=company,
         source=source,
         skipped_before_data_start=outcome.skipped_before_data_start,
+        lapsed=outcome.lapsed,
         created_time=context.time,
         created_user_id=context.actor,
         account_ids=sorted(account_ids),

@@ -13,6 +13,7 @@ from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
 from ledger.imports.actions import import_undo
+from ledger.imports.pages.outcome_messages import count_import_payments, format_import_payments
 from ledger.imports.pages.uploaded_files import list_waiting_files
 from ledger.models import Account, ImportBatch, PendingSnapshot, Source, Transaction
 
@@ -28,6 +29,7 @@ def show_imports(page: CompanyPage) -> HttpResponse:
     actors = find_actor_names(page, {row.created_user_id for row in rows if row.created_user_id})
     accounts = load_account_names(page, rows)
     booked_counts = count_booked_by_import(page, rows)
+    payments = count_import_payments(page, [row.id for row in rows])
     lines = [
         {
             "row": row,
@@ -35,7 +37,8 @@ def show_imports(page: CompanyPage) -> HttpResponse:
             "who": actors.get(row.created_user_id or "", _("System")),
             "accounts": [accounts[each] for each in row.account_ids if each in accounts],
             "booked": booked_counts.get(row.id, 0),
-            "known": row.duplicates - booked_counts.get(row.id, 0),
+            "known": row.duplicates - row.lapsed - booked_counts.get(row.id, 0),
+            "payments": format_import_payments(payments.get(row.id)),
         }
         for row in rows
     ]

@@ -15,6 +15,8 @@ from companies.models import parse_id
 from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
+from ledger.hooks import InvoicePayments
+from ledger.imports.pages.outcome_messages import format_import_payments
 from ledger.transactions.pages.return_urls import build_inbox_url
 from planning.calc.invoice_matching import MAX_SUMMED_INVOICES
 from planning.models import PlannedTransaction
@@ -45,22 +47,7 @@ def describe_payments(page: CompanyPage, invoice_ids: Collection[UUID]) -> str:
     """Return the message after settling invoices: how many are paid, and how many in part."""
     invoices = PlannedTransaction.objects.for_company(page.company.id).filter(id__in=invoice_ids)
     paid = invoices.filter(is_closed=True).count()
-    return f"{format_payment_counts(paid=paid, partly_paid=len(invoice_ids) - paid)}."
-
-
-def format_payment_counts(*, paid: int, partly_paid: int) -> str:
-    """Format numbers of invoices, such as: 3 invoices paid, 1 partly paid.
-
-    >>> format_payment_counts(paid=3, partly_paid=1)
-    '3 invoices paid, 1 partly paid'
-    """
-    if not paid and partly_paid:
-        text = ngettext("{count} invoice partly paid", "{count} invoices partly paid", partly_paid)
-        return text.format(count=format_count(partly_paid))
-    texts = [ngettext("{count} invoice paid", "{count} invoices paid", paid).format(count=format_count(paid))]
-    if partly_paid:
-        texts.append(_("{count} partly paid").format(count=format_count(partly_paid)))
-    return ", ".join(texts)
+    return f"{format_import_payments(InvoicePayments(paid, len(invoice_ids) - paid))}."
 
 
 @company_page(writes=Permission.PLANNING_WRITE)

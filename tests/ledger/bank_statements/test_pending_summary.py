@@ -50,6 +50,7 @@ def test_import_page_explains_why_pending_rows_are_not_stored(editor, acme, take
     assert wanted in get_page_text(answer)
     done = get_page_text(confirm_import(editor, address, answer))
     assert "2 pending entries skipped: the bank no longer reports them." in done
+    assert "late.xml CAMT.054 Main Some Person 0 No longer reported by the bank: 2 Show" in done
 
 
 def test_import_page_shows_statement_that_only_books_pending_rows(editor, api, acme, take, main):

@@ -64,8 +64,14 @@ def test_page_shows_what_is_pending_and_what_is_booked(import_by_page, editor, a
     _, answer = open_check_page(editor, acme, bank, RETAIL_PENDING)
     assert "Pending" in get_page_text(answer).partition("Preview for")[2].partition("Import settings")[0]
     import_by_page(RETAIL_PENDING)
-    _, answer = open_check_page(editor, acme, bank, RETAIL_BOOKED)
+    address, answer = open_check_page(editor, acme, bank, RETAIL_BOOKED)
     assert "1 pending transaction is booked by this file." in get_page_text(answer)
+    assert "Duplicates 0" in get_page_text(answer)
+    confirm_import(editor, address)
+    done = get_page_text(editor.get(f"/app/companies/{acme.id}/imports"))
+    assert "1 pending transaction is now booked." in done
+    assert "0 Pending, now booked: 1 Show" in done
+    assert "duplicate" not in done.lower()
 
 
 def test_undoing_the_import_makes_the_row_pending_again(import_by_page, api, acme):

@@ -1,0 +1,16 @@
+"""Imports count entries that were not stored because the bank no longer reports them."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [('ledger', '0008_closing_plan')]
+
+    operations = [
+        migrations.AddField(
+            model_name='importbatch',
+            name='lapsed',
+            field=models.IntegerField(db_default=0),
+        ),
+    ]
