@@ -18,6 +18,7 @@ from ledger.models import BulkOperation, Categorization, File, Source, Transacti
 from ledger.transactions.actions import transactions
 from ledger.transactions.actions.bulk_undo import record_undo
 from ledger.transactions.fields import NOTES, TRANSACTION_TEXTS
+from ledger.transactions.pages.closed_months import ClosedMonthLabels
 from ledger.transactions.pages.edit_conflicts import describe_concurrent_changes, describe_current_values
 from ledger.transactions.pages.imported_text import translate_description, translate_notes
 from ledger.transactions.pages.labels import (
@@ -50,6 +51,7 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
     """Show a transaction with its categorizations, files and history."""
     row = get_transaction_or_404(page, transaction_id)
     categorizations = list(list_transaction_categorizations(row))
+    closed = ClosedMonthLabels(page).find_closed_month(row)
     ledger_names, assigner_names = (
         load_visible_names(page),
         describe_assigners(page.company, [part.source_note for part in categorizations]),
@@ -77,8 +79,11 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
             for part in categorizations
         ],
         rest=row.amount_value - row.categorized_value,
-        may_split=not row.is_initial,
-        may_link=not row.is_initial and (row.is_open or any(part.counter_id is None for part in categorizations)),
+        closed=closed,
+        may_split=not row.is_initial and (not closed or row.is_open),  # what is open can count in an open month
+        may_link=not row.is_initial
+        and not closed
+        and (row.is_open or any(part.counter_id is None for part in categorizations)),
         settlements=get_settled_occurrences(company_id=row.company_id, transaction_ids=[row.id]).get(row.id, []),
         sees_plans=page.has_permission(Permission.PLANNING_READ),
         files=list(list_attached_files(page, row)),

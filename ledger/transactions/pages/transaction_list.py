@@ -25,6 +25,7 @@ from companies.versions import compute_version
 from ledger.models import Categorization, CategorizationRun, Counterparty, SavedView, Transaction
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.transactions.filters import build_filterset, filter_transactions, parse_sort
+from ledger.transactions.pages.closed_months import ClosedMonthLabels
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name, list_counterparty_suggestions
 from ledger.transactions.pages.filter_chips import AMOUNT_FILTERS, build_filter_chips
 from ledger.transactions.pages.imported_text import translate_description
@@ -339,7 +340,7 @@ def build_transaction_lines(
     rows = rows.filter(counter__isnull=True).order_by("transaction_id", "position", "id")
     for transaction_id, category_id in rows.values_list("transaction_id", "category_id"):
         category_names.setdefault(transaction_id, {})[ledger_names.get_category_name(category_id)] = None
-    lines = []
+    lines, closed_months = [], ClosedMonthLabels(page)
     list_path = reverse(
         "transactions", args=[page.company.id]
     )  # reversing the URL for each row takes as long as the row
@@ -357,6 +358,7 @@ def build_transaction_lines(
                 "chips": chips[:MAX_CATEGORY_CHIPS],
                 "more": len(chips) - MAX_CATEGORY_CHIPS if len(chips) > MAX_CATEGORY_CHIPS else 0,
                 "share": shares.get(row.id),
+                "closed": closed_months.find_closed_month(row),
                 "linked": row.transferred_value != 0,
                 "all_linked": row.transferred_value == row.amount_value != 0,
                 "at_once": row.transferred_value == 0

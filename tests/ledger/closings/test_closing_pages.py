@@ -1,5 +1,7 @@
 """The pages of period close."""
 
+import re
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -80,6 +82,34 @@ def test_locked_rows_say_so(acme, owner, march, close):
     assert "Closed" in text(owner.get(base))
     refused = owner.post(f"{base}/delete", follow=True)
     assert "The period is closed" in text(refused)
+
+
+def test_transaction_in_a_closed_month_offers_only_what_is_allowed(acme, owner, books, bank, march, close):
+    close()
+    base = f"/app/companies/{acme.id}/transactions"
+    closing = f'href="/app/companies/{acme.id}/closings/2026-03"'
+    shown = owner.get(f"{base}/{march[0]}")
+    html = shown.content.decode()
+    assert "March 2026 is closed. You can edit texts and notes." in text(shown)
+    assert closing in html
+    assert f'action="{base}/{march[0]}/delete"' not in html
+    assert re.search(r'<button[^>]+disabled title="March 2026 is closed">Delete</button>', html)
+    assert f'href="{base}/{march[0]}/split' not in html
+    listed = owner.get(base).content.decode()
+    assert f'href="{base}/{march[0]}/split"' not in listed
+    assert f'href="{base}/{march[1]}/split"' in listed
+    assert f'<a class="badge" {closing} title="March 2026 is closed">Closed</a>' in listed
+    later = owner.get(f"{base}/{march[1]}").content.decode()
+    assert f'action="{base}/{march[1]}/delete"' in later
+    assert "is closed" not in later
+
+
+def test_uncategorized_transaction_in_a_closed_month_can_be_categorized(acme, owner, books, bank, march, close):
+    row = books.book(bank, "-31.00", "2026-03-31")["id"]
+    close()
+    base = f"/app/companies/{acme.id}/transactions"
+    assert f'href="{base}/{row}/split' in owner.get(f"{base}/{row}").content.decode()
+    assert f'href="{base}/{row}/split"' in owner.get(base).content.decode()
 
 
 def test_the_profit_and_loss_shows_the_lock_and_what_was_reported(

@@ -67,8 +67,7 @@ def test_page_shows_what_is_pending_and_what_is_booked(import_by_page, editor, a
     address, answer = open_check_page(editor, acme, bank, RETAIL_BOOKED)
     assert "1 pending transaction is booked by this file." in get_page_text(answer)
     assert "Duplicates 0" in get_page_text(answer)
-    confirm_import(editor, address)
-    done = get_page_text(editor.get(f"/app/companies/{acme.id}/imports"))
+    done = get_page_text(confirm_import(editor, address))
     assert "1 pending transaction is now booked." in done
     assert "0 Pending, now booked: 1 Show" in done
     assert "duplicate" not in done.lower()
