@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import connection
 
 from companies.change import CompanyChange
-from ledger.bank_statements.calc.proportional_shares import scale_proportionally
+from ledger.calc.proportional_shares import scale_proportionally
 from ledger.models import Categorization, Transaction
 from ledger.recognition.actions.postings import PL_TYPES
 from ledger.recognition.actions.transaction_totals import recompute_totals, recompute_totals_and_postings

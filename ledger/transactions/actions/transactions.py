@@ -1,6 +1,7 @@
 """Create, update and delete transactions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from companies.closed_periods import PeriodClosed, check_period_open_for_days, i
 from companies.errors import ConflictError, InvalidInputError, ValidationFailed, build_unknown_id_error
 from companies.models import AuditContext, Company, IdIn, Membership, parse_id, snapshot_row
 from ledger import hooks
+from ledger.calc.proportional_shares import scale_proportionally
 from ledger.models import (
     IMPORTED_FIELDS,
     Account,
@@ -24,7 +26,7 @@ from ledger.models import (
 from ledger.money.amounts import parse_api_amount
 from ledger.money.calc.money import has_too_many_decimals
 from ledger.recognition.actions.period_updates import recompute_periods
-from ledger.recognition.actions.postings import delete_postings
+from ledger.recognition.actions.postings import PL_TYPES, delete_postings, rebuild_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals_and_postings
 from ledger.recognition.closed_categorizations import find_legs_in_closed_months, find_recognized_in_closed_months
 from ledger.transactions.actions.audit_links import link_audit_entry
@@ -52,6 +54,7 @@ class OccurrenceSettled(ConflictError):
 FIXED_BY_LINK = {"account_id", "amount_value", "amount_currency"}
 FIXED_BY_INITIAL_BALANCE = FIXED_BY_LINK | {"date", "pending"}
 BALANCE_COLUMNS = FIXED_BY_INITIAL_BALANCE
+AMOUNT_COLUMNS = (*PL_TYPES, "pass_through_tax")  # of a categorization
 PERIOD_COLUMNS = {"date", "amount_currency", "pending"}  # of computed dates and postings
 
 
@@ -79,9 +82,17 @@ def create_transaction(*, company: Company, context: AuditContext, values: dict[
 
 
 def update_transaction(
-    *, company: Company, context: AuditContext, transaction_id: UUID | str, values: dict[str, Any]
+    *,
+    company: Company,
+    context: AuditContext,
+    transaction_id: UUID | str,
+    values: dict[str, Any],
+    categorization_follows: bool = False,
 ) -> Transaction:
     """Update a transaction. If it becomes booked it settles planned transactions; if pending, it settles none.
+
+    Args:
+        categorization_follows: whether the only categorization of a whole amount takes the new amount.
 
     Raises:
         NotFoundError, PreconditionFailed, TransactionLinked, TransactionIsInitialBalance, SplitExceedsAmount,
@@ -103,15 +114,17 @@ def update_transaction(
             raise TransactionIsInitialBalance
         check_period_open_for_transaction(company, row, values, changed)
         categorizations = list(Categorization.objects.for_company(company.id).filter(transaction=row))
-        if row.categorizations_auto_assigned and changed & {"amount_value", "amount_currency"}:
-            values["categorized_value"] = values["amount_value"]  # automatic categorizations follow the amount
+        follows = categorization_follows and "amount_value" in changed
+        followed = find_whole_categorization(row, categorizations) if follows else None
+        if followed or (row.categorizations_auto_assigned and changed & {"amount_value", "amount_currency"}):
+            values["categorized_value"] = values["amount_value"]  # which follows the amount
         else:
             check_categorizations_fit(categorizations, currency=currency, changed=changed)
         store_imported_values(row, changed)
-        before = snapshot_row(row)
+        before, amount_before = snapshot_row(row), row.amount_value
         row.apply_changes(context, **values)
-        if categorizations and changed & PERIOD_COLUMNS:
-            recompute_periods(change, [row.id])
+        if categorizations:
+            update_categorizations(change, row, changed, followed=followed, amount_before=amount_before)
         if changed:
             hooks.transaction_updated.run(company=company, transaction=row, changed=changed, context=context)
             change.record(row, "transaction.updated", before=before, after=snapshot_row(row))
@@ -122,6 +135,47 @@ def update_transaction(
             account_ids=account_ids | {row.account_id} if changed & BALANCE_COLUMNS else (),
         )
     return row
+
+
+def find_whole_categorization(row: Transaction, categorizations: Sequence[Categorization]) -> Categorization | None:
+    """Return the only categorization of a transaction that a person assigned, if it is of the whole amount.
+
+    Legs of transfers are none.
+    """
+    is_whole = len(categorizations) == 1 and not (row.is_open or row.categorizations_auto_assigned)
+    return categorizations[0] if is_whole and not categorizations[0].counter_id else None
+
+
+def update_categorizations(
+    change: CompanyChange,
+    row: Transaction,
+    changed: set[str],
+    *,
+    followed: Categorization | None,
+    amount_before: Decimal,
+) -> None:
+    """Update what follows from a changed transaction: the amount of its categorization, periods and postings."""
+    if followed:
+        rescale_categorization(followed, before=amount_before, transaction=row)
+    if changed & PERIOD_COLUMNS:
+        recompute_periods(change, [row.id])
+    elif followed:
+        rebuild_postings(company=change.company, transaction_ids=[row.id])
+
+
+def rescale_categorization(categorization: Categorization, *, before: Decimal, transaction: Transaction) -> None:
+    """Store the categorization of a whole amount with the new amount: P&L lines and tax keep their shares."""
+    amounts = scale_proportionally(
+        [getattr(categorization, name) for name in AMOUNT_COLUMNS],
+        of=before,
+        to=transaction.amount_value,
+        currency=transaction.amount_currency,
+    )
+    for name, amount in zip(AMOUNT_COLUMNS, amounts, strict=True):
+        setattr(categorization, name, amount)
+    categorization.value = transaction.amount_value
+    categorization.run = categorization.replaced = None  # whoever edits the amount takes it over
+    categorization.save(update_fields=[*AMOUNT_COLUMNS, "value", "run", "replaced"])
 
 
 FACT_POINTERS = {

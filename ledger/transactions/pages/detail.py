@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from companies.audit.changes import build_history_context
 from companies.audit.names import find_actor_names
 from companies.closed_periods import is_day_closed
+from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
@@ -153,10 +154,14 @@ def edit_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespon
     form = bind_transaction_form(page, row)
     if form.is_valid:
         with page.handle_errors(form):
-            transactions.update_transaction(
-                company=page.company, context=page.audit_context, transaction_id=row.id, values=form.data
+            saved = transactions.update_transaction(
+                company=page.company,
+                context=page.audit_context,
+                transaction_id=row.id,
+                values=form.data,
+                categorization_follows=True,
             )
-            return redirect_to_transaction(page, row.id, _("Transaction saved."))
+            return redirect_to_transaction(page, row.id, describe_saved_transaction(saved, before=row))
     form.values = {**build_transaction_form_values(row), **form.values}
     if page.is_outdated:
         row = get_transaction_or_404(page, row.id)
@@ -164,6 +169,16 @@ def edit_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespon
             "row": " ".join((describe_concurrent_changes(page, [row]), describe_current_values(page, row, form.values)))
         }
     return render_transaction_form(page, form, row=row, fixed=fixed_names)
+
+
+def describe_saved_transaction(saved: Transaction, *, before: Transaction) -> str:
+    """Return the message after saving; with what a new amount leaves uncategorized."""
+    message = _("Transaction saved.")
+    rest = saved.amount_value - saved.categorized_value
+    if not rest or not saved.categorized_value or saved.amount_value == before.amount_value:
+        return message
+    text = _("{amount} is now uncategorized.")
+    return f"{message} {text.format(amount=format_money(rest, saved.amount_currency))}"
 
 
 @company_page(writes=Permission.TRANSACTIONS_WRITE)

@@ -11,9 +11,13 @@ from companies.models import Currency, Membership, parse_id
 from companies.pages.context import CompanyPage
 from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
-from ledger.models import Account, Statement, Transaction
+from ledger.models import Account, Categorization, Statement, Transaction
 from ledger.money.calc.money import format_amount
-from ledger.transactions.actions.transactions import FIXED_BY_INITIAL_BALANCE, FIXED_BY_LINK
+from ledger.transactions.actions.transactions import (
+    FIXED_BY_INITIAL_BALANCE,
+    FIXED_BY_LINK,
+    find_whole_categorization,
+)
 from ledger.transactions.fields import TRANSACTION_TEXTS
 from ledger.transactions.pages.labels import Choices, load_visible_names
 from ledger.transactions.pages.return_urls import build_return_urls
@@ -100,6 +104,7 @@ def render_transaction_form(
         seen=page.get_seen_version(row) if row else "",
         fixed=fixed,
         reconciled_until=find_reconciled_day(row) if row else None,
+        amount_effect=describe_amount_effect(row) if row and "amountValue" not in fixed else "",
         accounts=accounts,
         account=account_id or names.get_only_account_id(),
         currencies=Currency.values,
@@ -107,6 +112,16 @@ def render_transaction_form(
         people=list_assignee_choices(page, form.values.get("assignedUserId", "")),
         more_open=any(form.values.get(name) or name in form.errors for name in COLLAPSED_FIELDS),
     )
+
+
+def describe_amount_effect(row: Transaction) -> str:
+    """Return what a new amount means for the categorizations of a transaction; empty without any."""
+    if not row.categorized_value:
+        return ""
+    categorizations = list(Categorization.objects.for_company(row.company_id).filter(transaction_id=row.id))
+    if row.categorizations_auto_assigned or find_whole_categorization(row, categorizations):
+        return _("The category applies to the new amount.")
+    return _("Categorizations keep their amounts. The difference becomes uncategorized.")
 
 
 def find_reconciled_day(row: Transaction) -> date | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.bank_statements.calc.proportional_shares import scale_proportionally
+from ledger.calc.proportional_shares import scale_proportionally
 
 UNIT = {"EUR": Decimal("0.01"), "JPY": Decimal(1)}
 PARTS = st.lists(st.one_of(st.none(), st.integers(1, 10**15)), min_size=1, max_size=12).filter(any)
