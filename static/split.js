@@ -17,10 +17,11 @@ for (const form of document.querySelectorAll("[data-split]")) {
     if (/^[\d.,]+%$/.test(text)) return rounded((of * Number(text.slice(0, -1).replace(",", "."))) / 100);
     const mark = Math.max(text.lastIndexOf("."), text.lastIndexOf(","));
     const cents = text.length - mark - 1;
-    const grouped = text.slice(mark, mark + 1) === group && /^-?[1-9]\d{0,2}([.,]\d{3})+$/.test(text);
+    const grouped = text.slice(mark, mark + 1) === group && /^[-+]?[1-9]\d{0,2}([.,]\d{3})+$/.test(text);
     if (grouped) text = text.replaceAll(group, "");
     else if (mark >= 0 && (cents <= 2 || text[mark] === point)) text = text.slice(0, mark).replace(/[.,]/g, "") + "." + text.slice(mark + 1);
-    return text === "" ? 0 : Number(text.replace(/,/g, ""));
+    const value = text === "" ? 0 : Number(text.replace(/,/g, ""));
+    return whole < 0 && !/^[-+]/.test(text) ? -value : value;
   };
   const tell = () => {
     let sum = 0;

@@ -20,6 +20,7 @@ from ledger.money.calc.money import (
 )
 
 PERCENTAGE_PATTERN = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,4})?)\s*%", re.ASCII)
+SIGN_PATTERN = re.compile(r"[-+−(]")
 FULL_PERCENT = Decimal(100)
 
 
@@ -64,8 +65,10 @@ def resolve_split_rows(rows: list[SplitRow], *, amount: Decimal, currency: str) 
     """Return the rows with amounts in place of percentages and of the remaining amount.
 
     A percentage of the amount includes tax, like the amount of a bill; a percentage of tax is taken out of such
-    a share, and added to an amount that was typed. Removed rows do not count. Raises ValidationFailed.
+    a share, and added to an amount that was typed. Removed rows do not count. Amounts without a sign have that of the
+    transaction. Raises ValidationFailed.
     """
+    rows = [add_transaction_sign(row, amount) for row in rows]
     filled_rows = [row for row in rows if row.is_filled]
     percents = {
         row.number: percent
@@ -100,6 +103,28 @@ def resolve_split_rows(rows: list[SplitRow], *, amount: Decimal, currency: str) 
             remainder_rows[0], share=remainder, currency=currency
         )
     return [resolved_rows.get(row.number, row) for row in rows]
+
+
+def add_transaction_sign(row: SplitRow, amount: Decimal) -> SplitRow:
+    """Return the row with a minus before amounts that were typed without a sign, if money went out.
+
+    >>> row = SplitRow(0, {"amount": "12.50", "tax": "+1"})
+    >>> add_transaction_sign(row, Decimal(-20)).values
+    {'amount': '-12.50', 'tax': '+1'}
+    """
+    if amount >= 0:
+        return row
+    signed_values = {name: f"-{row.values[name]}" for name in ("amount", "tax") if is_unsigned(row.values[name])}
+    return replace(row, values={**row.values, **signed_values})
+
+
+def is_unsigned(text: str) -> bool:
+    """Whether a typed amount has no sign; percentages have none and need none.
+
+    >>> [is_unsigned(text) for text in ("1,234.50", "+5", "-5", "€ −5", "40 %", "")]
+    [True, False, False, False, False, False]
+    """
+    return bool(text) and "%" not in text and not SIGN_PATTERN.search(text)
 
 
 def resolve_split_row(row: SplitRow, *, share: Decimal | None, currency: str) -> SplitRow:

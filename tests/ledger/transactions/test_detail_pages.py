@@ -265,7 +265,7 @@ def test_split_details_survive_removal_of_first_row_and_duplicate_names(pages, b
 @pytest.mark.parametrize(
     ("part", "name"),
     [
-        ({"amount": "100.00"}, "amount-1"),
+        ({"amount": "+100.00"}, "amount-1"),
         ({"amount": "-1.234"}, "amount-1"),
         ({"amount": "much"}, "amount-1"),
         ({"amount": "0 %"}, "amount-1"),
@@ -273,7 +273,7 @@ def test_split_details_survive_removal_of_first_row_and_duplicate_names(pages, b
         ({"tax": "0%"}, "tax-1"),
         ({"category": ""}, "category-1"),
         ({"category": UNKNOWN_ID}, "category-1"),
-        ({"tax": "19"}, "tax-1"),
+        ({"tax": "+19"}, "tax-1"),
         ({"counterparty": "Nobody"}, "counterparty-1"),
         ({"rule": "custom"}, "start-1"),
         ({"rule": "custom", "start": "2026-03-02", "end": "2026-03-01"}, "end-1"),

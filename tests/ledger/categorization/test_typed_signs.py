@@ -1,0 +1,67 @@
+"""Amounts typed on the split form: without a sign they have that of the transaction."""
+
+import pytest
+
+from tests.ledger.conftest import get_page_text as text
+from tests.ledger.conftest import list_pl_amounts
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def split(owner, acme):
+    """Sends rows of (category, amount, tax) of the split form."""
+
+    def sent(transaction_id, *rows):
+        fields = {}
+        for number, (category, amount, tax) in enumerate(rows):
+            fields |= {f"key-{number}": "", f"category-{number}": category, f"amount-{number}": amount}
+            fields |= {f"tax-{number}": tax, f"rule-{number}": "transactionDate"}
+        return owner.post(f"/app/companies/{acme.id}/transactions/{transaction_id}/split", fields, follow=True)
+
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("amount", "typed", "stored"),
+    [
+        ("-100.00", "40.00", -40),
+        ("-100.00", "-40.00", -40),
+        ("-100.00", "−40", -40),
+        ("-100.00", "40 %", -40),
+        ("100.00", "40.00", 40),
+        ("100.00", "+40.00", 40),
+    ],
+)
+def test_amount_without_sign_has_that_of_the_transaction(books, bank, split, amount, typed, stored):
+    row = books.book(bank, amount)["id"]
+    line = "cogs" if stored < 0 else "revenue"
+    category = books.category("hosting" if stored < 0 else "revenueRecurring")
+    assert "Categorizations saved." in text(split(row, (f"{category}:{line}", typed, "")))
+    [part] = books.parts(row)
+    assert list_pl_amounts(part) == {line: stored}
+
+
+def test_remainder_and_tax_follow_amounts_without_sign(books, bank, split):
+    row = books.book(bank, "-119.00")["id"]
+    hosting, office = books.category("hosting"), books.category("officeAndAdmin")
+    answer = split(row, (f"{hosting}:cogs", "50.00", "9.50"), (f"{office}:ga", "", ""))
+    assert "Categorizations saved." in text(answer)
+    first, rest = books.parts(row)
+    assert (list_pl_amounts(first), first["passThroughTax"]) == ({"cogs": -50}, -9.5)
+    assert list_pl_amounts(rest) == {"ga": -59.5}
+
+
+def test_other_sign_is_kept_and_refused(books, bank, split):
+    row = books.book(bank, "-100.00")["id"]
+    answer = split(row, (f"{books.category('hosting')}:cogs", "+40.00", ""))
+    assert answer.status_code == 400
+    assert "Must have the same sign as the transaction." in text(answer)
+    assert books.parts(row) == []
+
+
+def test_form_of_money_out_says_that_no_minus_is_needed(owner, acme, books, bank):
+    address = f"/app/companies/{acme.id}/transactions"
+    out, income = books.book(bank, "-10.00")["id"], books.book(bank, "10.00")["id"]
+    assert "Money out: no minus needed." in text(owner.get(f"{address}/{out}/split"))
+    assert "Money out: no minus needed." not in text(owner.get(f"{address}/{income}/split"))
