@@ -20,7 +20,7 @@ from ledger.files import views as files
 from ledger.imports import views as imports
 from ledger.imports.pages import csv_import as importing
 from ledger.imports.pages import imports as import_pages
-from ledger.inbox import pages
+from ledger.inbox import pages, suggestion_pages
 from ledger.money import pages as rate_pages
 from ledger.money import views as rates
 from ledger.reports import pages as report_pages
@@ -160,6 +160,7 @@ urlpatterns = [
     path("companies/<str:company_id>/subscription_event_imports/<str:subscription_event_import_id>", event_imports.SubscriptionEventImportViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("companies/<str:company_id>/subscription_events/<str:subscription_event_id>", subscription_events.SubscriptionEventViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("app/companies/<str:company_id>/inbox", pages.show_inbox_page, name="inbox"),
+    path("app/companies/<str:company_id>/inbox/accept", suggestion_pages.accept_suggestions_page, name="inbox-accept"),
     path("app/companies/<str:company_id>/rules", rule_pages.show_rules, name="rules"),
     path("app/companies/<str:company_id>/rules/new", rule_pages.create_rule_page, name="rule-new"),
     path("app/companies/<str:company_id>/rules/apply", rule_pages.apply_rules_page, name="rules-apply"),

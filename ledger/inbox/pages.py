@@ -261,6 +261,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
         look_at=[row.id for row in get_form_transactions(page)] if page.is_outdated else [],
         here=None if form.is_valid else parse_id(page.request.POST.get("id", "")),
         lines=lines,
+        has_likely=any(line["best"] and line["best"]["likely"] for line in lines),
         more=more,
         begun=has_transactions,
         pairs=listed_pairs,

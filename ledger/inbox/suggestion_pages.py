@@ -1,0 +1,197 @@
+"""The page that accepts the primary suggestions of the inbox in one act, which can be undone in one act."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from companies.closed_periods import is_day_closed
+from companies.errors import ValidationFailed
+from companies.models import parse_id
+from companies.pages.amount_formats import format_count, format_money
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm
+from companies.permissions import Permission
+from companies.versions import compute_version
+from ledger.categorization.actions.remainder import categorize_remainder
+from ledger.categorization.pages.bulk_actions import format_categorized_count
+from ledger.inbox.pages import PAIRING_WINDOW, filter_open_transactions, record_inbox_undo
+from ledger.inbox.proposal_basis import describe_proposal_basis
+from ledger.models import Transaction
+from ledger.rules.calc.category_proposals import CategoryProposal
+from ledger.rules.queries.history_proposals import propose_categories
+from ledger.rules.queries.transfer_proposals import list_transfer_proposals
+from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
+from ledger.transactions.pages.return_urls import build_inbox_url
+
+MAX_REVIEWED = 1000  # open transactions, the latest
+MAX_ACCEPTED = 200  # suggestions of one act
+CONFIDENCES = ("50", "75", "90")  # percent
+DEFAULT_CONFIDENCE = "75"
+
+
+class PrimarySuggestion(NamedTuple):
+    """A transaction with the category that the inbox suggests first."""
+
+    row: Transaction
+    proposal: CategoryProposal
+    category: str  # its name
+
+    @property
+    def amount(self) -> Decimal:
+        """The uncategorized amount."""
+        return self.row.amount_value - self.row.categorized_value
+
+    @property
+    def amount_text(self) -> str:
+        return format_money(self.amount, self.row.amount_currency)
+
+    @property
+    def basis(self) -> str:
+        return describe_proposal_basis(self.proposal)
+
+    @property
+    def field_value(self) -> str:
+        """The suggestion as the form sends it back: transaction, version, category with line, counterparty."""
+        chosen = self.proposal.categorization
+        line = format_line_choice(chosen.category_id, chosen.pl_type)
+        return f"{self.row.id} {compute_version(self.row)} {line} {chosen.counterparty_id or ''}".strip()
+
+
+class AcceptedSuggestion(NamedTuple):
+    """A suggestion of the posted form."""
+
+    transaction_id: UUID
+    version: str
+    category_id: UUID
+    pl_type: str
+    counterparty_id: UUID | None
+
+
+class CategoryTotal(NamedTuple):
+    """How many suggestions name a category, and their amounts by currency as text."""
+
+    category: str
+    transaction_count: int
+    amount: str
+
+
+@company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
+def accept_suggestions_page(page: CompanyPage) -> HttpResponse:
+    """Show what accepting the primary suggestions would categorize, and categorize it once confirmed."""
+    form = BoundForm(values={})
+    if page.is_post:
+        with page.handle_errors(form):
+            accepted = parse_accepted_suggestions(page.request.POST.getlist("suggestion"))
+            return accept_suggestions(page, accepted)
+    confidence = page.request.GET.get("confidence", "")
+    confidence = confidence if confidence in CONFIDENCES else DEFAULT_CONFIDENCE
+    suggestions = list_primary_suggestions(page, load_visible_names(page), min_confidence=Decimal(confidence) / 100)
+    return page.render(
+        "ledger/inbox/accept_suggestions.html",
+        status=400 if form.general or form.errors else 200,
+        tab="inbox",
+        form=form,
+        error=form.general or next(iter(form.errors.values()), ""),
+        suggestions=suggestions[:MAX_ACCEPTED],
+        more=len(suggestions) > MAX_ACCEPTED,
+        most=MAX_ACCEPTED,
+        totals=sum_by_category(suggestions[:MAX_ACCEPTED]),
+        total=format_amounts(suggestions[:MAX_ACCEPTED]),
+        confidence=confidence,
+        confidences=CONFIDENCES,
+    )
+
+
+def list_primary_suggestions(
+    page: CompanyPage, names: LedgerNames, *, min_confidence: Decimal
+) -> list[PrimarySuggestion]:
+    """Return the transactions whose first suggestion has a primary button, latest first.
+
+    Those of closed months and legs of suggested transfers are left out.
+    """
+    rows = [
+        row
+        for row in filter_open_transactions(page.company).order_by("-date", "-id")[:MAX_REVIEWED]
+        if not is_day_closed(page.company, row.date)
+    ]
+    pairs = list_transfer_proposals(company=page.company, start=page.today - PAIRING_WINDOW, end=page.today)
+    paired_ids = {leg.id for pair in pairs for leg in (pair.source, pair.target)}
+    proposals_by_id = propose_categories(page.company, [row.id for row in rows]) if rows else {}
+    suggestions = []
+    for row in rows:
+        visible = (
+            proposal
+            for proposal in proposals_by_id.get(row.id, [])
+            if proposal.categorization.category_id in names.categories
+        )
+        first = next(visible, None)
+        if first and first.is_likely and first.confidence >= min_confidence and row.id not in paired_ids:
+            category = names.get_category_name(first.categorization.category_id)
+            suggestions.append(PrimarySuggestion(row, first, category))
+    return suggestions
+
+
+def sum_by_category(suggestions: Iterable[PrimarySuggestion]) -> list[CategoryTotal]:
+    """Return count and amount of the suggestions by category, the most frequent first."""
+    by_category: defaultdict[str, list[PrimarySuggestion]] = defaultdict(list)
+    for suggestion in suggestions:
+        by_category[suggestion.category].append(suggestion)
+    ordered = sorted(by_category.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [CategoryTotal(category, len(group), format_amounts(group)) for category, group in ordered]
+
+
+def format_amounts(suggestions: Iterable[PrimarySuggestion]) -> str:
+    """Return the sum of the amounts in each currency."""
+    sums: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for suggestion in suggestions:
+        sums[suggestion.row.amount_currency] += suggestion.amount
+    return ", ".join(format_money(amount, currency) for currency, amount in sorted(sums.items()))
+
+
+def parse_accepted_suggestions(texts: Sequence[str]) -> list[AcceptedSuggestion]:
+    """Parse the suggestions of the form. Raises ValidationFailed."""
+    accepted = []
+    for text in texts[:MAX_ACCEPTED]:
+        transaction_text, version, line, counterparty = [*text.split(" "), "", "", "", ""][:4]
+        category_text, pl_type = parse_category_choice(line)
+        transaction_id, category_id = parse_id(transaction_text), parse_id(category_text or "")
+        if transaction_id and category_id and pl_type:
+            accepted.append(AcceptedSuggestion(transaction_id, version, category_id, pl_type, parse_id(counterparty)))
+    if not accepted:
+        raise ValidationFailed([("#/suggestion", "required", _("No suggestions to accept."))])
+    return accepted
+
+
+def accept_suggestions(page: CompanyPage, accepted: Sequence[AcceptedSuggestion]) -> HttpResponse:
+    """Categorize transactions that are as the form showed them, as one run; the inbox offers to undo it."""
+    ids = [suggestion.transaction_id for suggestion in accepted]
+    with record_inbox_undo(page, ids) as run:
+        rows = Transaction.objects.for_company(page.company.id).in_bulk(ids)
+        unchanged = [
+            suggestion
+            for suggestion in accepted
+            if (row := rows.get(suggestion.transaction_id)) and compute_version(row) == suggestion.version
+        ]
+        for suggestion in unchanged:
+            categorize_remainder(
+                company=page.company,
+                context=page.audit_context,
+                transaction_id=suggestion.transaction_id,
+                category_id=suggestion.category_id,
+                pl_type=suggestion.pl_type,
+                counterparty=(suggestion.counterparty_id, None) if suggestion.counterparty_id else None,
+            )
+    message = format_categorized_count(len(unchanged))
+    if skipped := len(ids) - len(unchanged):
+        text = ngettext("{count} skipped because it changed.", "{count} skipped because they changed.", skipped)
+        message += f" {text.format(count=format_count(skipped))}"
+    messages.success(page.request, message)
+    return redirect(build_inbox_url(page, None, run=run.id if run.affected else None))

@@ -1,0 +1,100 @@
+"""Accepting the primary suggestions of the inbox at once: what the page lists, what it does, and undoing it."""
+
+import re
+
+import pytest
+
+from tests.ledger.conftest import get_page_text as text
+from tests.ledger.conftest import list_pl_amounts
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def editor(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+@pytest.fixture
+def address(acme):
+    return f"/app/companies/{acme.id}/inbox"
+
+
+@pytest.fixture
+def learned(api, books, bank):
+    """Categorizes what was booked with a name, so that the name has a suggestion."""
+
+    def categorize(name, category, times=10):
+        ids = [books.book(bank, "-10.00", fromTo=name)["id"] for _ in range(times)]
+        body = {"selection": {"mode": "ids", "ids": ids}, "categoryId": books.category(category)}
+        assert api.post("transactions/categorize", body).status_code == 200
+
+    return categorize
+
+
+def list_fields(answer):
+    return re.findall(r'name="suggestion" value="([^"]+)"', answer.content.decode())
+
+
+def test_primary_suggestions_are_accepted_and_undone_in_one_act(editor, address, books, bank, learned):
+    learned("Cloud", "hosting")
+    learned("Landlord", "officeAndAdmin")
+    rows = [books.book(bank, f"-{n}.00", fromTo="Cloud")["id"] for n in (1, 2)]
+    rows.append(books.book(bank, "-900.00", fromTo="Landlord")["id"])
+    unknown = books.book(bank, "-5.00", fromTo="Somebody new", description="x")["id"]
+    assert f'href="{address}/accept"' in editor.get(address).content.decode()
+    shown = editor.get(f"{address}/accept")
+    assert "Hosting 2 −€3.00" in text(shown)
+    assert "Office and administration 1 −€900.00" in text(shown)
+    assert "Total 3 −€903.00" in text(shown)
+    assert "Accept all 3 suggestions" in text(shown)
+    done = editor.post(f"{address}/accept", {"suggestion": list_fields(shown)}, follow=True)
+    assert "3 transactions categorized." in text(done)
+    assert [list_pl_amounts(books.parts(row)[0]) for row in rows] == [{"cogs": -1}, {"cogs": -2}, {"ga": -900}]
+    assert books.parts(unknown) == []
+    run = re.search(r'name="run" value="([^"]+)"', done.content.decode())[1]
+    undone = editor.post(address, {"act": "undo", "run": run}, follow=True)
+    assert "3 transactions restored." in text(undone)
+    assert [books.parts(row) for row in rows] == [[], [], []]
+
+
+def test_suggestions_by_account_and_below_the_confidence_are_left_out(editor, address, books, bank, learned):
+    learned("Cloud", "hosting", times=6)
+    learned("Cloud", "officeAndAdmin", times=4)
+    books.book(bank, "-1.00", fromTo="Cloud")
+    books.book(bank, "-5.00", fromTo="Somebody new")
+    assert list_fields(editor.get(f"{address}/accept", {"confidence": "90"})) == []
+    assert "No suggestions with this confidence." in text(editor.get(f"{address}/accept", {"confidence": "90"}))
+    assert len(list_fields(editor.get(f"{address}/accept", {"confidence": "50"}))) <= 1
+
+
+def test_transaction_that_changed_since_is_skipped(editor, address, api, books, bank, learned):
+    learned("Cloud", "hosting")
+    rows = [books.book(bank, f"-{n}.00", fromTo="Cloud")["id"] for n in (1, 2)]
+    shown = editor.get(f"{address}/accept")
+    assert api.put(f"transactions/{rows[0]}", {"notes": "Ask first"}).status_code == 200
+    done = editor.post(f"{address}/accept", {"suggestion": list_fields(shown)}, follow=True)
+    assert "1 transaction categorized. 1 skipped because it changed." in text(done)
+    assert books.parts(rows[0]) == []
+
+
+def test_transactions_of_closed_months_are_left_out(editor, address, api, books, bank, learned):
+    learned("Cloud", "hosting")
+    books.book(bank, "-1.00", "2026-03-20", fromTo="Cloud")
+    assert api.post("closings", {"month": "2026-03", "acknowledge": True}).status_code == 201
+    assert list_fields(editor.get(f"{address}/accept")) == []
+
+
+@pytest.mark.parametrize("sent", [[], ["x"], ["x y z"], ["01a21e08-7cbc-76e2-bf1e-07fd3ddcd111 v x:ga"]])
+def test_malformed_suggestions_are_refused(editor, address, sent):
+    answer = editor.post(f"{address}/accept", {"suggestion": sent})
+    assert answer.status_code == 400
+    assert "No suggestions to accept." in text(answer)
+
+
+def test_readers_have_no_such_page(browser_of, bob, acme, address, books, bank, learned):
+    learned("Cloud", "hosting")
+    books.book(bank, "-1.00", fromTo="Cloud")
+    reader = browser_of(bob, acme).client
+    assert f"{address}/accept" not in reader.get(address).content.decode()
+    assert reader.get(f"{address}/accept").status_code == 403
