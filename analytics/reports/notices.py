@@ -16,9 +16,12 @@ from analytics.charts.chart_data import ChartData
 from analytics.queries.balance_forecast import AccountForecast
 from analytics.queries.balances import find_overdraft_starts
 from analytics.queries.open_transactions import OpenTransactions
+from companies.closed_periods import is_day_closed
 from companies.locales import get_current_locale
 from companies.models import Company
 from companies.pages.amount_formats import format_count, format_money
+from ledger.calc.months import add_months, format_month, get_first_day_of_month
+from ledger.closings.queries.closings import find_first_booked_month
 from ledger.models import Account
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.current_rates import CurrentRate
@@ -100,6 +103,25 @@ def build_open_notices(
         text += f" {split.format(count=format_count(open_transactions.partly))}"
     label = ngettext("{count} uncategorized transaction", "{count} uncategorized transactions", open_transactions.count)
     return [Notice(label.format(count=format_count(open_transactions.count)), text, address, "info")]
+
+
+def build_closing_notices(company: Company, *, today: date) -> list[Notice]:
+    """Build the notice that the last whole month is not closed yet, for members who may close it."""
+    month = add_months(get_first_day_of_month(today), -1)
+    if is_day_closed(company, month):
+        return []
+    first_month = find_first_booked_month(company)
+    if first_month is None or month < first_month:
+        return []
+    name = get_current_locale().format_month(month, full=True)
+    return [
+        Notice(
+            label=_("{month} is not closed").format(month=name),
+            text=_("review its checks and close it."),
+            address=f"{reverse('closings', args=[company.id])}?month={format_month(month)}",
+            severity="info",
+        )
+    ]
 
 
 def build_overdue_notices(data: ChartData, *, can_read_plans: bool) -> list[Notice]:

@@ -166,6 +166,8 @@ def list_overview_notices(data: ChartData, page: CompanyPage) -> list[Notice]:
             )
     except RateLookupError as error:
         overview_notices.append(notices.build_rate_notice(data.company, error, can_list=data.lists))
+    if page.has_permission(Permission.CLOSINGS_MANAGE):
+        overview_notices += notices.build_closing_notices(data.company, today=data.today)
     return overview_notices
 
 

@@ -216,3 +216,36 @@ def test_sections_need_their_permissions(acme, browser_of, booked_year, subscrib
         assert f'id="{section}-heading"' not in html
     assert "Landlord" not in html
     assert "/transactions" not in html
+
+
+def test_report_leads_to_closing_its_month(acme, owner, viewer, booked_year, close):
+    base = f"/app/companies/{acme.id}/closings"
+    open_month = owner.get(page(acme)).content.decode()
+    assert f'href="{base}?month=2026-03">Close March 2026</a>' in open_month
+    assert "Close March 2026" not in viewer.get(page(acme)).content.decode()
+    assert "Close May 2026" not in owner.get(page(acme, "2026-05")).content.decode()
+    close()
+    closed = viewer.get(page(acme)).content.decode()
+    assert f'href="{base}/2026-03">View closing</a>' in closed
+    assert "Close March 2026" not in owner.get(page(acme)).content.decode()
+    assert (
+        f'href="{base}/2026-03">Closed on 10 May 2026</a>'
+        in owner.get(f"/app/companies/{acme.id}/reports").content.decode()
+    )
+
+
+def test_overview_reminds_of_the_last_month_until_it_is_closed(acme, owner, viewer, booked_year, close):
+    base = f"/app/companies/{acme.id}"
+    reminder = f'href="{base}/closings?month=2026-04"'
+    assert "April 2026 is not closed" in text(owner.get(base))
+    assert reminder in owner.get(base).content.decode()
+    assert "is not closed" not in text(viewer.get(base))
+    close("2026-03")
+    assert reminder in owner.get(base).content.decode()
+    close("2026-04")
+    assert "is not closed" not in text(owner.get(base))
+
+
+def test_overview_of_a_company_without_a_whole_month_has_no_reminder(acme, owner, books, bank):
+    books.book(bank, "-5.00", "2026-05-02")
+    assert "is not closed" not in text(owner.get(f"/app/companies/{acme.id}"))
