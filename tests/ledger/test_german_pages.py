@@ -9,6 +9,7 @@ from ledger.models import Category, Transaction
 from tests.change_tables import list_changes
 from tests.ledger.bank_file_builders import build_camt, build_entry, build_statement
 from tests.ledger.conftest import get_page_text
+from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
@@ -111,3 +112,17 @@ def test_names_of_opening_balances_in_older_companies_are_shown_as_today(german,
     text = get_page_text(german.get(""))
     assert "Anfangsbestände" in text
     assert "Initial balance" not in text
+
+
+def test_notes_of_an_imported_table_are_german(german, acme, books, main, api):
+    client = german.client
+    content = "Buchungstag;Wertstellung;Betrag;Empfänger;IBAN;Kategorie\n20.01.2026;21.01.2026;-5,00;Shop;DE2;Reisen\n"
+    address, shown = open_check_page(client, acme, main, content)
+    assert "Wertstellung 21.01.2026" in get_page_text(shown)
+    confirm_import(client, address)
+    [row] = [each for each in api.get("transactions").json() if each["fromTo"] == "Shop"]
+    assert row["notes"].split("\n")[0] == "Value date 2026-01-21"
+    text = get_page_text(german.get(f"/{row['id']}"))
+    assert "Wertstellung 21.01.2026" in text
+    assert "Value date" not in text
+    assert "Category" not in text

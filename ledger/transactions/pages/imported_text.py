@@ -10,13 +10,15 @@ from companies.locales import get_current_locale
 from ledger.models import Source, Transaction
 
 OPENING_BALANCE_TEXTS = {"Opening balance", "Initial balance"}  # the second one is of older transactions
-NOTE_TEMPLATES: dict[str, Any] = {  # lines written by statement imports, by their first words
+NOTE_TEMPLATES: dict[str, Any] = {  # lines written by imports of files, by their first words
     "Value date": _("Value date {text}"),
     "Amount": _("Amount {text}"),
     "End-to-end": _("End-to-end {text}"),
     "Mandate": _("Mandate {text}"),
     "Check": _("Check {text}"),
     "Number": _("Number {text}"),
+    "Account": _("Account {text}"),
+    "Category": _("Category {text}"),
 }
 NOTE_LINE = re.compile(rf"({'|'.join(NOTE_TEMPLATES)}) (.+)")
 ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -28,14 +30,18 @@ def translate_description(row: Transaction) -> str:
 
 
 def translate_notes(row: Transaction) -> str:
-    """Return the notes, with lines from bank statements translated."""
-    if row.source != Source.BANK:
-        return row.notes or ""
-    return "\n".join(translate_note_line(line) for line in (row.notes or "").split("\n"))
+    """Return the notes, with lines from imported files translated."""
+    notes = row.notes or ""
+    return translate_imported_notes(notes) if row.source in (Source.BANK, Source.CSV) else notes
+
+
+def translate_imported_notes(notes: str) -> str:
+    """Return the notes of an imported row, with the lines that the import wrote translated."""
+    return "\n".join(translate_note_line(line) for line in notes.split("\n"))
 
 
 def translate_note_line(line: str) -> str:
-    """Translate a line of notes if a bank statement wrote it."""
+    """Translate a line of notes if an import wrote it."""
     match = NOTE_LINE.fullmatch(line)
     if match is None:
         return line
