@@ -60,6 +60,7 @@ from ledger.imports.calc.table_rows import RowReader
 from ledger.imports.encoding_choices import Choice, find_encoding_choices
 from ledger.imports.file_errors import UnreadableCell, UnreadableTable
 from ledger.imports.import_body import MAX_IMPORT_ITEMS, TransactionImportRequest
+from ledger.imports.own_export_settings import find_own_export_settings
 from ledger.imports.queries.account_numbers import list_numbered_accounts
 from ledger.imports.table_items import (
     EXAMPLE_ROWS,
@@ -211,6 +212,8 @@ def read_csv(content: bytes, company: Company, account: Account | None, settings
         raise StatementFormatUnknown(error.detail) from None
     if account is None:
         return read_multi_account_csv(company, content, lines, csv_settings)
+    if settings is None:
+        csv_settings = find_own_export_settings(account, lines) or csv_settings
     return read_account_csv(content, account, lines, csv_settings)
 
 

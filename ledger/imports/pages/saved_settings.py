@@ -4,17 +4,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
-from django.utils.translation import override
-
-from companies.pages.csv_escaping import restore_escaped_text
 from ledger.calc.delimited_text import Lines, is_decodable
 from ledger.imports.calc.column_mapping import mark_settings_as_kept, normalize_csv_settings, to_csv_settings
-from ledger.imports.calc.own_exports import build_export_settings
 from ledger.imports.forms import ColumnsForm, list_other_accounts
+from ledger.imports.own_export_settings import find_own_export_settings
 from ledger.imports.table_items import TableItems
 from ledger.models import Account
-from ledger.transactions.pages.labels import COLUMN_HEADINGS as EXPORTED
 
 ANSWER = "answer:"  # before the path of the settings that an answer belongs to
 
@@ -37,19 +32,11 @@ def find_encoding_and_separator(sent: Any, account: Account | None, content: byt
 
 def find_saved_settings(account: Account | None, lines: Lines) -> dict[str, Any]:
     """How our own export is read, or what was kept for the account."""
-    own = build_export_settings(lines, list_export_headings())
+    own = find_own_export_settings(account, lines)
     if own is not None:
-        names = list_export_column_values(lines, own["columns"].get("account"))
-        ours = [name for name in names if account and restore_escaped_text(name) == account.name]
-        return own | ({"accountValues": ours} if ours else {})
+        return own
     remaining = ((account.import_settings or {}) if account else {}).get("csv")
     return mark_settings_as_kept(remaining)
-
-
-def list_export_column_values(lines: Lines, position: int | None) -> list[str]:
-    """What stands in a column of our own export, each once."""
-    rows = (line.cells for line in lines[1:])
-    return list(dict.fromkeys(cells[position] for cells in rows if position is not None and position < len(cells)))
 
 
 def apply_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -68,15 +55,6 @@ def apply_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) 
             results[outer] = {**(before if isinstance(before, dict) else {}), inner: value}
         else:
             results[outer] = value
-    return results
-
-
-def list_export_headings() -> list[dict[str, str]]:
-    """What the columns of our exports are called, in each language."""
-    results = []
-    for language, _name in settings.LANGUAGES:
-        with override(language):
-            results.append({name: str(heading) for name, heading in EXPORTED.items()})
     return results
 
 
