@@ -6,10 +6,12 @@ from datetime import date
 from decimal import Decimal
 
 from ledger.imports.calc.balance_steps import BACKWARD, Amounts, find_time_order
-from ledger.imports.calc.vocabulary import find_balance_name_kind, is_carried_forward
+from ledger.imports.calc.vocabulary import find_balance_name_kind, is_carried_forward, is_carried_forward_name
 
 WORDLESS = "wordless"  # the kind of a row that says nothing in words, which may be a balance
 CARRIED = "carried"  # the kind of a row that names a balance carried forward, or a transfer
+CARRIED_NAME = "carriedName"  # the kind of a row that names a balance carried forward and nothing else
+CARRIED_KINDS = (CARRIED, CARRIED_NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +32,14 @@ def find_balance_line_kind(texts: Sequence[str]) -> str:
 
     >>> [find_balance_line_kind(texts) for texts in (["Opening balance", "Giro"], ["Saldo"], ["Client", "Saldo"])]
     ['balance', 'word', '']
-    >>> find_balance_line_kind(["Sparkasse", "Übertrag Auszug 10"])
-    'carried'
+    >>> find_balance_line_kind(["Sparkasse", "Übertrag auf Tagesgeld"]), find_balance_line_kind(["Übertrag Vormonat"])
+    ('carried', 'carriedName')
     """
     kinds = [find_balance_name_kind(text) for text in texts if text]
     if certain := next((kind for kind in kinds if kind in ("balance", "sum")), None):
         return certain
     if any(map(is_carried_forward, texts)):
-        return CARRIED
+        return CARRIED_NAME if all(map(is_carried_forward_name, filter(None, texts))) else CARRIED
     return kinds[0] or "" if kinds and all(kinds) else ""
 
 
@@ -74,7 +76,7 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> frozenset[int]:
             row.kind
             and not is_movement
             and (row.kind != "name" or is_sum_of_rows(row, ordered[:position], ordered[position + 1 :]))
-            and (row.kind != CARRIED or repeats_balance(row, ordered[:position], line_numbers))
+            and (row.kind not in CARRIED_KINDS or repeats_balance(row, ordered[:position], line_numbers))
         ):
             line_numbers.add(row.line)
         before = row.balance if row.balance is not None else before
@@ -82,9 +84,17 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> frozenset[int]:
 
 
 def repeats_balance(row: DatedRow, above: Sequence[DatedRow], balance_lines: Collection[int]) -> bool:
-    """Whether a row's amount is zero or the balance there: of its cell, or the last named one and what moved since."""
+    """Whether a row's amount is zero or the balance there: of its cell, or the last named one and what moved since.
+
+    Without balances in cells, a row that names nothing but a balance carried forward is one above all movements, and
+    where its amount is what moved so far.
+    """
     if row.amount in (0, row.balance):
         return True
+    if row.kind == CARRIED_NAME and row.balance is None:
+        moved = [each.amount for each in above if each.line not in balance_lines]
+        if not moved or row.amount == sum((amount for amount in moved if amount is not None), Decimal(0)):
+            return True
     last = next((place for place in reversed(range(len(above))) if above[place].line in balance_lines), None)
     if last is None or row.amount is None or above[last].amount is None:
         return False

@@ -154,6 +154,17 @@ def is_carried_forward(text: str) -> bool:
     return fold_heading(text).split()[:1] in [[word] for word in _load_tail_words("carriedForward")]
 
 
+def is_carried_forward_name(text: str) -> bool:
+    """Return whether a text names a balance carried forward and no transfer: the word alone, or with where it is from.
+
+    >>> [is_carried_forward_name(text) for text in ("Übertrag", "Übertrag aus Vormonat", "Übertrag auf Tagesgeld")]
+    [True, True, False]
+    """
+    words = fold_heading(text).split()
+    sources = [word for word in words[1:] if word not in _load_tail_words("carriedFromFiller") and not word.isdecimal()]
+    return is_carried_forward(text) and all(word in _load_tail_words("carriedFrom") for word in sources)
+
+
 def find_row_line_kind(cells: Iterable[str]) -> str | None:
     """Return whether a text names a balance or a sum; sellers are called Total, so with a date it is no sum."""
     return next((kind for cell in cells if cell[:1].isalpha() and (kind := find_balance_phrase_kind(cell))), None)

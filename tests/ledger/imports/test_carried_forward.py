@@ -33,3 +33,22 @@ def test_transfer_with_that_name_is_imported(api, acme, bank, with_balance):
     transfer = "14.11.2026;Eigenes Konto;Übertrag auf Tagesgeld;-300,00;400,00"
     upload(api, bank, *MOVEMENTS, transfer, with_balance=with_balance)
     assert [amount for _day, amount, *_texts in list_stored_rows(acme)] == [*STORED, "-300.00"]
+
+
+@pytest.mark.parametrize("text", ["Übertrag", "Übertrag aus Vormonat", "Uebertrag vom Kontoauszug Nr. 10"])
+def test_carried_forward_row_above_all_movements_is_left_out_without_balances(api, acme, bank, text):
+    upload(api, bank, f"01.11.2026;;{text};1.000,00;", *MOVEMENTS, with_balance=False)
+    assert [amount for _day, amount, *_texts in list_stored_rows(acme)] == STORED
+
+
+def test_carried_forward_rows_between_pages_are_left_out_without_balances(api, acme, bank):
+    rows = [MOVEMENTS[0], "02.11.2026;;Übertrag;-500,00;", MOVEMENTS[1], "13.11.2026;;Übertrag;-300,00;"]
+    upload(api, bank, *rows, with_balance=False)
+    assert [amount for _day, amount, *_texts in list_stored_rows(acme)] == STORED
+
+
+@pytest.mark.parametrize("row", ["01.11.2026;Eigenes Konto;Übertrag;1.000,00;", "14.11.2026;;Übertrag;-77,00;"])
+def test_transfer_among_movements_is_imported_without_balances(api, acme, bank, row):
+    lines = [row, *MOVEMENTS] if row.startswith("01") else [*MOVEMENTS, row]
+    upload(api, bank, *lines, with_balance=False)
+    assert len(list_stored_rows(acme)) == 3
