@@ -102,6 +102,18 @@ class NamedTable:
                     )
         return None
 
+    @property
+    def unused_headings(self) -> list[str]:
+        """The headings of columns with values that no field is read from."""
+        used = set(self.columns.positions.values())
+        return [
+            heading
+            for position, heading in enumerate(self.headings)
+            if heading.strip()
+            and position not in used
+            and any(position < len(line.cells) and line.cells[position].strip() for line in self.rows)
+        ]
+
     def list_repeated_headings(self, fields: HeadingFields) -> list[str]:
         """Return headings that several columns have and that name a field."""
         names = {fold_heading(heading): heading for heading in self.headings}

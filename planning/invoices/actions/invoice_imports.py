@@ -70,6 +70,7 @@ class InvoiceImportOutcome:
     counterparties: int = 0  # created
     errors: list[Fault] = field(default_factory=list)  # always empty: no row with an error is skipped
     invoices: Sequence[PlannedTransaction] = ()
+    unused_columns: Sequence[str] = ()  # headings of columns that are not read
     dry_run: bool = False
     invoice_import: InvoiceImport | None = None  # None if nothing was stored
 
@@ -115,7 +116,7 @@ def import_invoices(
             )
             for invoice in invoices
         ]
-        outcome.counterparties = len(parties.new)
+        outcome.counterparties, outcome.unused_columns = len(parties.new), table.unused_headings
         count_import_outcome(source="invoices", outcome=outcome)
         if outcome.invoices and not options.dry_run:
             store_invoices(change, outcome, kind=kind, filename=filename, new_counterparties=parties.new)

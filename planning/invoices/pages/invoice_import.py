@@ -36,6 +36,7 @@ from planning.models import InvoiceKind, PlannedSource
 from planning.planned_transactions.pages.planned_transactions import list_visible_account_names
 
 ROWS_SHOWN, ERRORS_SHOWN = 20, 100
+HEADINGS_SHOWN, MAX_HEADING_LENGTH = 20, 40
 OPTION_FIELDS = ("accountId", *(name for name in OPTION_CHOICES if name != "dryRun"))
 QUESTIONS = {
     **TABLE_QUESTIONS,
@@ -131,7 +132,19 @@ def format_invoice_import_message(outcome: InvoiceImportOutcome) -> str:
         texts.append(_("Already planned: {count}.").format(count=format_count(outcome.duplicates)))
     if outcome.settled:
         texts.append(_("Nothing open: {count}.").format(count=format_count(outcome.settled)))
+    if outcome.unused_columns:
+        texts.append(f"{describe_unused_columns(outcome)}.")
     return " ".join(texts)
+
+
+def describe_unused_columns(outcome: InvoiceImportOutcome) -> str:
+    """Return the columns of the file that are not read: "Not used: Project, Note". Empty without any."""
+    names = [heading.strip()[:MAX_HEADING_LENGTH] for heading in outcome.unused_columns]
+    if not names:
+        return ""
+    hidden = len(names) - HEADINGS_SHOWN
+    shown = ", ".join(names[:HEADINGS_SHOWN]) + (f" (+{format_count(hidden)})" if hidden > 0 else "")
+    return _("Not used: {names}").format(names=shown)
 
 
 def render_invoice_review(
@@ -154,6 +167,7 @@ def render_invoice_review(
         name=sent.get("name", ""),
         outcome=outcome,
         summary=describe_invoice_import_outcome(outcome) if outcome else "",
+        unused=describe_unused_columns(outcome) if outcome else "",
         rows=outcome.invoices[:ROWS_SHOWN] if outcome else [],
         more=max(outcome.count - ROWS_SHOWN, 0) if outcome else 0,
         error="" if error is None or row_errors else get_error_message(error),

@@ -126,3 +126,20 @@ def test_readers_see_the_import_without_undo(owner, acme, browser_of, bob):
     viewer = browser_of(bob, acme).client
     assert f"{path}/undo" not in viewer.get(path).content.decode()
     assert viewer.post(f"{path}/undo").status_code == 403
+
+
+def test_columns_that_are_not_read_are_named(owner, acme):
+    content = (
+        "Invoice number,Customer,Project,Invoice date,Amount,Note,Empty\n"
+        "R-1,Globex,Website,13/04/2025,10.00,Call first,\n"
+    )
+    review = upload(owner, acme, content)["Location"]
+    assert "Not used: Project, Note" in get_page_text(owner.get(review))
+    assert "Empty" not in get_page_text(owner.get(review))
+    done = owner.post(review.partition("?")[0], {"name": "open.csv"}, follow=True)
+    assert "1 invoice imported. Not used: Project, Note." in get_page_text(done)
+
+
+def test_import_that_reads_all_columns_names_none(owner, acme):
+    review = upload(owner, acme, CONTENT.replace("03/04", "13/04"))["Location"]
+    assert "Not used" not in get_page_text(owner.get(review))
