@@ -100,18 +100,20 @@ def import_subscription_event_file(
         references = load_import_references(company=company, items=items, finds_by_customer=True)
         if unknown := find_unknown_cancellation_faults(rows.events, items, references):
             raise ValidationFailed([build_row_error(fault, items="events") for fault in unknown[:MAX_ERRORS]])
-        outcome = EventFileOutcome(dry_run=options.dry_run, left_out=rows.left_out)
+        events, items = drop_events_that_start_nothing(rows.events, items, references)
+        left_out = rows.left_out + len(rows.events) - len(events)
+        outcome = EventFileOutcome(dry_run=options.dry_run, left_out=left_out)
         new_rows = validate_event_items(
             company=company,
             request=BulkRequest(items=items),
             references=references,
             outcome=outcome,
-            positions=[event.position for event in rows.events],
+            positions=[event.position for event in events],
             known_values=load_event_values(company, references, items),
         )
         if outcome.errors:
-            raise ValidationFailed(name_error_lines(outcome.errors[:MAX_ERRORS], rows.events))
-        events_by_item = {id(item): event for item, event in zip(items, rows.events, strict=True)}
+            raise ValidationFailed(name_error_lines(outcome.errors[:MAX_ERRORS], events))
+        events_by_item = {id(item): event for item, event in zip(items, events, strict=True)}
         outcome.events = [events_by_item[id(item)] for _subscription_id, item in new_rows]
         fill_counts(outcome, references)
         count_import_outcome(source="subscriptionEvents", outcome=outcome)
@@ -290,6 +292,27 @@ def find_unknown_cancellation_faults(
         and references.find_subscription_id(item) is None
         and started.isdisjoint(list_keys(item))
     ]
+
+
+def drop_events_that_start_nothing(
+    events: Sequence[TableEvent], items: Sequence[EventImportItem], references: ImportReferences
+) -> tuple[list[TableEvent], list[EventImportItem]]:
+    """Return events and items without those of zero whose subscription is neither stored nor ever worth anything.
+
+    They would create a customer who never paid.
+    """
+    worth_something = {
+        key for event, item in zip(events, items, strict=True) if event.amount for key in list_keys(item)
+    }
+    kept = [
+        (event, item)
+        for event, item in zip(events, items, strict=True)
+        if event.amount
+        or not worth_something.isdisjoint(list_keys(item))
+        or references.find_error(item)
+        or references.find_subscription_id(item) is not None
+    ]
+    return [event for event, _item in kept], [item for _event, item in kept]
 
 
 def list_keys(item: EventImportItem) -> list[tuple[str, str]]:

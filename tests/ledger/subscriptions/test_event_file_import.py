@@ -354,3 +354,20 @@ def test_file_with_headings_only_is_rejected(api, acme):
     answer = import_file(api)
     assert (answer.status_code, answer.json()["code"]) == (415, "unreadable_table")
     assert "no rows" in answer.json()["detail"]
+
+
+def test_customer_whose_only_event_is_zero_is_left_out(api, acme):
+    answer = import_file(api, "Free Ltd,Pro,2024-01-15,0.00,EUR,start,z1", *FILE)
+    assert answer.status_code == 200, answer.content
+    made = answer.json()
+    assert (made["count"], made["leftOut"], made["createdCustomers"]) == (2, 1, 1)
+    assert list(Counterparty.objects.values_list("name", flat=True)) == ["Globex"]
+    alone = import_file(api, "Free Ltd,Pro,2024-01-15,0,EUR,start,z1").json()
+    assert (alone["count"], alone["leftOut"], alone["createdCustomers"]) == (0, 1, 0)
+    assert not Counterparty.objects.filter(name="Free Ltd").exists()
+
+
+def test_zero_event_of_a_customer_who_pays_later_is_stored(api, acme):
+    lines = "Trial Ltd,Pro,2024-01-15,0.00,EUR,start,t1", "Trial Ltd,Pro,2024-02-15,30.00,EUR,change,t2"
+    assert import_file(api, *lines).json()["count"] == 2
+    assert import_file(api, "Trial Ltd,Pro,2024-05-15,0.00,EUR,change,t3").json()["count"] == 1
