@@ -10,7 +10,7 @@ from django.db.models import CharField, Func
 
 from companies.change import CompanyChange, change_company
 from companies.errors import ConflictError, InvalidInputError
-from companies.models import AuditContext, AuditEntry, Company, LogMonth
+from companies.models import AuditContext, AuditEntry, Company
 from companies.time_zones import get_today
 from ledger import hooks
 from ledger.calc.months import format_month, get_last_day_of_month
@@ -100,7 +100,7 @@ def build_closings(change: CompanyChange, figures: dict[date, list[Figure]], *, 
     last = rows.defer(*CONTENT_COLUMNS).order_by("-number").first()
     number, previous_digest = (last.number, last.digest) if last else (0, None)
     versions = dict(rows.order_by("month", "version").values_list("month", "version"))
-    log_number = LogMonth.objects.for_company(company.id).get_newest_number()
+    log_number = AuditEntry.objects.for_company(company.id).get_newest_number()
     version_of_rates = find_rates_version()
     closings = []
     for month, figures_of_month in figures.items():
@@ -198,7 +198,7 @@ def copy_closings(*, source: Company, company: Company, counts: dict[str, int], 
 
     What changed reported figures before stays in the original's audit log.
     """
-    log_number = LogMonth.objects.for_company(company.id).get_newest_number()
+    log_number = AuditEntry.objects.for_company(company.id).get_newest_number()
     previous_digest = None
     closings = list(Closing.objects.for_company(source.id).order_by("number"))
     for closing in closings:
