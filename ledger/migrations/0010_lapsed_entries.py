@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    dependencies = [('ledger', '0008_closing_plan')]
+    dependencies = [('ledger', '0009_events_version')]
 
     operations = [
         migrations.AddField(
