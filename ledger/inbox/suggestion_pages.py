@@ -76,11 +76,11 @@ class AcceptedSuggestion(NamedTuple):
 
 
 class CategoryTotal(NamedTuple):
-    """How many suggestions name a category, and their amounts by currency as text."""
+    """How many suggestions name a category, and the sum of their amounts in each currency, as texts."""
 
     category: str
     transaction_count: int
-    amount: str
+    amounts: list[str]
 
 
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
@@ -148,12 +148,12 @@ def sum_by_category(suggestions: Iterable[PrimarySuggestion]) -> list[CategoryTo
     return [CategoryTotal(category, len(group), format_amounts(group)) for category, group in ordered]
 
 
-def format_amounts(suggestions: Iterable[PrimarySuggestion]) -> str:
-    """Return the sum of the amounts in each currency."""
+def format_amounts(suggestions: Iterable[PrimarySuggestion]) -> list[str]:
+    """Return the sum of the amounts in each currency as text."""
     sums: defaultdict[str, Decimal] = defaultdict(Decimal)
     for suggestion in suggestions:
         sums[suggestion.row.amount_currency] += suggestion.amount
-    return ", ".join(format_money(amount, currency) for currency, amount in sorted(sums.items()))
+    return [format_money(amount, currency) for currency, amount in sorted(sums.items())]
 
 
 def parse_accepted_suggestions(texts: Sequence[str]) -> list[AcceptedSuggestion]:
