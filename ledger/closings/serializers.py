@@ -16,6 +16,7 @@ MAX_CLOSINGS = 12_000  # a month each, over a thousand years
 MAX_VERSION = 2_147_483_647
 MAX_FIGURES = 100_000
 MAX_ENTRIES = 100_000
+MAX_CURRENCIES = 200
 MAX_CHECKED = 2_147_483_647  # of one kind
 DIGEST_LENGTH = 64
 STATUSES = ["closed", "reopened"]
@@ -50,7 +51,7 @@ class CloseChecksSerializer(StrictSerializer):
     )
     overdue = fields.IntegerField(min_value=0, max_value=MAX_CHECKED, help_text="Overdue planned transactions.")
     missingRates = serializers.ListField(  # noqa: N815
-        child=fields.CurrencyField(), max_length=0, help_text="Always empty: missing rates prevent closing."
+        child=fields.CurrencyField(), max_length=MAX_CURRENCIES, help_text="Empty: missing rates prevent closing."
     )
 
 

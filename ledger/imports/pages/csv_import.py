@@ -40,11 +40,7 @@ from ledger.imports.pages.mapping_questions import (
     build_asked_encoding,
     build_asked_question,
 )
-from ledger.imports.pages.outcome_messages import (
-    describe_import_payments,
-    find_other_currency,
-    format_import_outcome,
-)
+from ledger.imports.pages.outcome_messages import find_other_currency, format_import_outcome
 from ledger.imports.pages.saved_settings import (
     ANSWER,
     apply_answers,
@@ -395,8 +391,7 @@ def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpRes
             else None,
             opening=opening,
         )
-        paid = describe_import_payments(page, [outcome.batch])
-        messages.success(page.request, f"{format_import_outcome(outcome, account)}{paid}")
+        messages.success(page.request, format_import_outcome(page, outcome, account))
         return redirect_to_next_file(page)
     if not uploads.is_upload_stored(**get_upload_owner(page), upload_id=import_check.upload_id):
         return redirect_to_new_upload(page)

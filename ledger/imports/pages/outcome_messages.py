@@ -16,7 +16,7 @@ from ledger.imports.actions.imports import TransactionImportOutcome
 from ledger.models import Account, ImportBatch
 
 
-def format_import_outcome(outcome: TransactionImportOutcome, account: Account) -> str:
+def format_import_outcome(page: CompanyPage, outcome: TransactionImportOutcome, account: Account) -> str:
     """Describe what an import did."""
     count, bad = outcome.count, outcome.bad
     sentence = ngettext(
@@ -45,17 +45,17 @@ def format_import_outcome(outcome: TransactionImportOutcome, account: Account) -
                 count=format_count(bad)
             )
         )
-    return " ".join(parts)
+    return " ".join(parts) + describe_import_payments(page, [outcome.batch])
 
 
 def count_import_payments(page: CompanyPage, import_ids: Sequence[UUID]) -> dict[UUID, InvoicePayments]:
     """Return the invoices that imports paid, by import; empty without the permission to read them."""
     if not import_ids or not page.has_permission(Permission.PLANNING_READ):
         return {}
-    found: dict[UUID, InvoicePayments] = {}
+    payments: dict[UUID, InvoicePayments] = {}
     for counts in hooks.count_import_payments.run(company_id=page.company.id, import_ids=import_ids):
-        found |= counts
-    return found
+        payments |= counts
+    return payments
 
 
 def describe_import_payments(page: CompanyPage, batches: Iterable[ImportBatch | None]) -> str:

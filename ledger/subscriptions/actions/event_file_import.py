@@ -304,7 +304,7 @@ def drop_events_that_start_nothing(
     worth_something = {
         key for event, item in zip(events, items, strict=True) if event.amount for key in list_keys(item)
     }
-    kept = [
+    pairs = [
         (event, item)
         for event, item in zip(events, items, strict=True)
         if event.amount
@@ -312,7 +312,7 @@ def drop_events_that_start_nothing(
         or references.find_error(item)
         or references.find_subscription_id(item) is not None
     ]
-    return [event for event, _item in kept], [item for _event, item in kept]
+    return [event for event, _item in pairs], [item for _event, item in pairs]
 
 
 def list_keys(item: EventImportItem) -> list[tuple[str, str]]:
