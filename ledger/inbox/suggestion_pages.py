@@ -75,12 +75,12 @@ class AcceptedSuggestion(NamedTuple):
     counterparty_id: UUID | None
 
 
-class CategoryTotal(NamedTuple):
-    """How many suggestions name a category, and the sum of their amounts in each currency, as texts."""
+class SuggestionTotal(NamedTuple):
+    """How many suggestions name a category, and the sum of their amounts in one currency as text."""
 
-    category: str
+    category: str  # empty for all categories
     transaction_count: int
-    amounts: list[str]
+    amount: str
 
 
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
@@ -103,8 +103,7 @@ def accept_suggestions_page(page: CompanyPage) -> HttpResponse:
         suggestions=suggestions[:MAX_ACCEPTED],
         more=len(suggestions) > MAX_ACCEPTED,
         most=MAX_ACCEPTED,
-        totals=sum_by_category(suggestions[:MAX_ACCEPTED]),
-        total=format_amounts(suggestions[:MAX_ACCEPTED]),
+        totals=list_suggestion_totals(suggestions[:MAX_ACCEPTED]),
         confidence=confidence,
         confidences=CONFIDENCES,
     )
@@ -139,21 +138,17 @@ def list_primary_suggestions(
     return suggestions
 
 
-def sum_by_category(suggestions: Iterable[PrimarySuggestion]) -> list[CategoryTotal]:
-    """Return count and amount of the suggestions by category, the most frequent first."""
-    by_category: defaultdict[str, list[PrimarySuggestion]] = defaultdict(list)
+def list_suggestion_totals(suggestions: Iterable[PrimarySuggestion]) -> list[SuggestionTotal]:
+    """Return count and amount by category and currency, the most frequent first, then those of all categories."""
+    amounts: defaultdict[tuple[str, str], list[Decimal]] = defaultdict(list)  # category, currency → amounts
     for suggestion in suggestions:
-        by_category[suggestion.category].append(suggestion)
-    ordered = sorted(by_category.items(), key=lambda item: (-len(item[1]), item[0]))
-    return [CategoryTotal(category, len(group), format_amounts(group)) for category, group in ordered]
-
-
-def format_amounts(suggestions: Iterable[PrimarySuggestion]) -> list[str]:
-    """Return the sum of the amounts in each currency as text."""
-    sums: defaultdict[str, Decimal] = defaultdict(Decimal)
-    for suggestion in suggestions:
-        sums[suggestion.row.amount_currency] += suggestion.amount
-    return [format_money(amount, currency) for currency, amount in sorted(sums.items())]
+        for category in (suggestion.category, ""):
+            amounts[category, suggestion.row.amount_currency].append(suggestion.amount)
+    ordered = sorted(amounts.items(), key=lambda item: (not item[0][0], -len(item[1]), item[0]))
+    return [
+        SuggestionTotal(category, len(values), format_money(sum(values, start=Decimal(0)), currency))
+        for (category, currency), values in ordered
+    ]
 
 
 def parse_accepted_suggestions(texts: Sequence[str]) -> list[AcceptedSuggestion]:
