@@ -16,6 +16,7 @@ def test_closing_answers_the_closing(api, march, close, bank, costs):
     assert set(closing) == {
         *("id", "month", "version", "status", "note", "closedTime", "closedUserId"),
         *("reopenedTime", "reopenedUserId", "reopenReason", "digest", "previousDigest"),
+        "acknowledgedChecks",
     }
     assert (closing["month"], closing["version"], closing["status"], closing["note"]) == (
         "2026-03",

@@ -61,7 +61,7 @@ SENT_DIRECTLY = {
         "planned-proposal-plan",
     ),
     *("payables-import-check", "receivables-import-check", "transaction-settle-sum", "transaction-unsettle"),
-    "subscription-event-import-check",
+    *("inbox-accept", "subscription-event-import-check"),
     *("sandbox-delete", "scenario", "scenario-adopt", "scenario-change-delete", "scenario-change-new"),
     *("scenario-delete", "scenario-duplicate", "scenario-undo"),
     *("rules-apply", "rules-undo", "view-delete", "webhook-redeliver", "report-link-revoke", "closing-link-revoke"),

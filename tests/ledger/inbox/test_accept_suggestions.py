@@ -80,9 +80,15 @@ def test_transaction_that_changed_since_is_skipped(editor, address, api, books, 
 
 def test_transactions_of_closed_months_are_left_out(editor, address, api, books, bank, learned):
     learned("Cloud", "hosting")
-    books.book(bank, "-1.00", "2026-03-20", fromTo="Cloud")
+    row = books.book(bank, "-1.00", "2026-03-20", fromTo="Cloud")["id"]
+    shown_before = list_fields(editor.get(f"{address}/accept"))
+    assert len(shown_before) == 1
     assert api.post("closings", {"month": "2026-03", "acknowledge": True}).status_code == 201
     assert list_fields(editor.get(f"{address}/accept")) == []
+    refused = editor.post(f"{address}/accept", {"suggestion": shown_before})
+    assert refused.status_code == 400
+    assert "The first open month is 2026-04" in text(refused)
+    assert books.parts(row) == []
 
 
 @pytest.mark.parametrize("sent", [[], ["x"], ["x y z"], ["01a21e08-7cbc-76e2-bf1e-07fd3ddcd111 v x:ga"]])
