@@ -152,7 +152,8 @@ def build_overdraft_notices(
     present = (
         _("{account} is below zero"),
         _(
-            "since {first}: lowest {amount} on {day} in the forecast to {last}. Transfer money to it or change the plan."
+            "since {first}: lowest {amount} on {day} in the forecast to {last}. "
+            "Transfer money to it or change the plan."
         ),
     )
     day_of = get_current_locale().format_day
