@@ -350,7 +350,7 @@ def test_revenue_and_expense_amounts_link_to_their_transactions(api, alice, acme
     cells = dict(zip(parse_table_rows(shown)[RUNNING], list_row_links(shown, RUNNING), strict=False))
     assert read_list_total(alice, cells["300.00"]) == ("€300.00", 1)
     assert read_list_total(alice, cells["7.00"]) == ("€7.00", 1)
-    assert read_list_total(alice, cells["120.00"]) == ("€120.00", 1)
+    assert read_list_total(alice, cells["120.00"]) == ("−€120.00", 1)
 
 
 def test_cash_line_days_link_to_booked_or_expected_movements(api, alice, acme, bank):
