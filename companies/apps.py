@@ -34,7 +34,6 @@ def register_uncopied_models() -> None:
             models.AuditEntry: "audit log",
             models.FailedRequest: "audit log",
             models.MaintenanceCheckpoint: "maintenance",
-            models.LogMonth: "audit log",
             models.Membership: "access",
         }
     )

@@ -30,8 +30,7 @@ def compute_schema_digest() -> str:
 
 def prepare_test_template(embedded: EmbeddedDatabase) -> str:
     """The name of the database to copy on a server that runs; made by the worker that comes first."""
-    month = datetime.now(tz=UTC).strftime("%Y%m")  # the log has parts for the months to come
-    name = f"template_of_tests_{month}_{compute_schema_digest()}"
+    name = f"template_of_tests_{compute_schema_digest()}"
     with psycopg.connect(host=str(embedded.path), user="postgres", dbname="postgres", autocommit=True) as server:
         server.execute("SELECT pg_advisory_lock(%s)", [LOCK_NUMBER])
         there = {row[0] for row in server.execute(LIST_TEMPLATES)}

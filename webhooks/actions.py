@@ -9,7 +9,7 @@ from uuid import UUID
 
 from companies.change import CompanyChange, change_company
 from companies.errors import ConflictError, NotFoundError
-from companies.models import AuditContext, AuditEntry, Company, LogMonth, parse_id
+from companies.models import AuditContext, AuditEntry, Company, parse_id
 from companies.sandboxes import refuse_in_sandbox
 from notifications import notify
 from webhooks import signing
@@ -54,7 +54,7 @@ def create_webhook_endpoint(*, company: Company, context: AuditContext, values: 
         endpoint = change.insert(WebhookEndpoint(company=company, **values))
         change.record(endpoint, "webhookEndpoint.created", after=build_endpoint_log_values(endpoint))
         # After that entry, whose transaction holds the log's lock: later entries have higher numbers.
-        endpoint.last_number = LogMonth.objects.for_company(company.id).get_newest_number()
+        endpoint.last_number = AuditEntry.objects.for_company(company.id).get_newest_number()
         endpoint.save(update_fields=["last_number"])
     return EndpointWithSecret(endpoint=endpoint, secret=signing.get_endpoint_secret(endpoint))
 
@@ -143,7 +143,7 @@ def request_redelivery(
         delivery = rows.first() if rows is not None else None
         if delivery is None:
             raise NotFoundError
-        entry = AuditEntry.objects.for_company(company.id).find_by_id(delivery.event_id)
+        entry = AuditEntry.objects.for_company(company.id).filter(id=delivery.event_id).first()
         if entry is None:  # its month was removed from the log
             raise NotFoundError
         change.record(endpoint, "webhookEndpoint.redelivered", after={"event_id": entry.id, "type": entry.action})

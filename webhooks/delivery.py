@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from companies.models import AuditEntry, LogMonth
+from companies.models import AuditEntry
 from webhooks import actions
 from webhooks.http import DeliveryOutcome, send_event
 from webhooks.models import WebhookDelivery, WebhookEndpoint
@@ -145,7 +145,7 @@ def find_requested_delivery(endpoint: WebhookEndpoint) -> WebhookDelivery | None
 
 def load_event_or_delete_request(delivery: WebhookDelivery) -> list[AuditEntry]:
     """Return the event of a requested delivery as a list; delete the request if the event is no longer in the log."""
-    entry = AuditEntry.objects.for_company(delivery.company_id).find_by_id(delivery.event_id)
+    entry = AuditEntry.objects.for_company(delivery.company_id).filter(id=delivery.event_id).first()
     if entry is None:
         delivery.delete()
         return []
@@ -156,11 +156,11 @@ def load_next_events_or_advance(endpoint: WebhookEndpoint, *, now: datetime) -> 
     """Return the next events of an endpoint; if none of them has its types, advance past them."""
     if not endpoint.enabled or (endpoint.due_time is not None and endpoint.due_time > now):
         return []
-    newest = LogMonth.objects.for_company(
-        endpoint.company_id
-    ).get_newest_number()  # events committed during the query are not skipped
-    later_events = AuditEntry.objects.after_number(endpoint.last_number, company_id=endpoint.company_id)
-    later_events = later_events.filter(number__lte=newest).exclude(action=actions.TEST_EVENT_TYPE)
+    entries = AuditEntry.objects.for_company(endpoint.company_id)
+    newest = entries.get_newest_number()  # events committed during the query are not skipped
+    later_events = (
+        entries.after_number(endpoint.last_number).filter(number__lte=newest).exclude(action=actions.TEST_EVENT_TYPE)
+    )
     if endpoint.types is not None:
         later_events = later_events.filter(action__in=endpoint.types)
     events = list(later_events.defer("before", "after")[:MAX_BATCH_EVENTS])

@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
-from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, LogMonth
+from companies.models import Audited, AuditEntry, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
 from webhooks.signing import new_salt
 
 MAX_URL_LENGTH = 2048  # the limit of the outbound client
@@ -24,7 +24,7 @@ class WebhookEndpointQuerySet(CompanyOwnedQuerySet["WebhookEndpoint"]):
 
     def due(self, now: datetime) -> Self:
         """Those of all companies that are to get events now."""
-        later = LogMonth.objects.filter(company=OuterRef("company"), last_number__gt=OuterRef("last_number"))
+        later = AuditEntry.objects.filter(company=OuterRef("company"), number__gt=OuterRef("last_number"))
         tried = Q(due_time=None) | Q(due_time__lte=now)
         return self.unleased(now).filter(tried, Exists(later), enabled=True)
 

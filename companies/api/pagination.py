@@ -7,7 +7,7 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import orjson
@@ -17,10 +17,6 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 
 PAGING_NAMES = {"limit", "cursor"}
 DEFAULT_LIMIT, MAX_LIMIT = 100, 1000
-
-
-RecentCondition = Callable[[Any], Q]
-"""What surely comes first in a list, given where its page begins: the first sort value of the cursor, or None."""
 
 
 def refuse_unknown_parameters(names: set[str]) -> None:
@@ -106,11 +102,9 @@ def build_after_condition(fields: Sequence[str], values: Sequence[Any]) -> Q:
     return Q(**{f"{names[0]}__{operator}e": values[0]}) & condition
 
 
-def paginate_by_keyset(
-    request: Any, rows: QuerySet[Any], *, order: Sequence[str], recent: RecentCondition | None = None
-) -> tuple[list[Any], dict[str, str]]:
+def paginate_by_keyset(request: Any, rows: QuerySet[Any], *, order: Sequence[str]) -> tuple[list[Any], dict[str, str]]:
     """Return (page of rows, headers) with a Link to the next page if there is one."""
-    page, cursor = list_keyset_page(request, rows, order=order, limit=parse_page_limit(request.GET), recent=recent)
+    page, cursor = list_keyset_page(request, rows, order=order, limit=parse_page_limit(request.GET))
     return page, {"Link": build_next_link(request, cursor)} if cursor else {}
 
 
@@ -133,22 +127,17 @@ def list_keyset_page(
     order: Sequence[str],
     limit: int,
     parameter: str = "cursor",
-    recent: RecentCondition | None = None,
 ) -> tuple[list[Any], str | None]:
     """Return (page of rows, cursor of the next page or None).
 
     ``order`` ends with the id and has one direction, such as ``("-created_time", "-id")``; ``parameter`` is
-    the name of the cursor. With ``recent`` only those rows are queried first, and all if they do not fill
-    the page.
+    the name of the cursor.
     """
-    cursor, first_value = request.GET.get(parameter), None
+    cursor = request.GET.get(parameter)
     if cursor is not None:
         values = parse_cursor_values(rows, order, decode_cursor(request, order, cursor))
-        rows, first_value = rows.filter(build_after_condition(order, values)), values[0]
-    rows = rows.order_by(*order)
-    page = [] if recent is None else list(rows.filter(recent(first_value))[: limit + 1])
-    if len(page) <= limit:
-        page = list(rows[: limit + 1])
+        rows = rows.filter(build_after_condition(order, values))
+    page = list(rows.order_by(*order)[: limit + 1])
     if len(page) <= limit:
         return page, None
     page.pop()

@@ -26,7 +26,6 @@ from rest_framework.viewsets import ViewSet
 from companies.api import idempotency, request_slots
 from companies.api.ignored_fields import format_ignored_fields, list_unknown_fields
 from companies.api.pagination import (
-    RecentCondition,
     paginate_by_keyset,
     refuse_repeated_parameters,
     refuse_unknown_parameters,
@@ -288,11 +287,9 @@ class ApiViewSet(ViewSet):
         """Respond with all the rows."""
         return Response(self.shape(rows, many=True).data)
 
-    def respond_with_page(
-        self, rows: Any, serializer_class: Any = None, *, order: Sequence[str], recent: RecentCondition | None = None
-    ) -> Response:
+    def respond_with_page(self, rows: Any, serializer_class: Any = None, *, order: Sequence[str]) -> Response:
         """Respond with one page of the rows and a Link to the next."""
-        page_rows, headers = paginate_by_keyset(self.request, rows, order=order, recent=recent)
+        page_rows, headers = paginate_by_keyset(self.request, rows, order=order)
         serializer = serializer_class or self.shape
         return Response(serializer(page_rows, many=True, context={"view": self}).data, headers=headers)
 

@@ -1,1 +1,1 @@
-"""The audit log: its labels, pages and partitions."""
+"""The audit log: its labels and pages."""

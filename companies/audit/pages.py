@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from companies.audit.action_labels import ENTITY_LABELS
 from companies.audit.changes import build_audit_changes
 from companies.audit.names import API_KEY_ACTOR_PREFIX, format_key_name
-from companies.models import ApiKey, AuditEntry, Membership, build_recent_condition
+from companies.models import ApiKey, AuditEntry, Membership
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
@@ -26,10 +26,9 @@ INVALID_DATE_TEXT = gettext_lazy("Enter a date such as 2026-03-31.")
 def show_audit_log(page: CompanyPage) -> HttpResponse:
     """Show the matching audit entries, newest first, with the changed fields."""
     form = BoundForm(values={name: page.request.GET.get(name, "").replace("\0", "").strip() for name in FILTER_FIELDS})
-    recent = build_recent_condition(page.audit_context.time)
     people = list_actor_choices(page)
     rows, cursor = page.paginate(
-        filter_audit_entries(page, form, people), order=("-time", "-id"), limit=ENTRIES_PER_PAGE, recent=recent
+        filter_audit_entries(page, form, people), order=("-time", "-id"), limit=ENTRIES_PER_PAGE
     )
     filter_query = page.request.GET.copy()
     filter_query.pop("cursor", None)

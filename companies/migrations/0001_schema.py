@@ -9,9 +9,6 @@ import django.db.models.functions.comparison
 import django.db.models.functions.text
 from django.conf import settings
 from django.db import migrations, models
-from django.utils import timezone
-
-from companies.audit import partitions
 
 # Migrations of earlier versions; a database with all of them has these tables already.
 REPLACED = [
@@ -23,12 +20,6 @@ REPLACED = [
     '0022_rate_counters', '0023_wider_metrics', '0024_company_time_zone', '0025_closed_through', '0026_plain_texts',
     '0027_sandboxes',
 ]
-
-
-def create_partitions(apps, schema_editor):
-    """Create the partitions of the audit log for this month and the next ones."""
-    for month in partitions.list_months_ahead(timezone.now()):
-        partitions.create_partition(month)
 
 
 class Migration(migrations.Migration):
@@ -141,18 +132,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'audit entries',
-                'indexes': [models.Index(fields=['company', 'number'], name='audit_entry_by_number'), models.Index(fields=['company', 'time', 'id'], name='audit_entry_by_time'), models.Index(fields=['company', 'entity_type', 'entity_id'], name='audit_entry_by_entity'), models.Index(fields=['request_id'], name='audit_entry_by_request')],
+                'constraints': [models.UniqueConstraint(fields=('company', 'number'), name='audit_entry_number_once')],
+                'indexes': [models.Index(fields=['company', 'time', 'id'], name='audit_entry_by_time'), models.Index(fields=['company', 'entity_type', 'entity_id'], name='audit_entry_by_entity'), models.Index(fields=['request_id'], name='audit_entry_by_request')],
             },
-        ),
-        migrations.CreateModel(
-            name='LogMonth',
-            fields=[
-                ('pk', models.CompositePrimaryKey('company_id', 'month', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
-                ('month', models.DateField()),
-                ('first_number', models.BigIntegerField()),
-                ('last_number', models.BigIntegerField()),
-            ],
         ),
         migrations.CreateModel(
             name='FailedRequest',
@@ -324,10 +306,9 @@ class Migration(migrations.Migration):
             },
         ),
         companies.models.tenancy.CompanyKeys([
-            'Membership', 'ApiKey', 'LastRound', 'FailedRequest',
+            'Membership', 'ApiKey', 'LastRound', 'FailedRequest', 'AuditEntry',
         ]),
         companies.models.tenancy.run_script(__file__, 'directory.sql'),
         companies.models.tenancy.run_script(__file__, 'audit_log.sql'),
         migrations.RunSQL('ALTER TABLE companies_ratecounter SET UNLOGGED'),  # counts need not survive a crash
-        migrations.RunPython(create_partitions),
     ]

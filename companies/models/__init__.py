@@ -1,7 +1,7 @@
 """Models of companies, members and credentials."""
 
 from companies.models.api_keys import ApiKey
-from companies.models.audit import MAX_ENTITY_ID_LENGTH, AuditEntry, LogMonth, build_recent_condition, snapshot_row
+from companies.models.audit import MAX_ENTITY_ID_LENGTH, AuditEntry, snapshot_row
 from companies.models.audit_context import MAX_ACTOR_LENGTH, AuditContext, Audited
 from companies.models.companies import (
     STATUS_TRANSITIONS,
@@ -56,7 +56,6 @@ __all__ = [
     "FailedRequest",
     "IdIn",
     "IdempotencyRecord",
-    "LogMonth",
     "MaintenanceCheckpoint",
     "Membership",
     "MembershipStatus",
@@ -73,7 +72,6 @@ __all__ = [
     "ValuationCategory",
     "ValuationLens",
     "build_amount_condition",
-    "build_recent_condition",
     "check_event_type",
     "generate_id",
     "parse_id",

@@ -84,9 +84,9 @@ class CompanyForeignKey(models.ForeignKey):
     """A reference to a row of the same company; joins and accessors compare the company too.
 
     ``when_deleted`` is the database's rule when the target is deleted: ``restrict`` or ``cascade``. A
-    reference that ``stays`` is not checked, since old months of the log can be detached. Django itself does
-    nothing, so a delete is one statement. Optional references are cleared by the operation that deletes: a
-    cluster does not support SET NULL for a key with the company in it.
+    reference that ``stays`` is not checked: earlier versions could move old entries out of the audit log.
+    Django itself does nothing, so a delete is one statement. Optional references are cleared by the operation
+    that deletes: a cluster does not support SET NULL for a key with the company in it.
     """
 
     RULES = {"restrict": "NO ACTION", "cascade": "CASCADE"}

@@ -22,7 +22,7 @@ from rest_framework.exceptions import ValidationError
 
 from companies.api import request_slots
 from companies.api.errors import build_validation_error
-from companies.api.pagination import RecentCondition, list_keyset_page
+from companies.api.pagination import list_keyset_page
 from companies.auth import login_redirects, pending_form, sessions, throttling
 from companies.auth.access import Access
 from companies.auth.authentication import SessionCredential
@@ -209,7 +209,6 @@ def list_page_rows(
     *,
     order: Sequence[str],
     limit: int = ROWS_PER_PAGE,
-    recent: RecentCondition | None = None,
 ) -> tuple[list[Any], str | None]:
     """Return (rows of the requested page, cursor of the next one); for a CSV file the rows of all pages.
 
@@ -219,7 +218,7 @@ def list_page_rows(
     is_for_file = TABLE_PARAMETER in request.GET
     limit = MAX_ROWS if is_for_file else limit
     try:
-        page_rows, cursor = list_keyset_page(request, rows, order=order, limit=limit, recent=recent)
+        page_rows, cursor = list_keyset_page(request, rows, order=order, limit=limit)
     except ValidationError:
         raise Http404 from None
     if is_for_file and cursor:
@@ -288,10 +287,9 @@ class CompanyPage:
         *,
         order: Sequence[str],
         limit: int = ROWS_PER_PAGE,
-        recent: RecentCondition | None = None,
     ) -> tuple[list[Any], str | None]:
         """Return (rows of the requested page, cursor of the next one). Raises Http404 for an invalid cursor."""
-        return list_page_rows(self.request, rows, order=order, limit=limit, recent=recent)
+        return list_page_rows(self.request, rows, order=order, limit=limit)
 
     def render(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """Render the page; ``tab`` is its main section, ``section`` its place in the settings."""

@@ -60,17 +60,12 @@ def get_database_name() -> str:
 
 _TABLES = """
     SELECT c.relname::text FROM pg_class c
-     WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = current_schema()::regnamespace
+     WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
        AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 """
 _TRIGGERS = """
     SELECT DISTINCT c.relname::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
      WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace
-"""
-_PARTS = """
-    SELECT i.inhparent::regclass::text, i.inhrelid::regclass::text
-      FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-     WHERE c.relispartition AND c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace ORDER BY 2
 """
 _UNIQUES = """
     SELECT c.relname::text, i.indisprimary,
@@ -87,21 +82,18 @@ _NUMBERED = """
 _REFERENCES = """
     SELECT c.relname::text, o.conname::text, f.relname::text, pg_get_constraintdef(o.oid)
       FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid JOIN pg_class f ON f.oid = o.confrelid
-     WHERE o.contype = 'f' AND o.conparentid = 0 AND c.relnamespace = current_schema()::regnamespace
+     WHERE o.contype = 'f' AND c.relnamespace = current_schema()::regnamespace
 """
 
 
 def list_tables() -> list[Table]:
-    """Return every table of the database; partitions belong to their table."""
+    """Return every table of the database."""
     bases = {model._meta.db_table: get_placement_base(model) for model in apps.get_models(include_auto_created=True)}
     placed_names = {name for (name,) in fetch_catalog_rows(_PLACED)} if is_on_cluster() else set()
     triggered_names = {name for (name,) in fetch_catalog_rows(_TRIGGERS)}
     numbered_names = {name for (name,) in fetch_catalog_rows(_NUMBERED)}
     keys: dict[str, tuple[str, ...]] = {}
     uniques: dict[str, list[tuple[str, ...]]] = {}
-    parts: dict[str, list[str]] = {}
-    for parent, part in fetch_catalog_rows(_PARTS):
-        parts.setdefault(parent, []).append(part)
     for name, primary, columns in fetch_catalog_rows(_UNIQUES):
         if primary:
             keys[name] = tuple(columns)
@@ -115,7 +107,6 @@ def list_tables() -> list[Table]:
             uniques=tuple(sorted(uniques.get(name, ()))),
             placed=name in placed_names,
             triggers=name in triggered_names,
-            parts=tuple(parts.get(name, ())),
             numbered=name in numbered_names,
         )
         for (name,) in fetch_catalog_rows(_TABLES)

@@ -51,8 +51,7 @@ class Table:
 
     ``key`` and ``uniques``: columns of the primary key and the other unique indexes. ``base``: the model's
     placement base class, None for a library's table, "" for one of ours without such a base. ``triggers``:
-    statements on it change other tables. ``numbered``: the database generates its ids. ``parts``: its
-    partitions.
+    statements on it change other tables. ``numbered``: the database generates its ids.
     """
 
     name: str
@@ -62,7 +61,6 @@ class Table:
     placed: bool = False
     triggers: bool = False
     numbered: bool = False
-    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +97,7 @@ def get_table_place(table: Table) -> TablePlacement:
 def _get_place_by_base(table: Table) -> TablePlacement:
     if table.name == COMPANY_TABLE:
         return TablePlacement.COMPANIES
-    if table.key[:1] == ("company_id",):  # also a detached table, which has no model
+    if table.key[:1] == ("company_id",):  # also a month that an earlier version moved out of the audit log
         return TablePlacement.OWNED
     if table.base is None:
         return TablePlacement.LIBRARY
@@ -131,8 +129,7 @@ def plan_placement(
     if not moved_names:
         return []
     touched_references = [each for each in references if each.table in moved_names or each.target in moved_names]
-    tables_with_triggers = [table for table in tables if table.triggers and table.name in moved_names]
-    trigger_tables = [name for table in tables_with_triggers for name in (table.name, *table.parts)]
+    trigger_tables = [table.name for table in tables if table.triggers and table.name in moved_names]
     dropped_references = [
         each for each in touched_references if (places[each.table], places[each.target]) == DROPPED_REFERENCE
     ]

@@ -57,6 +57,9 @@ class TransactionLinked(ConflictError):
     code = "transaction_linked"
 
 
+MAX_INDEXED_NAME_LENGTH = 100  # characters of a name that the indexes store
+
+
 class FirstWord(Func):
     """The first word of the first 100 characters of a text, as an index stores it."""
 
@@ -188,7 +191,7 @@ class Transaction(CompanyOwned, Audited):
             # For suggestions from transactions with the same name or the same first word.
             models.Index(
                 "company",
-                Lower(Left("from_to", 100)),
+                Lower(Left("from_to", MAX_INDEXED_NAME_LENGTH)),
                 F("date").desc(),
                 F("id").desc(),
                 condition=~Q(categorized_value=0),

@@ -115,24 +115,9 @@ def test_placement_orders_reference_tables_before_company_tables():
     ]
 
 
-def test_partitioned_table_is_placed_once_with_partition_triggers_disabled():
-    log = Table(name="log", base="", key=("company_id", "id", "time"), triggers=True, parts=("log_2026_11", "log_rest"))
-    assert list_statements([replace(COMPANY, placed=True), log]) == [
-        'ALTER TABLE "log" DISABLE TRIGGER USER',
-        'ALTER TABLE "log_2026_11" DISABLE TRIGGER USER',
-        'ALTER TABLE "log_rest" DISABLE TRIGGER USER',
-        "SELECT create_distributed_table('log', 'company_id', colocate_with => 'companies_company')",
-        "SELECT truncate_local_data_after_distributing_table('log')",
-        'ALTER TABLE "log" ENABLE TRIGGER USER',
-        'ALTER TABLE "log_2026_11" ENABLE TRIGGER USER',
-        'ALTER TABLE "log_rest" ENABLE TRIGGER USER',
-    ]
-
-
-def test_archived_partitions_are_placed_with_their_company():
-    assert (
-        get_table_place(Table(name="log_2019_02", base=None, key=("company_id", "id", "time"))) is TablePlacement.OWNED
-    )
+def test_months_moved_out_of_the_audit_log_are_placed_with_their_company():
+    month = Table(name="audit_log_2019_02", base=None, key=("company_id", "id", "time"))
+    assert get_table_place(month) is TablePlacement.OWNED
 
 
 def test_repeated_placement_moves_only_new_tables():

@@ -99,7 +99,7 @@ def test_demo_reset_models_cover_all_company_data_except_access_and_log():
     assert len(goes) == len(set(goes))
     assert {model._meta.label for model in owned - set(goes)} == {
         "companies.ApiKey", "companies.AuditEntry", "companies.FailedRequest", "companies.MaintenanceCheckpoint",
-        "companies.LogMonth", "companies.Membership", "oauth.ConsentGrant", "webhooks.WebhookDelivery",
+        "companies.Membership", "oauth.ConsentGrant", "webhooks.WebhookDelivery",
         "webhooks.WebhookEndpoint",
     }  # fmt: skip
 

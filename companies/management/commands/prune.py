@@ -1,9 +1,8 @@
-"""Command that deletes expired records and maintains the audit log's partitions."""
+"""Command that deletes expired records."""
 
 import logging
-from argparse import ArgumentParser
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import datetime
 from typing import Any
 
 from django.core.management import call_command
@@ -12,7 +11,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from companies import hooks
-from companies.audit import partitions
 from companies.maintenance import company_batches
 
 Prune = Callable[..., int]
@@ -22,16 +20,8 @@ log = logging.getLogger(__name__)
 class Command(BaseCommand):
     help = "Delete expired codes, tokens, sessions, idempotent responses and uploads. Run it daily."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--log-before", metavar="YYYY-MM", type=parse_log_month,
-            help="move audit log entries before this month to separate tables (nothing is deleted)",
-        )  # fmt: skip
-
-    def handle(self, *args: Any, log_before: date | None = None, **options: Any) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
-        if log_before is not None and log_before > partitions.get_month_start(now):
-            raise CommandError("--log-before must not be later than the current month.")
         failed_parts: list[str] = []
         parts = {get_part_name(function): function for function in hooks.prune_expired.functions}
         parts["clearsessions"] = clear_sessions
@@ -39,20 +29,8 @@ class Command(BaseCommand):
         for part in [part for part, count in counts.items() if count is None]:  # another process had them
             counts[part] = try_to_prune(part, parts[part], now, failed_parts, wait=True)
         self.stdout.write(f"{sum(filter(None, counts.values()))} expired records deleted.")
-        partitions.create_partitions_ahead(now=now)
-        try:
-            detached_names = partitions.detach_partitions_before(first_kept_month=log_before) if log_before else []
-        except partitions.PartitionDetachError as error:
-            raise CommandError(str(error)) from None
-        for name in detached_names:
-            self.stdout.write(f"{name} moved out of the audit log.")
         if failed_parts:
             raise CommandError(f"Pruning failed (see the log) for: {', '.join(failed_parts)}")
-
-
-def parse_log_month(text: str) -> date:
-    """Parse a month, YYYY-MM, as its first day."""
-    return datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC).date()
 
 
 def get_part_name(function: Prune) -> str:

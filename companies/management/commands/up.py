@@ -12,9 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
 
-from companies.audit import partitions
 from companies.models import Company
 from config.databases.connection import EmbeddedDatabase
 from config.databases.setup import acquire_setup_lock, prepare_database
@@ -81,7 +79,6 @@ def prepare_database_and_demo(*, demo: bool) -> dict[str, str] | None:
     """
     with acquire_setup_lock():
         prepare_database()
-        partitions.create_partitions_ahead(now=timezone.now())
         if not demo or Company.objects.exists():
             return None
         output = io.StringIO()

@@ -15,10 +15,12 @@ from uuid import UUID
 
 from django.db import connection
 from django.db.models import Q
+from django.db.models.functions import Left, Lower
 
 from companies.closed_periods import is_day_closed
-from companies.models import Company
-from ledger.models import Category
+from companies.models import Company, IdIn
+from ledger.models import Category, Transaction
+from ledger.models.transactions import MAX_INDEXED_NAME_LENGTH, FirstWord
 from ledger.recognition.actions.postings import PL_TYPES
 from ledger.rules.calc.category_proposals import (
     COUNTERPARTY,
@@ -99,10 +101,10 @@ def find_certain_categories(company: Company, transaction_ids: list[UUID]) -> di
 
 def list_proposal_subjects(company: Company, transaction_ids: list[UUID]) -> list[ProposalSubject]:
     """Return the transactions with what proposals need; one statement."""
-    return [
-        ProposalSubject(*row)
-        for row in fetch_history_rows(_SUBJECTS, company=company, ids=format_uuid_array(transaction_ids))
-    ]
+    subjects = Transaction.objects.for_company(company.id).filter(IdIn("id", transaction_ids)).order_by()
+    name, first_word = Lower(Left("from_to", MAX_INDEXED_NAME_LENGTH)), Lower(FirstWord("description"))
+    columns = ("id", name, "from_to", "description", "account_id", "amount_value", first_word, "date")
+    return [ProposalSubject(*row) for row in subjects.values_list(*columns)]
 
 
 def propose_transfer_categories(
@@ -300,11 +302,6 @@ _KEYS = "ARRAY(SELECT json_array_elements_text(%(keys)s::json))"
 _COUNTED = "u.category_id, u.pl_type, u.counterparty_id, u.counterparty_type"
 
 # Raw SQL: names, words and accounts are sent as arrays, and each is looked up in a LATERAL subquery.
-_SUBJECTS = """
-    SELECT id, lower(left(from_to, 100)), from_to, description, account_id, amount_value,
-           lower(split_part(left(description, 100), ' ', 1)), date
-      FROM ledger_transaction WHERE company_id = %(company)s AND id = ANY(%(ids)s::uuid[])
-"""
 # The latest transactions of a name with what they are compared by. Each needs a lookup of its categorization, some
 # microseconds: so this is run only for names whose stored counts disagree.
 _COMPARED = f"""
@@ -324,6 +321,7 @@ _BY_NAME = f"""
      WHERE h.company_id = %(company)s AND h.name = ANY({_KEYS})
      ORDER BY h.name, h.place
 """  # noqa: S608 - our own words
+# ORM: 3.2 x.
 _COUNTERPARTIES = f"""
     SELECT id, lower(left(name, 100)) FROM ledger_counterparty
      WHERE company_id = %(company)s AND lower(left(name, 100)) = ANY({_KEYS})

@@ -10,14 +10,13 @@ from django.db.models.functions import Left, Lower
 
 from companies.models import Company
 from ledger.models import CategorizationRule, Transaction
-from ledger.models.transactions import FirstWord
+from ledger.models.transactions import MAX_INDEXED_NAME_LENGTH, FirstWord
 from ledger.rules.calc.rule_matcher import MatchInput
 from ledger.rules.queries.compiled_rules import build_compiled_rules, load_compiled_rules
 from ledger.rules.queries.suggestions import NothingToLearn, build_rule_from_transaction, find_counter_examples
 
 MAX_COMPARED = 1000  # the latest of those that are like it; the form of the rule looks at all
 MATCH_FIELDS = ("from_to", "description", "amount_value", "amount_currency", "account_id")
-MAX_INDEXED_NAME_LENGTH = 100  # that the indexes know
 
 
 def find_rule_offer(company: Company, transaction_id: UUID) -> CategorizationRule | None:
