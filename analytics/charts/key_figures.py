@@ -118,8 +118,8 @@ def build_runway_figure(runway: Runway, *, currency: str, day: date | None = Non
         return KeyFigure(name, "–", _("no full month of transactions yet"))
     count, monthly_net = len(runway.months), runway.monthly_net
     hint = ngettext(
-        "from the last month: {amount} before financing",
-        "from the average of the last {count} months: {amount} a month before financing",
+        "{amount} before financing in the last month",
+        "{amount} a month before financing, average of the last {count} months",
         count,
     ).format(amount=format_brief_amount(monthly_net, currency, plus=runway.runway_months is None), count=count)
     if runway.runway_months is None:

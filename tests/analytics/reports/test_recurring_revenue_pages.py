@@ -51,7 +51,7 @@ def get_page_text(answer):
 def parse_table_rows(answer, section):
     """The rows of a section's table, as texts."""
     html = answer.content.decode()
-    part = html[html.index(f'aria-labelledby="{section}-heading"') :]
+    part = html[html.index(f'"{section}-heading"') :]
     body = re.search(r"<tbody>(.*?)</tbody>", part, re.DOTALL)[1]
     cells = (re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in re.findall(r"<tr.*?</tr>", body, re.S))
     return [[unescape(re.sub(r"<[^>]+>", " ", cell)).strip() for cell in row] for row in cells]
