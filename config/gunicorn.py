@@ -20,7 +20,7 @@ from gunicorn.http.errors import LimitRequestHeaders, LimitRequestLine
 from config.databases.connection import DatabaseUnavailable, limit_statements
 from config.monitoring import prometheus_files
 from config.monitoring.logging import JsonFormatter, SecretFilter
-from config.startup import make_data_private
+from config.startup import exit_without_collection, make_data_private
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 try:
@@ -41,6 +41,7 @@ max_requests_jitter = max_requests // 10
 
 # The application is loaded once and shared; connections are not and are closed first.
 preload_app = True
+exit_without_collection()  # of the master, and of the workers that it forks
 
 
 def pre_fork(server: Any, worker: Any) -> None:

@@ -169,3 +169,9 @@ def count_overdue_occurrences(*, company: Company, start: date, end: date, today
 def list_recurring_rows(company: Company, first: date, last: date) -> Iterable[tuple[str, Any]]:
     """Return (`mrr` or `cmrr`, row of recurring revenue) for the months from `first` to `last`."""
     return ()
+
+
+@Hook
+def list_plans_to_report(company: Company, months: Sequence[date]) -> dict[date, list[dict[str, Any]]]:
+    """Return the plan that the reports of months show, as their closings store it."""
+    return {}

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from django.db import connection, transaction
 
 from analytics.calc.mrr import Factors, compute_contract_value, to_month_number
+from analytics.queries.cached_revenue import get_or_compute
 from analytics.queries.profit_and_loss import compute_percentage
 from analytics.queries.recurring_revenue import build_month_end_factors_lookup
 from companies.models import Company
@@ -57,12 +58,24 @@ def compute_cohorts(
 ) -> list[Cohort]:
     """Compute a cohort for each of the months (first days, consecutive), in the base currency or in customers.
 
+    Cached until events or rates change.
+
     Revenue is at each month's own rates; its percentage compares at the same rates, so that rates retain and
     lose nothing.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
+
+    def compute() -> list[Cohort]:
+        return build_cohorts(company=company, months=months, measure=measure, rates=rates)
+
+    parameters = ("cohorts", measure, months[0], months[-1])
+    return get_or_compute(compute, company=company, rates=rates, parameters=parameters)
+
+
+def build_cohorts(*, company: Company, months: Sequence[date], measure: Measure, rates: RateTable) -> list[Cohort]:
+    """Build the cohorts from all events. Raises MissingRate."""
     last = months[-1]
     changes_by_cohort = list_cohort_changes(company, first=months[0], last=last, measure=measure)
     currencies = {

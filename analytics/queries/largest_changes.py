@@ -1,8 +1,7 @@
-"""The largest changes of results from the month before, with the transactions behind them."""
+"""The largest changes of results from the month before, by category, with the counterparties behind each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -11,44 +10,39 @@ from django.db import connection
 
 from analytics.queries.monthly_report import ReportMonth, compute_month_results, is_result_line
 from analytics.queries.posted_results import to_statement_sign
-from analytics.queries.profit_and_loss import ResultRow, is_favourable
-from companies.models import Company
+from analytics.queries.profit_and_loss import ResultRow
 from ledger.calc.months import add_months
 from ledger.money.calc.money import round_half_up
 
 ZERO = Decimal(0)
 MAX_CHANGES = 8
-MAX_CAUSES = 3  # transactions of a change
+MAX_COUNTERPARTIES = 3  # of a change
 
 
-class CauseTransaction(NamedTuple):
-    """A transaction with what counts of it in the month, in the base currency, with the sign of the statement."""
+class CounterpartyChange(NamedTuple):
+    """What counts of a counterparty in both months, in the base currency, with the sign of the statement.
 
-    id: UUID
-    day: date
-    from_to: str
-    amount: Decimal
+    Without a counterparty `id` is None and `name` is that of the other party in the transactions, which may be empty.
+    The last one may stand for all others: `party_count` is then how many.
+    """
+
+    id: UUID | None
+    name: str
+    actual: Decimal
+    previous: Decimal
+    party_count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class LargestChange:
-    """A category whose amount changed; ``cause_month`` is the month with the larger amount."""
+    """A category whose amount changed."""
 
     row: ResultRow
     previous: Decimal
-    cause_month: date
-    causes: list[CauseTransaction]
-
-    @property
-    def change(self) -> Decimal:
-        return self.row.actual - self.previous
-
-    @property
-    def favourable(self) -> bool | None:
-        return is_favourable(self.row.pl_type, self.change)
+    counterparties: list[CounterpartyChange] = field(default_factory=list)
 
 
-def list_largest_changes(report: ReportMonth, *, with_causes: bool) -> list[LargestChange]:
+def list_largest_changes(report: ReportMonth, *, with_counterparties: bool) -> list[LargestChange]:
     """Return the categories that changed most from the month before, largest first; neutral ones are left out.
 
     Raises:
@@ -57,48 +51,55 @@ def list_largest_changes(report: ReportMonth, *, with_causes: bool) -> list[Larg
     rows, _other = compute_month_results(report, comparison="previousPeriod")
     changed = [row for row in rows if is_result_line(row) and row.actual != row.compared]
     changed.sort(key=lambda row: (-abs(row.actual - (row.compared or ZERO)), row.pl_type, row.category_id))
-    changes = [
-        LargestChange(
-            row=row,
-            previous=row.compared or ZERO,
-            cause_month=report.month if abs(row.actual) >= abs(row.compared or ZERO) else add_months(report.month, -1),
-            causes=[],
-        )
-        for row in changed[:MAX_CHANGES]
-    ]
-    if with_causes and changes:
-        add_cause_transactions(report.company, changes)
+    changes = [LargestChange(row, row.compared or ZERO) for row in changed[:MAX_CHANGES]]
+    if with_counterparties and changes:
+        add_counterparty_changes(report, changes)
     return changes
 
 
 # Raw SQL: postings have no foreign key to categorizations.
-_CAUSES = """
-    SELECT month, pl_type, category_id, id, date, from_to, amount FROM (
-        SELECT p.month, p.pl_type, p.category_id, t.id, t.date, t.from_to, sum(p.base_amount) AS amount,
-               row_number() OVER (
-                   PARTITION BY p.month, p.pl_type, p.category_id ORDER BY abs(sum(p.base_amount)) DESC, t.id
-               ) AS place
+_CHANGES = """
+    WITH party AS (
+        SELECT p.pl_type, p.category_id, c.counterparty_id, COALESCE(k.name, t.from_to) AS name,
+               COALESCE(sum(p.base_amount) FILTER (WHERE p.month = %(month)s), 0) AS actual,
+               COALESCE(sum(p.base_amount) FILTER (WHERE p.month = %(previous)s), 0) AS previous
           FROM ledger_posting AS p
           JOIN ledger_categorization AS c ON c.company_id = %(company)s AND c.id = p.categorization_id
           JOIN ledger_transaction AS t ON t.company_id = %(company)s AND t.id = c.transaction_id
-         WHERE p.company_id = %(company)s AND p.month = ANY (%(months)s) AND p.category_id = ANY (%(categories)s)
-         GROUP BY p.month, p.pl_type, p.category_id, t.id, t.date, t.from_to
-    ) AS ranked WHERE place <= %(most)s ORDER BY place
+          LEFT JOIN ledger_counterparty AS k ON k.company_id = %(company)s AND k.id = c.counterparty_id
+         WHERE p.company_id = %(company)s AND p.month IN (%(month)s, %(previous)s)
+           AND p.category_id = ANY (%(categories)s)
+         GROUP BY p.pl_type, p.category_id, c.counterparty_id, COALESCE(k.name, t.from_to)),
+    ranked AS (
+        SELECT *, row_number() OVER (
+                      PARTITION BY pl_type, category_id ORDER BY abs(actual - previous) DESC, name, counterparty_id
+                  ) AS place
+          FROM party
+         WHERE actual <> previous)
+    SELECT pl_type, category_id, counterparty_id, name, actual, previous, 1, place
+      FROM ranked WHERE place <= %(most)s
+     UNION ALL
+    SELECT pl_type, category_id, NULL, '', sum(actual), sum(previous), count(*), %(most)s + 1
+      FROM ranked WHERE place > %(most)s GROUP BY pl_type, category_id
+     ORDER BY place
 """
 
 
-def add_cause_transactions(company: Company, changes: Sequence[LargestChange]) -> None:
-    """Add the largest transactions to each change; one statement."""
+def add_counterparty_changes(report: ReportMonth, changes: Sequence[LargestChange]) -> None:
+    """Add to each change the counterparties that changed most, then the sum of the others; one statement."""
     values: dict[str, Any] = {
-        "company": company.id,
-        "months": list({change.cause_month for change in changes}),
+        "company": report.company.id,
+        "month": report.month,
+        "previous": add_months(report.month, -1),
         "categories": list({change.row.category_id for change in changes}),
-        "most": MAX_CAUSES,
+        "most": MAX_COUNTERPARTIES,
     }
-    by_key = {(change.cause_month, change.row.pl_type, change.row.category_id): change.causes for change in changes}
+    by_key = {(change.row.pl_type, change.row.category_id): change.counterparties for change in changes}
     with connection.cursor() as cursor:
-        cursor.execute(_CAUSES, values)
-        for month, line, category_id, transaction_id, day, from_to, amount in cursor.fetchall():
-            if (month, line, category_id) in by_key:
-                signed_amount = round_half_up(to_statement_sign(line, amount), company.base_currency)
-                by_key[month, line, category_id].append(CauseTransaction(transaction_id, day, from_to, signed_amount))
+        cursor.execute(_CHANGES, values)
+        for line, category_id, party_id, name, *amounts, count, _place in cursor.fetchall():
+            if (line, category_id) in by_key:
+                actual, previous = (
+                    round_half_up(to_statement_sign(line, amount), report.company.base_currency) for amount in amounts
+                )
+                by_key[line, category_id].append(CounterpartyChange(party_id, name, actual, previous, count))

@@ -14,9 +14,10 @@ from uuid import UUID
 from analytics.calc.mrr import MonthlyRow
 from analytics.queries.cash_bridge import CashBridge, compute_cash_bridge
 from analytics.queries.monthly_rows import ROW_FIELDS
-from analytics.queries.posted_results import CellKey
+from analytics.queries.posted_results import CellKey, Cells
 from analytics.queries.profit_and_loss import Comparison, ResultRow, compute_profit_and_loss
 from analytics.queries.recurring_revenue import MRR, compute_monthly_data
+from analytics.queries.reported_plan import read_stored_plan
 from companies.errors import NotFoundError
 from companies.models import Company
 from ledger.calc.months import MONTHS_PER_YEAR, add_months, get_last_day_of_month, list_months
@@ -67,6 +68,11 @@ class ReportMonth:
             return None
         month = add_months(self.month, -MONTHS_PER_YEAR)
         return month if month >= self.first_month else None
+
+    @property
+    def stored_plan(self) -> Cells | None:
+        """The plan that a closed month was closed with; None where the plan of today counts."""
+        return read_stored_plan(self.closing) if self.closing and self.is_closed else None
 
     def to_reported_amount(self, *, now: Decimal, reported: Decimal | None) -> ReportedAmount:
         """Return the amount that the report shows, and the other one where they differ."""
@@ -171,7 +177,7 @@ def compute_results(
     comparison: Comparison | None = None,
     as_reported: bool = True,
 ) -> list[ResultRow]:
-    """Return what `data/profitAndLoss` answers."""
+    """Return what `data/profitAndLoss` answers, for a closed month beside the plan it was closed with."""
     return compute_profit_and_loss(
         company=report.company,
         months=months,
@@ -181,6 +187,7 @@ def compute_results(
         interval=interval,  # type: ignore[arg-type]
         comparison=comparison,
         as_reported=as_reported,
+        plan=report.stored_plan,
     )
 
 

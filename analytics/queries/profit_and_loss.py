@@ -161,6 +161,7 @@ def compute_profit_and_loss(
     to_date: bool = False,
     as_reported: bool = False,
     scenario: LoadedScenario | None = None,
+    plan: Cells | None = None,
 ) -> list[ResultRow]:
     """Return rows by period, line and category where anything is posted, planned or compared, or all.
 
@@ -170,6 +171,7 @@ def compute_profit_and_loss(
             same day.
         as_reported: closed months have their frozen amounts.
         scenario: its changes apply to the plan.
+        plan: planned amounts to show in the place of the company's plan; their categories may be deleted.
 
     Raises:
         MissingRate: a currency has no exchange rate.
@@ -188,7 +190,13 @@ def compute_profit_and_loss(
         posted_results = apply_reported_amounts(posted_results, company=company, months=all_months)
     categories = posted_results.categories
     actual = posted_results.get_amounts(months, up_to=day)
-    planned = sum_planned_results_in_base(company, months, rates, scenario=scenario)
+    if plan is None:
+        planned = sum_planned_results_in_base(company, months, rates, scenario=scenario)
+    else:
+        planned = {key: amount for key, amount in plan.items() if key[0] in months}
+        categories = categories | {
+            key[2]: CategoryHeading(key[2], "", None, []) for key in planned if key[2] not in categories
+        }
     if to_date:
         planned = prorate_current_month(planned, today)
     compared = shift_compared_amounts(

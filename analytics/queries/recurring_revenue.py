@@ -15,7 +15,7 @@ from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet, TextField
@@ -265,12 +265,15 @@ def refresh_recurring_revenue(company: Company, *, is_forced: bool = False) -> N
     with allow_late_rate_conversions():
         replace_stored_months(company, computed_months)
     state.base_currency, state.rates_version, state.stale = company.base_currency, version, False
-    state.save(update_fields=["base_currency", "rates_version", "stale"])
+    state.events_version = uuid4()  # what is cached is computed anew as well
+    state.save(update_fields=["base_currency", "rates_version", "stale", "events_version"])
 
 
 def update_recurring_revenue(*, company: Company, context: AuditContext, changed: SubscriptionEventChanges) -> None:
     """Update stored months after events were stored or retracted, and the company's metrics."""
     state = lock_recurring_revenue(company)
+    state.events_version = uuid4()
+    state.save(update_fields=["events_version"])
     if changed.customers is None or not is_recurring_revenue_fresh(state, company, get_rates_version()):
         mark_recurring_revenue_stale(company)
     else:

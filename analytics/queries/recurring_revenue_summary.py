@@ -25,6 +25,7 @@ from analytics.calc.mrr import (
     round_monthly_row,
     to_month_number,
 )
+from analytics.queries.cached_revenue import get_or_compute
 from analytics.queries.profit_and_loss import compute_percentage
 from analytics.queries.recurring_revenue import CMRR, MRR, build_month_end_factors_lookup
 from companies.models import Company
@@ -70,7 +71,9 @@ def measure_span(
     basis: str = MRR,
     products: Sequence[UUID] = (),
 ) -> Span:
-    """Compare each customer at the end of `last` with the end of the month before `first`; one statement.
+    """Compare each customer at the end of `last` with the end of the month before `first`.
+
+    Cached until events or rates change, unless it is of some products, whose subscriptions change without an event.
 
     Args:
         first, last: first days of months.
@@ -79,6 +82,19 @@ def measure_span(
     Raises:
         MissingRate: a currency has no exchange rate.
     """
+
+    def compute() -> Span:
+        return compute_span(company=company, first=first, last=last, rates=rates, basis=basis, products=products)
+
+    if products:
+        return compute()
+    return get_or_compute(compute, company=company, rates=rates, parameters=("span", basis, first, last))
+
+
+def compute_span(
+    *, company: Company, first: date, last: date, rates: RateTable, basis: str, products: Sequence[UUID]
+) -> Span:
+    """Compute a span from all events; one statement. Raises MissingRate."""
     customer_spans = list(iter_customer_spans(company, first=first, last=last, basis=basis, products=products))
     currencies = {
         company.base_currency,

@@ -32,7 +32,6 @@ from ledger.reports.serializers import ReportCommentarySerializer
 READ = Permission.FINANCIALS_READ
 PAGE_PERMISSIONS = {
     "transactions": Permission.TRANSACTIONS_READ,
-    "transaction": Permission.TRANSACTIONS_READ,
     "customer": Permission.SUBSCRIPTIONS_READ,
 }
 

@@ -4,6 +4,7 @@ from django.utils.translation import gettext as _
 
 from analytics.queries.monthly_report import ReportMonth
 from analytics.reports.monthly_report_tables import CellFormatter, ReportRow, ReportTable
+from companies.locales import get_current_locale
 from planning.invoices.pages.invoices import list_bucket_labels
 from planning.invoices.queries import DEFAULT_INTERVAL, compute_aging
 
@@ -14,11 +15,11 @@ def build_aging_table(report: ReportMonth) -> ReportTable:
     Raises:
         RateLookupError: a currency has no exchange rate.
     """
-    cells = CellFormatter(report)
+    cells, as_of = CellFormatter(report), min(report.last_day, report.today)
     aging = compute_aging(
         report.company,
         kind="receivables",
-        as_of=min(report.last_day, report.today),
+        as_of=as_of,
         interval=DEFAULT_INTERVAL,
         rates=report.rates,
     )
@@ -33,5 +34,6 @@ def build_aging_table(report: ReportMonth) -> ReportTable:
         title=_("Receivables aging"),
         head=[_("Age"), _("Amount")],
         rows=rows if any(amounts) else [],
+        hint=_("Open on {day}.").format(day=get_current_locale().format_day(as_of)),
         nothing=_("Customers owe nothing."),
     )

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
+from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from analytics.calc.board_measures import compute_gross_margin
 from analytics.charts.links import build_results_query
-from analytics.queries.largest_changes import list_largest_changes
+from analytics.queries.largest_changes import CounterpartyChange, LargestChange, list_largest_changes
 from analytics.queries.monthly_report import (
     ReportMonth,
     compute_results,
@@ -30,7 +32,7 @@ from analytics.reports.profit_and_loss_table import (
 from companies.locales import get_current_locale
 from ledger.calc.months import add_months
 from ledger.models import EXPENSE_LINES, PlType
-from ledger.transactions.pages.labels import LINE_LABELS
+from ledger.transactions.pages.labels import HIDDEN_NAME, LINE_LABELS
 
 ZERO = Decimal(0)
 BuildUrl = Callable[[str, str], str]
@@ -90,12 +92,13 @@ def sign_amount(row: StatementRow, amount: Decimal | None) -> Decimal | None:
 def build_month_result_table(report: ReportMonth, rows: Sequence[StatementRow]) -> ReportTable:
     """Build the profit and loss of the month, against plan and last year."""
     cells, is_planned = CellFormatter(report), has_plan(rows, 0)
+    hint = _("Income is positive, costs are negative. Variance is actual less plan.")
     return ReportTable(
         id="results",
         title=_("Profit and loss"),
         head=[_("Line"), _("Actual"), _("Plan"), _("Variance"), _("Last year")],
         rows=[ReportRow(row.name, build_result_cells(row, cells, is_planned=is_planned), row.kind) for row in rows],
-        hint=_("Income is positive, costs are negative. Variance is actual less plan."),
+        hint=f"{hint} {cells.describe_plan()}".strip(),
     )
 
 
@@ -120,6 +123,7 @@ def build_year_table(report: ReportMonth) -> ReportTable:
         title=_("Plan and actual, {year} to date").format(year=report.month.year),
         head=[_("Line"), _("Actual"), _("Plan"), _("Variance"), _("Plan {year}").format(year=report.month.year)],
         rows=rows,
+        hint=cells.describe_plan(),
     )
 
 
@@ -161,40 +165,21 @@ def build_margin_row(month: date, sums: dict[tuple[date, str], Decimal], cells: 
     )
 
 
-def build_change_table(report: ReportMonth, build_url: BuildUrl) -> ReportTable:
-    """Build the largest changes from the month before, with the transactions behind each."""
+def build_change_table(report: ReportMonth, build_url: BuildUrl, *, names_counterparties: bool) -> ReportTable:
+    """Build the largest changes from the month before, with the counterparties behind each."""
     cells, previous = CellFormatter(report), add_months(report.month, -1)
     month_names = [get_current_locale().format_month(month) for month in (report.month, previous)]
-    changes = list_largest_changes(report, with_causes=bool(build_url("transactions", "")))
     rows = []
-    for change in changes:
-        sign = -1 if change.row.pl_type in EXPENSE_LINES else 1
-        links = [
-            build_url(
-                "transactions",
-                build_results_query(month, month, line=change.row.pl_type, categories=[change.row.category_id]),
-            )
-            for month in (report.month, previous)
-        ]
-        rows.append(
-            ReportRow(
-                format_category_name(change.row.category_name),
-                [
-                    cells.format_amount(sign * change.row.actual, link=links[0] if change.row.actual else ""),
-                    cells.format_amount(sign * change.previous, link=links[1] if change.previous else ""),
-                    cells.format_variance(sign * change.change, favourable=change.favourable),
-                ],
-                note=LINE_LABELS[PlType(change.row.pl_type)],
-                details=[
-                    (
-                        f"{get_current_locale().format_day(cause.day)} · {cause.from_to}",
-                        cells.format_amount(sign * cause.amount).text,
-                        build_url("transaction", str(cause.id)),
-                    )
-                    for cause in change.causes
-                ],
-            )
-        )
+    for change in list_largest_changes(report, with_counterparties=bool(build_url("transactions", ""))):
+        links = [build_change_url(change, build_url, first=month, last=month) for month in (report.month, previous)]
+        amounts = build_change_cells(change, (change.row.actual, change.previous), cells, links=links)
+        note = LINE_LABELS[PlType(change.row.pl_type)]
+        rows.append(ReportRow(format_category_name(change.row.category_name), amounts, note=note))
+        for party in change.counterparties:
+            link = build_change_url(change, build_url, first=previous, last=report.month, party=party)
+            amounts = build_change_cells(change, (party.actual, party.previous), cells)
+            name = format_party_name(party, named=names_counterparties)
+            rows.append(ReportRow(name, amounts, "detail", link=link))
     return ReportTable(
         id="changes",
         title=_("Largest changes"),
@@ -202,3 +187,42 @@ def build_change_table(report: ReportMonth, build_url: BuildUrl) -> ReportTable:
         rows=rows,
         nothing=_("Nothing has changed from the month before."),
     )
+
+
+def build_change_cells(
+    change: LargestChange, amounts: tuple[Decimal, Decimal], cells: CellFormatter, *, links: Sequence[str] = ("", "")
+) -> list[ReportCell]:
+    """Return the amount of the month, that of the month before, and the change; costs are negative."""
+    sign = -1 if change.row.pl_type in EXPENSE_LINES else 1
+    difference = amounts[0] - amounts[1]
+    return [
+        *(
+            cells.format_amount(sign * amount, link=link if amount else "")
+            for amount, link in zip(amounts, links, strict=True)
+        ),
+        cells.format_variance(sign * difference, favourable=is_favourable(change.row.pl_type, difference)),
+    ]
+
+
+def build_change_url(
+    change: LargestChange, build_url: BuildUrl, *, first: date, last: date, party: CounterpartyChange | None = None
+) -> str:
+    """Return the URL of the rows behind a change, of one counterparty if given; empty for several counterparties."""
+    query = build_results_query(first, last, line=change.row.pl_type, categories=[change.row.category_id])
+    if party is None:
+        return build_url("transactions", query)
+    if party.id:
+        return build_url("transactions", f"{query}&counterpartyId={party.id}")
+    if party.party_count > 1 or not party.name:
+        return ""
+    return build_url("transactions", f"{query}&{urlencode({'hasCounterparty': 'false', 'fromTo': party.name})}")
+
+
+def format_party_name(party: CounterpartyChange, *, named: bool) -> str:
+    """Return the name of a counterparty; hidden ones have none."""
+    if party.party_count > 1:
+        n = get_current_locale().format_number(party.party_count)
+        return ngettext("{n} other", "{n} others", party.party_count).format(n=n)
+    if party.id and not named:
+        return str(HIDDEN_NAME)
+    return party.name or _("No name")

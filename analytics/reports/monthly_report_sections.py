@@ -53,6 +53,7 @@ def build_monthly_report(report: ReportMonth, *, permissions: Permissions, build
     )
     cash = compute_cash_figures(report) if Permission.BALANCES_READ in permissions else None
     recurring = compute_recurring_figures(report) if Permission.SUBSCRIPTIONS_READ in permissions else None
+    is_named = Permission.COUNTERPARTIES_READ in permissions
     runway = report_measures.compute_report_runway(report, cash.closing.value) if cash else None
     tables = [
         build_key_figure_table(report, results, cash=cash, recurring=recurring, runway=runway),
@@ -60,14 +61,13 @@ def build_monthly_report(report: ReportMonth, *, permissions: Permissions, build
         monthly_report_results.build_month_result_table(report, results),
         *([monthly_report_cash.build_month_recurring_table(report, recurring)] if recurring else []),
         *([monthly_report_aging.build_aging_table(report)] if Permission.PLANNING_READ in permissions else []),
-        monthly_report_results.build_change_table(report, build_url),
+        monthly_report_results.build_change_table(report, build_url, names_counterparties=is_named),
         monthly_report_results.build_year_table(report),
         monthly_report_results.build_margin_table(report),
         build_visible_measure_table(report, runway=runway, has_recurring=recurring is not None),
     ]
     if recurring:
         top = report_measures.list_top_customers(report, recurring.row.end)
-        is_named = Permission.COUNTERPARTIES_READ in permissions
         tables.append(monthly_report_cash.build_customer_table(report, top, build_url, named=is_named))
     return MonthlyReport(report, tables)
 
@@ -101,6 +101,7 @@ def build_key_figure_table(
         title=_("Key figures"),
         head=[_("Figure"), _("Actual"), _("Plan"), _("Variance"), _("Last year")],
         rows=rows,
+        hint=cells.describe_plan(),
     )
 
 

@@ -27,14 +27,13 @@ class ReportCell:
 
 @dataclass(frozen=True, slots=True)
 class ReportRow:
-    """A row; `kind` is line, category, sum or empty. `details` are (text, amount, link) of rows behind it."""
+    """A row; `kind` is line, category, detail of the row before, sum or empty."""
 
     label: Text
     cells: Sequence[ReportCell]
     kind: str = ""
     note: Text = ""
     link: str = ""
-    details: Sequence[tuple[str, str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +70,16 @@ class CellFormatter:
 
     def format_reported_amount(self, amount: ReportedAmount, *, link: str = "") -> ReportCell:
         return self.format_amount(amount.value, other=amount.other, link=link)
+
+    def describe_plan(self) -> str:
+        """Return of which day the plan is in the report of a closed month; empty for others."""
+        report = self.report
+        if not (report.closing and report.is_closed):
+            return ""
+        if report.closing.plan is None:
+            return _("Plan as of today.")
+        day = get_current_locale().format_day(report.closing.created_time)
+        return _("Plan as of {day}, when the month was closed.").format(day=day)
 
     def describe_other(self, text: str) -> str:
         label = _("now {amount}") if self.report.is_closed else _("reported {amount}")

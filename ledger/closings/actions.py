@@ -12,13 +12,14 @@ from companies.change import CompanyChange, change_company
 from companies.errors import ConflictError, InvalidInputError
 from companies.models import AuditContext, AuditEntry, Company
 from companies.time_zones import get_today
+from ledger import hooks
 from ledger.calc.months import format_month, get_last_day_of_month
 from ledger.closings.calc.digests import compute_digest
 from ledger.closings.calc.figures import Figure
 from ledger.closings.queries.checks import CloseChecks, check_months
 from ledger.closings.queries.closings import find_first_booked_month, list_months_to_close
 from ledger.closings.queries.figures import compute_figures
-from ledger.models import ChangeEntry, Closing, FigureChange, RateLoad, Reopening, ReportLink
+from ledger.models import CONTENT_COLUMNS, ChangeEntry, Closing, FigureChange, RateLoad, Reopening, ReportLink
 from ledger.money.rates import get_rate_table, get_rates_version
 from notifications.notify import notify_closing_reopened
 
@@ -84,6 +85,7 @@ def close_months(
             raise CloseChecksFailed(checks)
         figures = compute_figures(company, months, rates=rates)
         closings = build_closings(change, figures, note=note)
+        add_report_contents(closings, checks)
         Closing.objects.bulk_create(closings)
         for closing in closings:
             after = {"month": format_month(closing.month), "version": closing.version, "digest": closing.digest}
@@ -95,7 +97,7 @@ def build_closings(change: CompanyChange, figures: dict[date, list[Figure]], *, 
     """Build the closings of months, oldest first, each with the digest of the one stored before it."""
     company = change.company
     rows = Closing.objects.for_company(company.id)
-    last = rows.defer("figures").order_by("-number").first()
+    last = rows.defer(*CONTENT_COLUMNS).order_by("-number").first()
     number, previous_digest = (last.number, last.digest) if last else (0, None)
     versions = dict(rows.order_by("month", "version").values_list("month", "version"))
     log_number = AuditEntry.objects.for_company(company.id).get_newest_number()
@@ -119,6 +121,20 @@ def build_closings(change: CompanyChange, figures: dict[date, list[Figure]], *, 
         closing.digest = previous_digest = compute_closing_digest(closing)
         closings.append(closing)
     return closings
+
+
+def add_report_contents(closings: Sequence[Closing], checks: CloseChecks) -> None:
+    """Add what a closing stores beside its figures: the plan, and the checks that were acknowledged.
+
+    Checks cover all months that are closed at once, so they stand with the last one.
+    """
+    company, months = closings[-1].company, [closing.month for closing in closings]
+    plans = {
+        month: plan for by_month in hooks.list_plans_to_report.run(company, months) for month, plan in by_month.items()
+    }
+    for closing in closings:
+        closing.plan = plans.get(closing.month)
+    closings[-1].acknowledged_checks = None if checks.passed else checks.to_json()
 
 
 def find_rates_version() -> int:
@@ -147,7 +163,7 @@ def reopen_months(*, company: Company, context: AuditContext, month: date, reaso
     """
     with change_company(company, context=context) as change:
         closings = list(
-            Closing.objects.not_reopened(company.id).filter(month__gte=month).defer("figures").order_by("-month")
+            Closing.objects.not_reopened(company.id).filter(month__gte=month).defer(*CONTENT_COLUMNS).order_by("-month")
         )
         if not closings or closings[-1].month != month:
             raise NotClosed

@@ -24,7 +24,7 @@ from ledger.models.categories import (
     translate_category_name,
 )
 from ledger.models.categorizations import Categorization, LinkKind, Posting
-from ledger.models.closings import MAX_REASON_LENGTH, ChangeEntry, Closing, FigureChange, Reopening
+from ledger.models.closings import CONTENT_COLUMNS, MAX_REASON_LENGTH, ChangeEntry, Closing, FigureChange, Reopening
 from ledger.models.derived_tables import CategorizationHistory, DayMovement, MonthMovement, MonthResult
 from ledger.models.dismissed_matches import DismissedMatch
 from ledger.models.external_ids import ExternalIdTaken
@@ -66,6 +66,7 @@ from ledger.models.transactions import (
 
 __all__ = [
     "CASH_ACCOUNT_TYPES",
+    "CONTENT_COLUMNS",
     "DEFAULT_CATEGORIES",
     "EXPENSE_LINES",
     "FINANCING_SYSTEM_KEYS",

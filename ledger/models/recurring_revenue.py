@@ -1,5 +1,7 @@
 """Recurring revenue by month, derived from subscription events by `analytics.queries.recurring_revenue`."""
 
+from uuid import uuid4
+
 from django.db import models
 
 from companies.models import CompanyOwnedQuerySet, Currency
@@ -8,7 +10,7 @@ from companies.models import CompanyOwnedQuerySet, Currency
 class RecurringRevenueState(models.Model):
     """One row per company: the rates and base currency its months were computed with, and whether they are stale.
 
-    Writers of a company's subscription events lock it.
+    Writers of a company's subscription events lock it and set another `events_version`.
     """
 
     company = models.OneToOneField(
@@ -17,6 +19,7 @@ class RecurringRevenueState(models.Model):
     base_currency = models.CharField(max_length=3, choices=Currency)
     rates_version = models.BigIntegerField(default=0)  # of the newest RateLoad; 0 where there is none
     stale = models.BooleanField(default=True)
+    events_version = models.UUIDField(default=uuid4)
 
     objects = CompanyOwnedQuerySet.as_manager()
 

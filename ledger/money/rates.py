@@ -136,7 +136,8 @@ def get_rate_table(version: int | None = None) -> RateTable:
         version = get_rates_version()
     table = _RATE_TABLES.get(version)
     if table is None:
-        table = RateTable(Rate.objects.values_list("currency", "date", "per_euro").iterator(chunk_size=20_000))
+        rows = Rate.objects.values_list("currency", "date", "per_euro").iterator(chunk_size=20_000)
+        table = RateTable(rows, version=version)
         _RATE_TABLES.clear()
         _RATE_TABLES[version] = table
     return table  # another thread may have cached a newer one meanwhile

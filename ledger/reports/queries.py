@@ -9,7 +9,7 @@ from companies.errors import NotFoundError
 from companies.models import Company, parse_id
 from ledger.calc.months import get_first_day_of_month
 from ledger.closings.queries.closings import find_first_booked_month
-from ledger.models import ReportCommentary, ReportLink
+from ledger.models import CONTENT_COLUMNS, ReportCommentary, ReportLink
 from ledger.reports.calc.tokens import hash_token
 
 
@@ -32,7 +32,7 @@ def find_commentary(company: Company, month: date) -> ReportCommentary | None:
 def list_links(company: Company, month: date, *, of_closings: bool) -> QuerySet[ReportLink]:
     """Return the links to a month's report, or to the figures of its closings."""
     rows = ReportLink.objects.for_company(company.id).filter(month=month, closing__isnull=not of_closings)
-    return rows.select_related("closing").defer("closing__figures")
+    return rows.select_related("closing").defer(*(f"closing__{column}" for column in CONTENT_COLUMNS))
 
 
 def find_link_by_token(*, company_id: str, token: str, now: datetime) -> ReportLink | None:

@@ -70,6 +70,10 @@ class TransactionFilter(django_filters.FilterSet):
         help_text="Recognized up to this day; in its month, only amounts of transactions dated up to the day count.",
     )
     counterpartyId = Filter(IdField, method="by_counterparty")  # noqa: N815
+    hasCounterparty = Filter(  # noqa: N815
+        FlagField, method="by_has_counterparty", help_text="Whether a categorization names a counterparty."
+    )
+    fromTo = Filter(TextField, "from_to", help_text="Exactly this name in fromTo.")  # noqa: N815
     currency = Filter(CurrencyFormField, "amount_currency")
     minAmount = Filter(AmountField, "amount_value", "gte", help_text="Lowest amount; -50 is below -10.")  # noqa: N815
     maxAmount = Filter(AmountField, "amount_value", "lte", help_text="Highest amount.")  # noqa: N815
@@ -186,6 +190,9 @@ class TransactionFilter(django_filters.FilterSet):
     def postings(self) -> Any:
         """The matching postings, each with its `counted` amount."""
         rows: Any = Posting.objects.for_company(self.company_id).filter(**self.posting_conditions)
+        if conditions := self.counterparty_conditions:
+            categorizations = Categorization.objects.for_company(self.company_id).filter(**conditions)
+            rows = rows.filter(IdIn("categorization_id", categorizations.values("id")))
         if self.has_partial_months:
             if self.cutoff_day is not None:
                 rows = rows.annotate(up_to_day=RecognizedUpToDay(self.cutoff_day, company_id=self.company_id)).exclude(
@@ -199,8 +206,25 @@ class TransactionFilter(django_filters.FilterSet):
             return rows.annotate(counted=F("base_amount"))
         return rows.annotate(counted=RecognizedUpToDay(self.cutoff_day, company_id=self.company_id)).exclude(counted=0)
 
+    @property
+    def counterparty_conditions(self) -> dict[str, Any]:
+        """The conditions on the counterparty of a categorization."""
+        cleaned_data = self.form.cleaned_data
+        named = cleaned_data.get("hasCounterparty")
+        conditions = {
+            "counterparty_id": cleaned_data.get("counterpartyId"),
+            "counterparty__isnull": None if named is None else not named,
+        }
+        return {name: value for name, value in conditions.items() if value is not None}
+
     def by_counterparty(self, rows: Any, name: str, value: Any) -> Any:
-        return rows.filter(self.with_categorization(counterparty_id=value))
+        return rows if self.posting_conditions else rows.filter(self.with_categorization(counterparty_id=value))
+
+    def by_has_counterparty(self, rows: Any, name: str, value: Any) -> Any:
+        if self.posting_conditions:
+            return rows
+        named = self.with_categorization(counterparty__isnull=False)
+        return rows.filter(named) if value else rows.exclude(named)
 
     def by_direction(self, rows: Any, name: str, value: Any) -> Any:
         return rows.filter(amount_value__gt=0) if value == "in" else rows.filter(amount_value__lt=0)

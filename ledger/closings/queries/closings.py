@@ -9,12 +9,12 @@ from companies.errors import NotFoundError
 from companies.models import Company
 from ledger.calc.months import list_months
 from ledger.closings.calc.figures import Figure
-from ledger.models import Closing, MonthMovement, Reopening
+from ledger.models import CONTENT_COLUMNS, Closing, MonthMovement, Reopening
 
 
 def list_closings(company: Company) -> list[Closing]:
     """Return the latest version of each month, latest month first."""
-    return attach_reopenings(company, Closing.objects.for_company(company.id).defer("figures").latest_versions())
+    return attach_reopenings(company, Closing.objects.for_company(company.id).defer(*CONTENT_COLUMNS).latest_versions())
 
 
 def get_closing(company: Company, month: date, version: int | None = None) -> Closing:
@@ -31,7 +31,7 @@ def get_closing(company: Company, month: date, version: int | None = None) -> Cl
 def list_closing_versions(company: Company, month: date) -> list[Closing]:
     """Return all versions of a month, latest first."""
     rows = Closing.objects.for_company(company.id).filter(month=month)
-    return attach_reopenings(company, rows.defer("figures").order_by("-version"))
+    return attach_reopenings(company, rows.defer(*CONTENT_COLUMNS).order_by("-version"))
 
 
 def attach_reopenings(company: Company, rows: Iterable[Closing]) -> list[Closing]:

@@ -37,10 +37,11 @@ class RateTable:
     Decimal('1.10')
     """
 
-    __slots__ = ("_days", "_pairs", "_rates")
+    __slots__ = ("_days", "_pairs", "_rates", "version")
 
-    def __init__(self, rows: Iterable[tuple[str, date, Decimal]]) -> None:
-        """Sort the rows by currency and day."""
+    def __init__(self, rows: Iterable[tuple[str, date, Decimal]], *, version: int = 0) -> None:
+        """Sort the rows by currency and day; `version` tells tables apart."""
+        self.version = version
         by_currency: dict[str, dict[date, Decimal]] = {}
         for currency, day, rate in rows:
             if not rate > 0:

@@ -54,6 +54,8 @@ FILTER_LABELS = {
     "open": _("Uncategorized"),
     "plType": _("P&L line"),
     "counterpartyId": _("Counterparty"),
+    "hasCounterparty": _("Has a counterparty"),
+    "fromTo": _("From / to"),
     "direction": _("Direction"),
     "flow": _("Cash flow"),
     "cash": _("On cash accounts"),

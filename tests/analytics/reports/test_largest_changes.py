@@ -1,0 +1,101 @@
+"""The largest changes of a monthly report: what changed by category and counterparty, with the rows behind each."""
+
+import re
+from html import unescape
+
+import pytest
+
+from tests.analytics.reports.report_pages import page, read_table
+from tests.ledger.conftest import get_page_text as text
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("may")]
+
+
+def find_link(answer, label):
+    """The address behind a label of the section."""
+    html = answer.content.decode()
+    section = html[html.index('id="changes-heading"') :]
+    found = re.search(rf'<a href="([^"]+)">{re.escape(label)}</a>', section)
+    return unescape(found[1]) if found else ""
+
+
+def list_rows(viewer, link, names):
+    """The names that stand in the list behind a link, with how often."""
+    listed = viewer.get(link)
+    assert listed.status_code == 200
+    table = re.search(r"<tbody>(.*?)</tbody>", listed.content.decode(), re.S)[1]
+    return {name: table.count(f">{name}<") for name in names if f">{name}<" in table}
+
+
+def test_changes_are_listed_by_counterparty_with_both_months(acme, viewer, categorized):
+    categorized("officeAndAdmin", "ga", "-100.00", "2026-02-12", fromTo="Landlord")
+    categorized("officeAndAdmin", "ga", "-300.00", "2026-02-13", fromTo="Furniture Ltd")
+    categorized("officeAndAdmin", "ga", "-120.00", "2026-03-12", fromTo="Landlord")
+    categorized("officeAndAdmin", "ga", "-50.00", "2026-03-13", fromTo="Landlord Services")
+    answer = viewer.get(page(acme))
+    changes = read_table(answer, "changes")
+    assert changes["Office and administration General and administration"] == ["-170.00", "-400.00", "+230.00"]
+    assert changes["Furniture Ltd"] == ["0.00", "-300.00", "+300.00"]
+    assert changes["Landlord"] == ["-120.00", "-100.00", "-20.00"]
+    assert changes["Landlord Services"] == ["-50.00", "0.00", "-50.00"]
+    names = ["Landlord", "Furniture Ltd", "Landlord Services"]
+    assert list_rows(viewer, find_link(answer, "Landlord"), names) == {"Landlord": 2}
+    assert list_rows(viewer, find_link(answer, "Furniture Ltd"), names) == {"Furniture Ltd": 1}
+
+
+def test_changes_of_a_counterparty_count_whatever_the_bank_calls_it(acme, viewer, api, books, bank, categorized):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Cloud"}).json()["id"]
+    hosting = books.category("hosting")
+    for day, amount, name in (("2026-02-05", "-80.00", "CLOUD EU 1"), ("2026-03-05", "-90.00", "CLOUD EU 2")):
+        row = books.book(bank, amount, day, fromTo=name)["id"]
+        part = {"categoryId": hosting, "plSplit": {"cogs": float(amount)}}
+        books.split(row, part | {"counterparty": {"type": "vendor", "id": vendor}})
+    categorized("hosting", "cogs", "-7.00", "2026-03-06", fromTo="CLOUD EU 2")
+    answer = viewer.get(page(acme))
+    changes = read_table(answer, "changes")
+    assert changes["Cloud"] == ["-90.00", "-80.00", "-10.00"]
+    assert changes["CLOUD EU 2"] == ["-7.00", "0.00", "-7.00"]
+    names = ["CLOUD EU 1", "CLOUD EU 2"]
+    assert list_rows(viewer, find_link(answer, "Cloud"), names) == {"CLOUD EU 1": 1, "CLOUD EU 2": 1}
+    link = find_link(answer, "CLOUD EU 2")
+    assert list_rows(viewer, link, names) == {"CLOUD EU 2": 1}
+    assert "7.00" in text(viewer.get(link))
+    assert "90.00" not in text(viewer.get(link))
+
+
+def test_smaller_changes_are_added_up(acme, viewer, categorized):
+    for number in range(1, 6):
+        categorized("officeAndAdmin", "ga", f"-{number}0.00", "2026-03-12", fromTo=f"Shop {number}")
+    changes = read_table(viewer.get(page(acme, "2026-03")), "changes")
+    assert list(changes)[2:] == ["Shop 5", "Shop 4", "Shop 3", "2 others"]
+    assert changes["2 others"] == ["-30.00", "0.00", "-30.00"]
+
+
+def test_csv_of_changes_has_the_columns_of_the_page(acme, viewer, categorized):
+    categorized("officeAndAdmin", "ga", "-100.00", "2026-02-12", fromTo="Landlord")
+    categorized("officeAndAdmin", "ga", "-120.00", "2026-03-12", fromTo="Landlord")
+    answer = viewer.get(page(acme), {"table": "changes"})
+    lines = answer.content.decode("utf-8-sig").splitlines()
+    assert [line.count(",") for line in lines] == [3] * len(lines)
+    assert lines[-1].startswith("Landlord,")
+
+
+def test_categories_link_to_the_rows_of_each_month(acme, viewer, booked_year):
+    answer = viewer.get(page(acme))
+    links = [
+        unescape(each)
+        for each in re.findall(r'href="(/app/companies/[^"]+/transactions\?[^"]*)"', answer.content.decode())
+    ]
+    february = [link for link in links if "recognizedFrom=2026-02&recognizedTo=2026-02" in link and "plType=ga" in link]
+    assert len(february) == 1
+    assert "Small landlord" in text(viewer.get(february[0]))
+
+
+def test_members_without_transactions_see_categories_only(acme, browser_of, booked_year):
+    from companies.permissions import Role
+    from tests import factories
+
+    reader = factories.make_member(acme, "r@acme.example", role=Role.VIEWER, permissions=["financials:read"])
+    changes = read_table(browser_of(reader, acme).client.get(page(acme)), "changes")
+    assert "Landlord" not in changes
+    assert "Office and administration General and administration" in changes
