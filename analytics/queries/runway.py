@@ -86,12 +86,15 @@ _MOVEMENTS = """
               JOIN ledger_categorization AS c ON c.company_id = category.company_id AND c.category_id = category.id
              WHERE category.company_id = %(company)s AND category.financing AND c.counter_id IS NULL
              UNION ALL
-            SELECT c.transaction_id, c.value
-              FROM ledger_account AS loan
-              JOIN ledger_transaction AS other ON other.company_id = loan.company_id AND other.account_id = loan.id
-              JOIN ledger_categorization AS leg ON leg.company_id = loan.company_id AND leg.transaction_id = other.id
-              JOIN ledger_categorization AS c ON c.company_id = loan.company_id AND c.id = leg.counter_id
-             WHERE loan.company_id = %(company)s AND loan.type = %(loan)s AND NOT loan.include_in_cash_balance
+            SELECT transaction_id, value FROM ledger_categorization
+             WHERE company_id = %(company)s AND id = ANY (ARRAY(
+                SELECT leg.counter_id
+                  FROM ledger_account AS loan
+                  JOIN ledger_transaction AS other ON other.company_id = loan.company_id AND other.account_id = loan.id
+                  JOIN ledger_categorization AS leg ON leg.company_id = loan.company_id AND leg.transaction_id = other.id
+                 WHERE loan.company_id = %(company)s AND loan.type = %(loan)s AND NOT loan.include_in_cash_balance
+                   AND leg.counter_id IS NOT NULL
+             ))
         ) AS financing
           JOIN ledger_transaction AS t ON t.company_id = %(company)s AND t.id = financing.transaction_id
          WHERE t.account_id = ANY ((SELECT ids FROM cash)::uuid[]) AND NOT t.pending AND t.source <> %(initial)s
