@@ -23,6 +23,7 @@ from ledger.calc.months import (
 SPAN_MONTHS = (6, 12, 24)  # months to look back
 MEASURES = ("mrr", "cmrr", "arr", "carr")
 COHORT_MEASURES = ("revenue", "customers")
+COHORT_UNITS = ("percent", "value")
 COMPARISONS = ("previousPeriod", "previousYear")
 
 
@@ -34,6 +35,7 @@ class RecurringRevenueParams:
     last: date
     measure: str = MEASURES[0]
     cohorts: str = COHORT_MEASURES[0]
+    cohort_unit: str = COHORT_UNITS[0]
     product: str = ""
     comparison: str = ""
     complaints: list[str] = field(default_factory=list)
@@ -52,6 +54,7 @@ class RecurringRevenueParams:
             "mrrType": self.measure,
             "productId": self.product,
             "measure": self.cohorts,
+            "cohortUnit": "" if self.cohort_unit == COHORT_UNITS[0] else self.cohort_unit,
             "comparison": self.comparison,
         }
 
@@ -66,6 +69,15 @@ class RecurringRevenueParams:
     def address(self, **changes: str) -> str:
         """Return the query for the same parameters with some changed."""
         return urlencode({name: value for name, value in (self.values | changes).items() if value})
+
+    @property
+    def cohort_units(self) -> list[tuple[str, str, bool]]:
+        """(query, label, whether it is shown) of the switch between percent and values."""
+        labels = ("%", _("Customers") if self.cohorts == "customers" else _("Amounts"))
+        return [
+            (self.address(cohortUnit="" if unit == COHORT_UNITS[0] else unit), label, unit == self.cohort_unit)
+            for unit, label in zip(COHORT_UNITS, labels, strict=True)
+        ]
 
     def spans(self, today: date) -> list[tuple[int, str, bool]]:
         """Return (months, query, whether it is shown) of the shortcuts."""
@@ -97,6 +109,7 @@ def parse_params(query: Mapping[str, str], *, today: date, products: Mapping[str
         last=last,
         measure=parse_choice(query, "mrrType", MEASURES, messages) or MEASURES[0],
         cohorts=parse_choice(query, "measure", COHORT_MEASURES, messages) or COHORT_MEASURES[0],
+        cohort_unit=parse_choice(query, "cohortUnit", COHORT_UNITS, messages) or COHORT_UNITS[0],
         product=parse_choice(query, "productId", products, messages),
         comparison=parse_choice(query, "comparison", COMPARISONS, messages),
         complaints=messages,

@@ -51,7 +51,7 @@ class CallerAuthentication(BaseAuthentication):
     """Authenticates as the caller of /mcp."""
 
     def authenticate(self, request: Any) -> tuple[Credential, None]:
-        return request._request.caller, None
+        return request.caller, None
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,7 @@ for (const form of document.querySelectorAll("form[method=post]")) {
 }
 
 // A table wider than its card scrolls in it: it can be reached by keyboard, and a hint below says that there is more.
+const SCROLLED = ".table-card, .sheet, .scrolls, .numbers .scroll";
 function updateScrollHint(card) {
   const table = card.querySelector("table");
   const tableWidth = table && getComputedStyle(table).display === "table" ? table.scrollWidth : 0;
@@ -72,23 +73,28 @@ function updateScrollHint(card) {
   card.classList.toggle("overflows", overflows);
   const oldHint = card.nextElementSibling;
   if (oldHint?.matches(".scroll-hint")) oldHint.remove();
-  if (!overflows) {
+  if (card.matches(".table-card")) {
     for (const name of ["tabindex", "role", "aria-label"]) card.removeAttribute(name);
-    return;
   }
-  card.tabIndex = 0;
-  card.setAttribute("role", "region");
-  card.setAttribute("aria-label", card.querySelector("caption")?.textContent || document.body.dataset.textTable);
+  if (!overflows) return;
+  if (card.matches(".table-card")) {
+    card.tabIndex = 0;
+    card.setAttribute("role", "region");
+    card.setAttribute("aria-label", card.querySelector("caption")?.textContent || document.body.dataset.textTable);
+  }
   const hint = document.createElement("p");
   hint.className = "scroll-hint";
-  hint.textContent = document.body.dataset.textScrollHint;
+  const { textScrollHint, textScrollBackHint } = document.body.dataset;
+  hint.textContent = card.matches(".from-end") ? textScrollBackHint : textScrollHint;
   card.after(hint);
 }
 const tableObserver = new ResizeObserver((entries) =>
-  entries.forEach((entry) => updateScrollHint(entry.target.closest(".table-card"))),
+  entries.forEach((entry) => updateScrollHint(entry.target.closest(SCROLLED))),
 );
 const observeTables = (container) => {
-  for (const part of container.querySelectorAll(".table-card, .table-card table")) tableObserver.observe(part);
+  for (const card of container.querySelectorAll(SCROLLED)) {
+    for (const part of [card, ...card.querySelectorAll("table")]) tableObserver.observe(part);
+  }
 };
 observeTables(document);
 window.observeTables = observeTables; // for a list that is put in place of another

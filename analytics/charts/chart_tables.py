@@ -28,6 +28,10 @@ class Variance(NamedTuple):
     favourable: bool | None
 
 
+class CountChange(int):
+    """By how many something changes; shown with its sign."""
+
+
 Cell = Decimal | int | Variance | None
 EMPTY_CELL = "–"
 
@@ -38,6 +42,11 @@ class ColumnKind(Enum):
     VARIANCE = "variance"  # a change, with favourable or adverse
     COUNT = "count"
     PERCENT = "percent"  # hundredths with two decimals
+
+
+def format_count_change(change: int) -> str:
+    """Format by how many something changes: +3, −2."""
+    return add_sign(Decimal(change), get_current_locale().format_number(abs(change)), plus=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,8 @@ class ChartTable:
             return EMPTY_CELL
         if isinstance(cell, Variance):
             return format_variance(cell, self.currency)
+        if isinstance(cell, CountChange):
+            return format_count_change(cell)
         if isinstance(cell, int):
             return get_current_locale().format_number(cell)
         if kind is ColumnKind.PERCENT:

@@ -83,17 +83,19 @@ def build_cash_figures(data: ChartData) -> list[KeyFigure]:
 
 
 def build_lowest_figure(data: ChartData) -> list[KeyFigure]:
-    """Build the figure of the lowest expected cash, and since when it is below zero."""
+    """Build the figure of the lowest expected cash of the period ahead, and since when it is below zero."""
     forecast = data.balance_forecast
     if not forecast.lowest:
         return []
     if not forecast.has_plans:
         return [KeyFigure(_("Lowest forecast"), "–", _("nothing planned yet"))]
     day, value = forecast.lowest
-    hint = _("on {day}").format(day=get_current_locale().format_day(day))
+    hint = _("on {day}: lowest planned balance to {last}")
     if forecast.below_zero:
-        first = get_current_locale().format_day(forecast.below_zero[0])
-        hint = _("on {day}; below zero from {first}").format(day=get_current_locale().format_day(day), first=first)
+        hint = _("on {day}: lowest planned balance to {last}; below zero from {first}")
+    format_day = get_current_locale().format_day
+    first = format_day(forecast.below_zero[0]) if forecast.below_zero else ""
+    hint = hint.format(day=format_day(day), last=format_day(data.period.last), first=first)
     return [
         KeyFigure(_("Lowest forecast"), format_brief_amount(value, data.currency), hint, "bad" if value < 0 else "")
     ]
@@ -115,15 +117,14 @@ def build_runway_figure(runway: Runway, *, currency: str, day: date | None = Non
     if runway.monthly_net is None:
         return KeyFigure(name, "–", _("no full month of transactions yet"))
     count, monthly_net = len(runway.months), runway.monthly_net
+    hint = ngettext(
+        "{amount} before financing in the last month",
+        "{amount} a month before financing, average of the last {count} months",
+        count,
+    ).format(amount=format_brief_amount(monthly_net, currency, plus=runway.runway_months is None), count=count)
     if runway.runway_months is None:
-        hint = _("{amount} per month before financing, {count}-month average").format(
-            amount=format_brief_amount(monthly_net, currency, plus=True), count=count
-        )
         return KeyFigure(name, _("No burn"), hint)
     text = _("over 5 years") if runway.runway_months > MAX_RUNWAY_MONTHS else format_month_count(runway.runway_months)
-    hint = _("{amount} per month before financing, {count}-month average").format(
-        amount=format_brief_amount(monthly_net, currency), count=count
-    )
     return KeyFigure(name, text, hint)
 
 

@@ -102,20 +102,20 @@ def format_rate_percentage(hundredths: Decimal | None) -> str:
 
 
 def build_cohort_sheet(data: RecurringRevenueData, style: SheetStyle) -> Sheet:
-    """Build a row for each cohort with a column for each month since: percentage, and the value beside it."""
+    """Build a row for each cohort with a column for each month since: what remains, in percent or as it is."""
     cohorts, by_customers = data.cohorts, data.params.cohorts == "customers"
     return Sheet(
-        title=gettext("Cohorts"),
+        title=format_cohort_title(data),
         first=pgettext("customers", "Start month"),
         currency=data.currency,
         columns=[
             SheetColumn(gettext("Customers") if by_customers else data.currency),
-            *(SheetColumn(str(number), kind="percent") for number in range(len(cohorts))),
+            *(SheetColumn(str(number), kind=data.params.cohort_unit) for number in range(len(cohorts))),
         ],
         rows=[
             SheetRow(
                 get_current_locale().format_month(cohort.month),
-                build_cohort_cells(cohort, data, style, len(cohorts)),
+                build_cohort_cells(cohort, data, len(cohorts)),
                 "line",
             )
             for cohort in cohorts
@@ -124,14 +124,32 @@ def build_cohort_sheet(data: RecurringRevenueData, style: SheetStyle) -> Sheet:
     )
 
 
-def build_cohort_cells(cohort: Cohort, data: RecurringRevenueData, style: SheetStyle, width: int) -> list[SheetCell]:
-    by_customers = data.params.cohorts == "customers"
+def format_cohort_title(data: RecurringRevenueData) -> str:
+    """Return what the cells of the cohorts are."""
+    if data.params.cohort_unit == "percent":
+        of_customers, of_revenue = (
+            gettext("Customers retained, % of first month"),
+            gettext("Revenue retained, % of first month"),
+        )
+    else:
+        of_customers = gettext("Customers retained")
+        of_revenue = gettext("Revenue retained, in {currency}").format(currency=data.currency)
+    return of_customers if data.params.cohorts == "customers" else of_revenue
+
+
+def build_cohort_cells(cohort: Cohort, data: RecurringRevenueData, width: int) -> list[SheetCell]:
+    kind = "count" if data.params.cohorts == "customers" else "money"
     marks = cohort.marks if cohort.start else ()
-    cells = [SheetCell(cohort.start, kind="count" if by_customers else "money")]
-    for mark in marks:
-        value = format_count(int(mark.value)) if by_customers else style.format_amount(mark.value, data.currency)
-        cells.append(SheetCell(mark.percentage, kind="percent", note=value, tone=get_shade(mark.percentage)))
-    return cells + [SheetCell(None)] * (width - len(marks))
+    in_percent = data.params.cohort_unit == "percent"
+    cells = [
+        SheetCell(
+            mark.percentage if in_percent else mark.value,
+            kind="percent" if in_percent else kind,
+            tone=get_shade(mark.percentage),
+        )
+        for mark in marks
+    ]
+    return [SheetCell(cohort.start, kind=kind), *cells, *[SheetCell(None)] * (width - len(marks))]
 
 
 def get_shade(percentage: Decimal | None) -> str:

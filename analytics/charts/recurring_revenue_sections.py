@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from analytics.calc import chart_layout
 from analytics.calc.mrr import MonthlyRow
 from analytics.charts.amount_format import format_compact_amount
-from analytics.charts.chart_tables import ChartTable, ColumnKind, TableColumn, TableRow, build_month_rows
+from analytics.charts.chart_tables import ChartTable, ColumnKind, CountChange, TableColumn, TableRow, build_month_rows
 from analytics.charts.sections import LegendKey, Section, build_month_chart, build_named_chart, get_smallest_step
 from companies.locales import get_current_locale
 from companies.models import Company
@@ -130,7 +130,7 @@ def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED
     """Build the bridge from start to end; each customer counts once, by both ends."""
     currency, row, first = data.currency, data.bridge, data.calendar[0]
     movements = [(key.series, getattr(row, key.series)) for key in MOVEMENT_KEYS]
-    counts = [getattr(row, f"{key.series}_count") for key in MOVEMENT_KEYS]
+    counts = [count_moved_customers(row, key.series) for key in MOVEMENT_KEYS]
     chart = chart_layout.build_waterfall_chart(
         (LEVEL_SERIES, row.start), movements, LEVEL_SERIES, smallest=get_smallest_step(currency)
     )
@@ -172,6 +172,13 @@ def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED
         ),
         span=3,
     )
+
+
+def count_moved_customers(row: MonthlyRow, movement: str) -> int:
+    """Return how many customers a movement adds (+) or takes away (−), or how many only pay another amount."""
+    count: int = getattr(row, f"{movement}_count")
+    sign = {"new": 1, "reactivate": 1, "cancel": -1}.get(movement)
+    return CountChange(sign * count) if sign else count
 
 
 def build_movement_section(data: RecurringRevenueSource, measure: RevenueMeasure = COMMITTED) -> Section:

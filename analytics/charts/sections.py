@@ -22,7 +22,7 @@ MAX_MONTHS_WITH_DENSE_LABELS = 18  # on narrow screens every third of so many is
 DENSE_LABEL_STEP, SPARSE_LABEL_STEP = 3, 6
 MAX_DAYS_LABELLED, MAX_DAY_LABELS = 62, 8  # periods up to this long are labelled by day, with at most so many labels
 MAX_SHORT_NAME_LENGTH = 20  # characters; beyond, the names of six columns touch on a tablet
-MAX_NAME_LENGTH = 26  # characters; beyond, they touch on a laptop
+MAX_NAMES_IN_ONE_LINE = 6  # of more, every other short name is lowered
 LABEL_AREA_HEIGHT_PX = 44  # pixels below the plot, for the names of months
 
 
@@ -66,11 +66,6 @@ class SectionChart:
         return len(self.labels) > MAX_MONTHS_WITH_DENSE_LABELS or any(
             len(label.text) > MAX_SHORT_NAME_LENGTH for label in self.labels
         )
-
-    @property
-    def has_long_names(self) -> bool:
-        """Whether the names need the width of a large screen."""
-        return any(len(label.text) > MAX_NAME_LENGTH for label in self.labels)
 
     @property
     def axis(self) -> SafeString:
@@ -122,9 +117,16 @@ def format_ticks(ticks: Sequence[Tick], currency: str) -> list[tuple[float, str]
 
 
 def build_labels(
-    positions: Sequence[tuple[float, date]], *, named_index: int, now: bool = False, note: str = ""
+    positions: Sequence[tuple[float, date]],
+    *,
+    named_index: int,
+    now: bool = False,
+    note: str = "",
+    short_note: str = "",
 ) -> list[AxisLabel]:
-    """Build labels of months at their positions; the one at `named_index` is always shown, with the note."""
+    """Build labels of months at their positions; the one at `named_index` is always shown, with the note or, on narrow
+    screens, the short note.
+    """
     label_step = DENSE_LABEL_STEP if len(positions) <= MAX_MONTHS_WITH_DENSE_LABELS else SPARSE_LABEL_STEP
     axis_labels: list[AxisLabel] = []
     years, years_of_major = set(), set()
@@ -146,6 +148,7 @@ def build_labels(
                 first_major=not minor and month.year not in years_of_major,
                 now=now and index == named_index,
                 note=note if index == named_index else "",
+                short_note=short_note if index == named_index else "",
             )
         )
         years.add(month.year)
@@ -158,11 +161,13 @@ def build_month_labels(months: Sequence[date], *, today: date) -> list[AxisLabel
     """Build a label in the middle of each column."""
     column_width, month = 100 / len(months), today.replace(day=1)
     current_index = months.index(month) if month in months else len(months) - 1
+    is_running = is_running_month(months[current_index], today)
     return build_labels(
         [((index + 0.5) * column_width, each) for index, each in enumerate(months)],
         named_index=current_index,
         now=True,
-        note=_("incomplete") if is_running_month(months[current_index], today) else "",
+        note=_("incomplete") if is_running else "",
+        short_note=_("partial") if is_running else "",
     )
 
 
@@ -212,8 +217,10 @@ def build_named_chart(
         ticks=format_ticks(columns.ticks, currency),
         zero=columns.zero,
         labels=[
-            AxisLabel(x=column.middle, text=name, short=short)
-            for column, (name, short) in zip(columns.columns, names, strict=True)
+            AxisLabel(
+                x=column.middle, text=name, short=short, lowered=len(names) > MAX_NAMES_IN_ONE_LINE and index % 2 == 1
+            )
+            for index, (column, (name, short)) in enumerate(zip(columns.columns, names, strict=True))
         ],
         places=len(names),
         bars=svg.draw_bars(columns),

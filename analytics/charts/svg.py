@@ -28,8 +28,13 @@ class AxisLabel(NamedTuple):
     first_major: bool = False  # the first of its year on narrow screens
     now: bool = False
     note: str = ""  # below the text, in place of the year
+    short_note: str = ""  # replaces the note on narrow screens
+    lowered: bool = False  # on narrow screens below its neighbours
 
 
+MAX_LINE_LENGTH = 14  # characters of a name in one line; beyond, eight columns' names touch on a laptop
+FIRST_LINE_PX, SECOND_LINE_PX = 16, 30  # of names, below the plot
+NOTE_LINE_PX = 33
 TEXT_HEIGHT_PX = 28  # of a text below its point
 
 
@@ -90,14 +95,30 @@ def get_label_classes(label: AxisLabel) -> str:
 
 
 def iter_label_texts(label: AxisLabel, height: int) -> Iterable[str]:
-    yield draw_text(label.text, "wide" if label.short else "", label.x, height, 16)
+    lines = split_name(label.text) if label.short else (label.text,)
+    for line, offset in zip(lines, (FIRST_LINE_PX, SECOND_LINE_PX), strict=False):
+        yield draw_text(line, "wide" if label.short else "", label.x, height, offset)
     if label.short:
-        yield draw_text(label.short, "slim", label.x, height, 16)
+        yield draw_text(label.short, "slim", label.x, height, SECOND_LINE_PX if label.lowered else FIRST_LINE_PX)
     if label.note:
-        yield draw_text(label.note, "year wide slim", label.x, height, 33)
+        yield draw_text(label.note, "year wide", label.x, height, NOTE_LINE_PX)
+        yield draw_text(label.short_note or label.note, "year slim", label.x, height, NOTE_LINE_PX)
     elif label.first or label.first_major:
         css_classes = f"year{' wide' if label.first else ''}{' slim' if label.first_major else ''}"
-        yield draw_text(label.year, css_classes, label.x, height, 33)
+        yield draw_text(label.year, css_classes, label.x, height, NOTE_LINE_PX)
+
+
+def split_name(name: str) -> tuple[str, ...]:
+    """Split a long name into two lines, as even as its words allow.
+
+    >>> split_name("FX and rounding"), split_name("Churn")
+    (('FX and', 'rounding'), ('Churn',))
+    """
+    spaces = [index for index, character in enumerate(name) if character == " "]
+    if len(name) <= MAX_LINE_LENGTH or not spaces:
+        return (name,)
+    middle = min(spaces, key=lambda index: max(index, len(name) - index - 1))
+    return name[:middle], name[middle + 1 :]
 
 
 def draw_text(text: str, css_classes: str, x: float, y: int, dy: int) -> str:

@@ -91,7 +91,8 @@ _MOVEMENTS = """
                 SELECT leg.counter_id
                   FROM ledger_account AS loan
                   JOIN ledger_transaction AS other ON other.company_id = loan.company_id AND other.account_id = loan.id
-                  JOIN ledger_categorization AS leg ON leg.company_id = loan.company_id AND leg.transaction_id = other.id
+                  JOIN ledger_categorization AS leg
+                    ON leg.company_id = loan.company_id AND leg.transaction_id = other.id
                  WHERE loan.company_id = %(company)s AND loan.type = %(loan)s AND NOT loan.include_in_cash_balance
                    AND leg.counter_id IS NOT NULL
              ))

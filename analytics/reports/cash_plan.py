@@ -211,4 +211,4 @@ def forecast_months(page: CompanyPage, *, end: date, rates: RateTable) -> tuple[
     )
     months = [PlannedMonth(*point) for point in zip(planned.points, planned.inflow, planned.outflow, strict=True)]
     can_open_accounts = page.has_permission(Permission.ACCOUNTS_READ)
-    return months, build_overdraft_notices(company, cash, forecasts, today=today, can_open=can_open_accounts)
+    return months, build_overdraft_notices(company, cash, forecasts, today=today, end=end, can_open=can_open_accounts)

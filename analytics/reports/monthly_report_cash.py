@@ -7,7 +7,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analytics.calc.board_measures import Measure, Obstacle, compute_share
+from analytics.calc.mrr import MonthlyRow
 from analytics.charts.key_figures import format_month_count
+from analytics.charts.recurring_revenue_sections import count_moved_customers
 from analytics.queries.cash_bridge import PARTS, build_part_queries
 from analytics.queries.monthly_report import CashFigures, RecurringFigures, ReportMonth
 from analytics.queries.monthly_rows import ROW_FIELDS
@@ -76,7 +78,7 @@ def build_month_recurring_table(report: ReportMonth, recurring: RecurringFigures
                 ROW_LABELS[name],
                 [
                     cells.format_reported_amount(recurring.amounts[name]),
-                    cells.format_count(None if name == "currency" else getattr(recurring.row, f"{name}_count")),
+                    cells.format_count(count_step_customers(recurring.row, name)),
                     cells.format_amount(getattr(recurring.last_year, name) if recurring.last_year else None),
                 ],
                 "sum" if name in ("start", "end") else "",
@@ -84,6 +86,13 @@ def build_month_recurring_table(report: ReportMonth, recurring: RecurringFigures
             for name in ROW_FIELDS
         ],
     )
+
+
+def count_step_customers(row: MonthlyRow, step: str) -> int | None:
+    """Return the customers of a step of the bridge, with a sign where it adds or takes away some; None of rates."""
+    if step == "currency":
+        return None
+    return row.start_count if step == "start" else row.end_count if step == "end" else count_moved_customers(row, step)
 
 
 def build_customer_table(report: ReportMonth, top: TopCustomers, build_url: BuildUrl, *, named: bool) -> ReportTable:

@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from analytics.charts.amount_format import add_sign, format_full_amount
-from analytics.charts.chart_tables import EMPTY_CELL
+from analytics.charts.chart_tables import EMPTY_CELL, CountChange, format_count_change
 from analytics.queries.monthly_report import ReportedAmount, ReportMonth
 from companies.locales import get_current_locale
 
@@ -100,6 +100,8 @@ class CellFormatter:
         return ReportCell(format_report_percentage(value), meta=meta)
 
     def format_count(self, value: int | None) -> ReportCell:
+        if isinstance(value, CountChange):
+            return ReportCell(format_count_change(value))
         return self.plain if value is None else ReportCell(get_current_locale().format_number(value))
 
 

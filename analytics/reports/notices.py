@@ -151,11 +151,13 @@ def build_overdraft_notices(
     forecasts: Sequence[AccountForecast],
     *,
     today: date,
+    end: date,
     can_open: bool,
 ) -> list[Notice]:
     """Build notices of accounts that are below zero, or expected to go there, while others are not.
 
     Args:
+        end: the last day of the forecasts.
         can_open: whether the user may open account pages.
     """
     names = {account.id: account.name for account in accounts}
@@ -167,17 +169,20 @@ def build_overdraft_notices(
     since = find_overdraft_starts(company=company, currencies=soon, day=today)
     future = (
         _("{account} goes below zero"),
-        _("from {first}: lowest {amount} on {day}. Transfer money to it or change the plan."),
+        _("from {first}: lowest {amount} on {day} in the forecast to {last}. Transfer money to it or change the plan."),
     )
     present = (
         _("{account} is below zero"),
-        _("since {first}: lowest {amount} on {day}. Transfer money to it or change the plan."),
+        _(
+            "since {first}: lowest {amount} on {day} in the forecast to {last}. "
+            "Transfer money to it or change the plan."
+        ),
     )
     day_of = get_current_locale().format_day
     notices = []
     for each, first, (day, value) in overdrawn:
         label, text = present if each.account_id in since else future
-        shown = {"amount": format_rounded_amount(value, each.currency), "day": day_of(day)}
+        shown = {"amount": format_rounded_amount(value, each.currency), "day": day_of(day), "last": day_of(end)}
         notices.append(
             Notice(
                 label=label.format(account=names[each.account_id]),

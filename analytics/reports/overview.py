@@ -154,6 +154,7 @@ def list_overview_notices(data: ChartData, page: CompanyPage) -> list[Notice]:
                     data.account_rows,
                     data.account_forecasts,
                     today=data.today,
+                    end=data.period.last,
                     can_open=can_open_accounts,
                 )
         if page.has_permission(Permission.FINANCIALS_READ):

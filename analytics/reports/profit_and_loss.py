@@ -217,6 +217,7 @@ def build_requested_statement(
         transactions_url=reverse("transactions", args=[page.company.id])
         if page.has_permission(Permission.TRANSACTIONS_READ)
         else "",
+        plan_url=reverse("plan", args=[page.company.id]) if page.has_permission(Permission.PLANNING_READ) else "",
     )
 
 
@@ -231,12 +232,14 @@ def build_company_statement(
     to_date: bool,
     later_months: Sequence[date] = (),
     transactions_url: str = "",
+    plan_url: str = "",
 ) -> ProfitAndLossTable:
     """Build the statement as `data/profitAndLoss` answers it; later months are left out.
 
     Args:
         later_months: those in periods that have not begun are shown with their plan.
         transactions_url: URL of the transaction list; empty without the permission.
+        plan_url: URL of the plan; empty without the permission.
 
     Raises:
         MissingRate: a currency has no exchange rate.
@@ -304,6 +307,7 @@ def build_company_statement(
         },
         currency=company.base_currency,
         transactions_url=transactions_url,
+        plan_url=plan_url,
         compares=comparison is not None,
         reported=reported,
     )

@@ -19,7 +19,7 @@ from analytics.reports.period_headings import PeriodHeading
 from companies.pages.sheets import Sheet, SheetCell, SheetColumn, SheetRow, SheetStyle
 from ledger.models import EXPENSE_LINES, PlType, translate_category_name
 from ledger.money.calc.money import MONEY_CONTEXT
-from ledger.transactions.pages.labels import LINE_LABELS, SUBTOTAL_LABELS
+from ledger.transactions.pages.labels import LINE_LABELS, SUBTOTAL_LABELS, format_line_choice
 
 ZERO, HUNDRED = Decimal(0), Decimal(100)
 CategoryName = tuple[UUID, str]  # id and name
@@ -33,6 +33,7 @@ class CellAmounts:
     planned: Decimal = ZERO
     compared: Decimal | None = None
     link: str = ""
+    plan_link: str = ""
     reported: Decimal | None = None  # frozen amount, where a closed month has changed since
 
     def __add__(self, other: "CellAmounts") -> "CellAmounts":
@@ -107,6 +108,7 @@ def build_statement(
     periods_with_percentage: Container[date],
     currency: str,
     transactions_url: str,
+    plan_url: str = "",
     compares: bool,
     compared_headings: Sequence[str] = (),
     partly_compared: Container[int] = (),
@@ -119,6 +121,7 @@ def build_statement(
         periods_with_percentage: periods whose variances are shown in percent too.
         partly_compared: places of the periods that are compared with a part of another.
         transactions_url: URL of the transaction list; empty without the permission.
+        plan_url: URL of the plan; empty without the permission.
         reported: frozen amounts of closed months.
     """
     by_line: defaultdict[str, defaultdict[CategoryName, dict[date, CellAmounts]]] = defaultdict(
@@ -134,6 +137,7 @@ def build_statement(
             result.planned,
             result.compared,
             f"{transactions_url}?{query}" if transactions_url else "",
+            build_plan_link(plan_url, result) if plan_url and result.planned else "",
             None if reported_amount == result.actual else reported_amount,
         )
     zero = CellAmounts(compared=ZERO if compares else None)
@@ -161,6 +165,13 @@ def build_statement(
         [period in periods_with_percentage for period in periods],
         compared_headings,
         partly_compared,
+    )
+
+
+def build_plan_link(plan_url: str, result: profit_and_loss.ResultRow) -> str:
+    """Return the URL of a result's row in the plan of its year."""
+    return (
+        f"{plan_url}?startMonth={result.month.year:04}-01#row-{format_line_choice(result.category_id, result.pl_type)}"
     )
 
 
@@ -239,7 +250,7 @@ class StatementSheetBuilder:
         cells = []
         for place, (heading, amounts) in enumerate(zip(self.table.headings, row.cells, strict=True)):
             if heading.kind == "planned":
-                cells.append(SheetCell(apply_sign(row, amounts.planned)))
+                cells.append(SheetCell(apply_sign(row, amounts.planned), amounts.plan_link))
             else:
                 cells += self.build_period_cells(
                     row, amounts, is_planned=self.plans[place], in_percent=self.shows_percentage(place)
@@ -265,8 +276,8 @@ class StatementSheetBuilder:
             variance = amounts.actual - amounts.planned if is_planned else None
             tones = {None: "", True: "good", False: "bad"}
             tone = tones[profit_and_loss.is_favourable(row.line or PlType.REVENUE, variance)]
-            cells.append(SheetCell(apply_sign(row, amounts.planned) if is_planned else None))
-            cells.append(SheetCell(None if variance is None else apply_sign(row, variance), tone=tone))
+            cells.append(SheetCell(apply_sign(row, amounts.planned) if is_planned else None, amounts.plan_link))
+            cells.append(SheetCell(None if variance is None else apply_sign(row, variance), amounts.plan_link, tone))
             if in_percent:
                 share = None
                 if variance is not None and amounts.planned:

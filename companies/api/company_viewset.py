@@ -66,9 +66,9 @@ class CompanyViewSet(ApiViewSet):
             raise NotFoundError
         if access.waits:
             raise SecondFactorRequired
-        request_slots.get_request_slots(self.request._request).take_company_slot(access.company.id)
+        request_slots.get_request_slots(self.request).take_company_slot(access.company.id)
         self.access, self.company = access, access.company
-        self.request._request.access = access  # type: ignore[attr-defined] # for what is kept of a failure
+        self.http_request.access = access  # type: ignore[attr-defined] # for what is kept of a failure
 
     def check_permission(self) -> None:
         permission = self.permission_for[self.action]

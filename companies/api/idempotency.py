@@ -79,9 +79,8 @@ def run_once(
     key = request.META["HTTP_IDEMPOTENCY_KEY"]
     if not IDEMPOTENCY_KEY_PATTERN.fullmatch(key):
         raise InvalidIdempotencyKey
-    http = request._request
-    http._body = read_body(http, limit=most_bytes)  # noqa: SLF001 - `body` knows one limit for all requests
-    digest = compute_request_digest(http)
+    request.body = read_body(request, limit=most_bytes)  # the parser finds it here, as the stream is read
+    digest = compute_request_digest(request)
     identity = {"credential": credential, "method": request.method, "path": escape_uri_path(request.path), "key": key}
     lock = int.from_bytes(hashlib.sha256(repr(identity).encode()).digest()[:8], signed=True)
     with connection.cursor() as cursor:

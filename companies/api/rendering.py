@@ -1,5 +1,6 @@
 """JSON parsing with a size limit, and fast JSON rendering."""
 
+import io
 import json
 import re
 from collections.abc import Mapping
@@ -138,8 +139,7 @@ def read_body(stream: Any, *, limit: int) -> bytes:
     """Read the body up to the limit. Raises BodyTooLarge, before reading if the length is announced."""
     if get_content_length(getattr(stream, "META", {})) > limit:
         raise BodyTooLarge
-    # The body is not kept beside the parsed data, unless something before has read it already.
-    body = stream.body if hasattr(stream, "_body") else stream.read(limit + 1)
+    body: bytes = stream.read(limit + 1)
     if len(body) > limit:
         raise BodyTooLarge
     return body
@@ -155,4 +155,4 @@ def read_json_body(request: Any) -> bytes:
         raise UnsupportedMediaType(request.content_type or "")
     view = request.parser_context["view"]
     view.has_read_raw_body = True
-    return read_body(request._request, limit=view.max_body_bytes)
+    return read_body(request.stream or io.BytesIO(), limit=view.max_body_bytes)

@@ -93,7 +93,7 @@ class ApiViewSet(ViewSet):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """DRF's dispatch, which has no hook around the handler: the handler runs in a transaction here."""
-        self.args, self.kwargs = args, kwargs
+        self.args, self.kwargs, self.http_request = args, kwargs, request
         self.headers = {"Vary": "Authorization, Cookie"}
         self.answer_headers: dict[str, str] = {}  # response headers that are stored for a retry
         self.now = timezone.now()
@@ -116,7 +116,7 @@ class ApiViewSet(ViewSet):
             raise
         self.caller = request.user  # type: ignore[assignment]
         self.consume_rate_limit(self.caller.key)
-        request_slots.get_request_slots(request._request).take_credential_slot(self.caller.key)
+        request_slots.get_request_slots(request).take_credential_slot(self.caller.key)
         self.resolve_target(**kwargs)
         if (request.method or "").lower() not in self.action_map:
             self.headers["Allow"] = ", ".join(self.allowed_methods)

@@ -49,7 +49,7 @@ def show_audit_log(page: CompanyPage) -> HttpResponse:
 def filter_audit_entries(page: CompanyPage, form: BoundForm, people: Iterable[tuple[str, str]]) -> Any:
     """Filter the entries by the form; with errors the result is empty."""
     rows, filters = AuditEntry.objects.for_company(page.company.id), form.values
-    check_filters(form, people, rows)
+    check_filters(form, people)
     if filters["person"]:
         rows = rows.filter(actor=None if filters["person"] == SERVICE_ACTOR else filters["person"])
     if filters["kind"]:
@@ -66,15 +66,13 @@ def filter_audit_entries(page: CompanyPage, form: BoundForm, people: Iterable[tu
     return rows.none() if form.errors else rows
 
 
-def check_filters(form: BoundForm, people: Iterable[tuple[str, str]], rows: Any) -> None:
+def check_filters(form: BoundForm, people: Iterable[tuple[str, str]]) -> None:
     """Add what is not known of the filters to the form's errors."""
     filters = form.values
     if filters["person"] and filters["person"] not in dict(people):
         form.errors["person"] = _("Choose one of the options.")
     if filters["kind"] and filters["kind"] not in ENTITY_LABELS:
         form.errors["kind"] = _("Choose one of the options.")
-    if filters["thing"] and not rows.filter(entity_id=filters["thing"]).exists():
-        form.errors["thing"] = _("No changes of this record found.")
 
 
 def parse_filter_date(form: BoundForm, name: str) -> date | None:

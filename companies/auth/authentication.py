@@ -313,6 +313,6 @@ class SessionAuthentication(DjangoSession):
 
     def enforce_csrf(self, request: Any) -> None:
         """Accept the CSRF token from the header only. Looking for it in a form would read the request body."""
-        request_without_body = copy(request._request)
+        request_without_body = copy(request.parser_context["view"].http_request)
         request_without_body.POST = QueryDict()
         super().enforce_csrf(request_without_body)

@@ -30,6 +30,10 @@ class CurrentRate:
     def is_old(self) -> bool:
         return self.age_days is not None and self.age_days > MAX_RATE_AGE_DAYS
 
+    def is_old_on(self, day: date) -> bool:
+        """Whether figures of a day are converted at an old rate."""
+        return self.day is not None and (day - self.day).days > MAX_RATE_AGE_DAYS
+
 
 def list_current_rates(*, company: Company, today: date, rates: RateTable | None = None) -> list[CurrentRate]:
     """Return the rates of the currencies that a company uses besides its base currency, sorted by code.

@@ -1,6 +1,7 @@
 """Template tags for exchange rates: the notice on pages whose figures use old rates."""
 
 from collections.abc import Collection
+from datetime import date
 from decimal import Context, Decimal
 from typing import Any
 
@@ -32,7 +33,9 @@ def format_rate(rate: Decimal) -> str:
 
 
 @register.simple_tag(takes_context=True, name="old_rates_notice")
-def render_old_rates_notice(context: dict[str, Any], currencies: Collection[str] | None = None) -> str:
+def render_old_rates_notice(
+    context: dict[str, Any], currencies: Collection[str] | None = None, until: date | None = None
+) -> str:
     """Render the notice that names the currencies whose rates are older than four days.
 
     Templates of pages that convert amounts call it; their views have just loaded the rates, so only old rates cost a
@@ -40,6 +43,8 @@ def render_old_rates_notice(context: dict[str, Any], currencies: Collection[str]
 
     Args:
         currencies: the currencies that the page converts; None for those the company uses.
+        until: the last day of the page's figures; None for today. The notice is not printed with figures whose own
+            rates were not old.
     """
     access = context.get("access")
     if access is None:
@@ -55,6 +60,7 @@ def render_old_rates_notice(context: dict[str, Any], currencies: Collection[str]
         "company": company,
         "rates": old,
         "oldest_day": min((rate.day for rate in old if rate.day), default=None),
+        "prints": any(rate.is_old_on(until or today) for rate in old),
         "opens": Permission.BALANCES_READ in access.permissions,
     }
     return render_to_string("ledger/money/old_rates.html", values)

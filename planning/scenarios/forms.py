@@ -3,16 +3,22 @@
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from companies.pages.amount_formats import AmountParseError, parse_typed_amount
 from companies.pages.forms import BoundForm, bind_body, parse_integer
+from ledger.calc.months import count_months_between, get_first_day_of_month, get_last_day_of_month
 from planning.scenarios.serializers import ScenarioChange
 
 TARGET_NAMES = ("counterpartyId", "categoryId", "plType", "plannedTransactionId")
 PLANNED_FIELDS = ("name", "amountValue", "categoryId", "startDate")
+HIRE_FIELDS = (*PLANNED_FIELDS, "people", "lastMonth", "oneOffValue")
+MAX_PEOPLE = 999
+MAX_NAME_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,7 @@ CHANGE_FORMS = {
         "add",
         gettext_lazy("Hire someone"),
         gettext_lazy("Adds a monthly payment to the cash plan and the same cost to the profit and loss plan."),
-        PLANNED_FIELDS,
+        HIRE_FIELDS,
     ),
     "price": ChangeForm(
         "scale",
@@ -63,35 +69,42 @@ CHANGE_FORMS = {
 
 
 def build_blank_change_form(change_form: ChangeForm, *, today: dt.date) -> BoundForm:
-    """Return an empty form, whose change begins today."""
+    """Return an empty form, whose change begins today and hires one."""
     values = dict.fromkeys(change_form.fields, "")
-    return BoundForm(values=values | {name: today.isoformat() for name in ("from", "startDate") if name in values})
+    defaults = {"from": today.isoformat(), "startDate": today.isoformat(), "people": "1"}
+    return BoundForm(values=values | {name: value for name, value in defaults.items() if name in values})
 
 
-def parse_change_form(change_form: ChangeForm, post_data: Mapping[str, Any], *, currency: str) -> BoundForm:
-    """Validate a posted form; its data is a change as the API's serializer parses it.
+def parse_change_form(
+    change_form: ChangeForm, post_data: Mapping[str, Any], *, currency: str
+) -> tuple[BoundForm, list[dict[str, Any]]]:
+    """Validate a posted form. Returns the form and its changes, as the API's serializer parses them.
 
-    A cost is money out, with or without a minus: it becomes a negative amount.
+    A cost is money out, with or without a minus: it becomes a negative amount. A hire has a second change if it has
+    a one-off cost.
     """
     values = {name: post_data.get(name, "").strip() for name in change_form.fields}
     errors: dict[str, str] = {}
     if change_form.kind == "add":
-        body, places = (
-            build_hire_body(values, errors, currency=currency),
-            map_pointers_to_fields(PLANNED_FIELDS, planned=True),
-        )
+        bodies = build_hire_bodies(values, errors, currency=currency)
+        one_off_place = {"changes/1/plannedTransaction/amountValue": "oneOffValue"}
+        places = [map_pointers_to_fields(PLANNED_FIELDS, planned=True) | one_off_place]
+        places += [{"plannedTransaction/amountValue": "oneOffValue"}]
     else:
-        body, places = (
-            build_change_body(change_form, values, errors),
-            map_pointers_to_fields(("percent", "days", "from", "to")),
-        )
-    form = bind_body(ScenarioChange, {"kind": change_form.kind, **body}, values=values, fields=places)
+        bodies = [build_change_body(change_form, values, errors)]
+        places = [map_pointers_to_fields(("percent", "days", "from", "to"))]
+    form, *others = [
+        bind_body(ScenarioChange, {"kind": change_form.kind, **body}, values=values, fields=fields)
+        for body, fields in zip(bodies, places, strict=False)
+    ]
+    for other in others:
+        form.errors = {**other.errors, **form.errors}
     form.errors |= errors
-    return form
+    return form, [form.data, *(other.data for other in others)]
 
 
 def build_hire_plan_item(parsed_hire: Mapping[str, Any], *, pl_type: str, currency: str) -> dict[str, Any]:
-    """Return the change that plans the cost of a hire in its category, from the month of the first payment.
+    """Return the change that plans a cost of a hire in its category, in the months of its payments.
 
     Planned payments do not count in the plan and plan items do not count in cash, so the two never add up.
 
@@ -100,6 +113,8 @@ def build_hire_plan_item(parsed_hire: Mapping[str, Any], *, pl_type: str, curren
         pl_type: the P&L line of its category.
     """
     payment = parsed_hire["planned_transaction"]["public"]
+    recurrence = payment.get("recurrence")
+    last_date = recurrence and recurrence["end"]["date"]
     body = {
         "month": payment["startDate"][:7],
         "plType": pl_type,
@@ -108,8 +123,11 @@ def build_hire_plan_item(parsed_hire: Mapping[str, Any], *, pl_type: str, curren
             "type": "fixed",
             "amount": {"value": float(payment["amountValue"].removeprefix("-")), "currency": currency},
         },
-        "frequency": 1,
+        "frequency": 1 if recurrence else 0,
     }
+    if last_date:
+        start, end = dt.date.fromisoformat(payment["startDate"]), dt.date.fromisoformat(last_date)
+        body["duration"] = count_months_between(get_first_day_of_month(start), get_first_day_of_month(end)) + 1
     serializer = ScenarioChange(data={"kind": "add", "planItem": body})
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
@@ -125,27 +143,65 @@ def map_pointers_to_fields(names: tuple[str, ...], *, planned: bool = False) -> 
     return pointers
 
 
-def build_hire_body(values: Mapping[str, str], errors: dict[str, str], *, currency: str) -> dict[str, Any]:
-    """Return the body of a monthly payment."""
-    amount = values["amountValue"]
-    try:
-        amount = parse_typed_amount(amount, currency)
-    except AmountParseError as error:
-        errors["amountValue"] = str(error)
-    planned = {
+def build_hire_bodies(values: Mapping[str, str], errors: dict[str, str], *, currency: str) -> list[dict[str, Any]]:
+    """Return the bodies of the monthly payment and, if there is one, of the one-off payment, for all people."""
+    people = parse_people(values, errors)
+    cost = {
         "accountId": None,
         "name": values["name"],
         "startDate": values["startDate"],
-        "amountValue": f"-{amount.removeprefix('-')}",
+        "amountValue": multiply_cost(values, "amountValue", people, errors, currency=currency),
         "categoryId": values["categoryId"] or None,
-        "recurrence": {"frequency": "month"},
     }
-    return {"plannedTransaction": planned}
+    end = parse_last_month(values, errors)
+    recurrence = {"frequency": "month", "end": {"type": "date", "date": end} if end else {"type": "never"}}
+    bodies = [{**cost, "recurrence": recurrence}]
+    if values["oneOffValue"]:
+        amount = multiply_cost(values, "oneOffValue", people, errors, currency=currency)
+        one_off_name = _("{name}: one-off cost")
+        room = MAX_NAME_LENGTH - len(one_off_name.format(name=""))
+        bodies += [{**cost, "name": one_off_name.format(name=values["name"][:room]), "amountValue": amount}]
+    return [{"plannedTransaction": body} for body in bodies]
+
+
+def parse_people(values: Mapping[str, str], errors: dict[str, str]) -> int:
+    """Return the number of people, one if it is empty; 1 with an error if it is out of range."""
+    people = parse_integer(values["people"] or "1")
+    if isinstance(people, int) and 1 <= people <= MAX_PEOPLE:
+        return people
+    errors["people"] = _("Enter a number from 1 to {count}.").format(count=MAX_PEOPLE)
+    return 1
+
+
+def parse_last_month(values: Mapping[str, str], errors: dict[str, str]) -> str:
+    """Return the last day of the last month; empty without one, or with an error."""
+    if not values["lastMonth"]:
+        return ""
+    try:
+        month = dt.date.fromisoformat(f"{values['lastMonth']}-01")
+    except ValueError:
+        errors["lastMonth"] = _("Enter a month such as {example}.").format(example="2026-12")
+        return ""
+    end = get_last_day_of_month(month).isoformat()
+    if end < values["startDate"]:
+        errors["lastMonth"] = _("Must not be before the first payment.")
+        return ""
+    return end
+
+
+def multiply_cost(values: Mapping[str, str], name: str, people: int, errors: dict[str, str], *, currency: str) -> str:
+    """Return the amount of a cost for all people, as money out; the typed text if it is no amount."""
+    try:
+        amount = parse_typed_amount(values[name], currency)
+    except AmountParseError as error:
+        errors[name] = str(error)
+        return f"-{values[name].removeprefix('-')}"
+    return format(-abs(Decimal(amount)) * people, "f")
 
 
 def build_change_body(change_form: ChangeForm, values: Mapping[str, str], errors: dict[str, str]) -> dict[str, Any]:
     """Return the body of a change with its target, percentage, days and period."""
-    name, _separator, value = values["target"].partition(":")
+    name, __, value = values["target"].partition(":")
     body: dict[str, Any] = {name: value} if name in change_form.targets else {}
     for date_name in ("from", "to"):
         body[date_name] = values.get(date_name) or None

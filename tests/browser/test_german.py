@@ -105,3 +105,25 @@ def test_german_pages_fit_the_screen(contexts, pages, signed_in):
                 too_large.append(f"{path}: {length} pixels long")
             too_large += list_too_wide(page, 320, 768)
     assert too_large == []
+
+
+# Pairs of texts in a chart that touch or overlap.
+OVERLAP_SCRIPT = """
+() => [...document.querySelectorAll(".chart .plot")].flatMap((plot) => {
+  const texts = [...plot.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const shown = texts.filter(([, box]) => box.width);
+  return shown.flatMap(([name, a], index) => shown.slice(index + 1)
+    .filter(([, b]) => a.left < b.right + 1 && b.left < a.right + 1 && a.top < b.bottom - 2 && b.top < a.bottom - 2)
+    .map(([other]) => `${name} and ${other}`));
+})
+"""
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1280, 1440, 1920])
+def test_german_chart_labels_do_not_overlap(contexts, served, width):
+    page = contexts["de-DE", True].new_page()
+    page.set_viewport_size({"width": width, "height": 900})
+    for path in ("", "/recurring-revenue"):
+        page.goto(f"/app/companies/{served.company_id}{path}")
+        assert page.evaluate(OVERLAP_SCRIPT) == [], path
+    page.close()

@@ -7,6 +7,17 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 PHONE = {"width": 390, "height": 844}
 MAX_SIDEBAR_WIDTH, MAX_BAR_HEIGHT, MAX_CONTENT_WIDTH, MAX_CASH_OFFSET = 280, 60, 1600, 500
 LINE_HEIGHT = 24
+MAX_LINE_LENGTH = 100  # characters
+# Texts whose lines are longer on average than can be read well.
+LONG_LINES_SCRIPT = """
+(most) => [...document.querySelectorAll("main p:is(.hint, .lead)")].filter((text) => text.checkVisibility())
+.map((text) => {
+  const range = document.createRange();
+  range.selectNodeContents(text);
+  const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.bottom / 8)));
+  return [text.innerText, text.innerText.length / lines.size];
+}).filter(([, length]) => length > most).map(([text]) => text)
+"""
 PARTS = ("transactions", "accounts", "planned", "plan", "profit-and-loss", "recurring-revenue", "settings")
 
 
@@ -127,3 +138,9 @@ def test_each_row_of_the_plan_is_one_line_and_all_months_fit(open_page, width):
     assert max(heights) < 2 * LINE_HEIGHT
     sheet = page.locator(".sheet")
     assert sheet.evaluate("(each) => each.scrollWidth <= each.clientWidth")
+
+
+@pytest.mark.parametrize("path", ["", "change-of-cash", "planned/scenarios", "reports", "closings", *PARTS])
+def test_lines_of_text_are_short_enough_on_a_large_screen(open_page, path):
+    page = open_page(path, 1920)
+    assert page.evaluate(LONG_LINES_SCRIPT, MAX_LINE_LENGTH) == []

@@ -165,12 +165,13 @@ def test_overview_does_not_exceed_window_width(page, live_server, busy, complain
     assert list_too_wide(page, 360, 768, 1280) == []
 
 
-# Names below a chart that touch their neighbour.
+# Names below a chart that touch another in their line.
 TOUCHING = """
 () => [...document.querySelectorAll(".plot")].flatMap((plot) => {
   const names = [...plot.querySelectorAll(".x-label text:not(.year)")].map((each) => each.getBoundingClientRect())
-    .filter((box) => box.width).sort((one, other) => one.left - other.left);
-  return names.slice(1).filter((box, index) => box.left < names[index].right + 2)
+    .filter((box) => box.width);
+  return names.filter((box, index) => names.slice(index + 1).some((other) => box.left < other.right + 2
+      && other.left < box.right + 2 && box.top < other.bottom - 2 && other.top < box.bottom - 2))
     .map(() => plot.getAttribute("aria-label"));
 })
 """

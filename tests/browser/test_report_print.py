@@ -5,6 +5,7 @@ import unicodedata
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from playwright.sync_api import expect
 from pypdf import PdfReader
 
 from ledger.calc.months import add_months, format_month, get_first_day_of_month
@@ -103,3 +104,23 @@ def test_report_prints_on_a4_without_cut_columns(page, live_server, report, sett
     assert "Writecommentary" not in compact
     assert "Editcommentary" not in compact
     assert len(printed.pages) <= 5
+    count = len(printed.pages)
+    for number, each in enumerate(printed.pages, 1):
+        assert f"{number} / {count}" in each.extract_text()
+
+
+def test_shared_report_names_the_product_and_prints_with_a_button(page, live_server, report, settings):
+    _acme, month, api = report
+    settings.ALLOWED_HOSTS = ["*"]
+    settings.APP_URL = f"{live_server.url}/app"
+    expires = (datetime.now(tz=UTC) + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    page.add_init_script("window.print = () => { window.printed = true; }")
+    page.goto(api.post(f"reports/{month}/links", {"expiresTime": expires}).json()["url"])
+    expect(page.locator("header .brand")).to_have_text("Tidebook")
+    expect(page.locator("h1")).to_contain_text("Acme")
+    button = page.get_by_role("button", name="Print")
+    button.click()
+    assert page.evaluate("window.printed")
+    page.emulate_media(media="print")
+    expect(button).to_be_hidden()
+    expect(page.locator("header .brand")).to_be_visible()

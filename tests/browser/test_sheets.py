@@ -1,6 +1,7 @@
 """Sheets in a browser: what is in view, what is copied, and what is printed."""
 
 import re
+from datetime import date
 
 import pytest
 from playwright.sync_api import expect
@@ -46,6 +47,22 @@ def test_latest_month_and_total_are_in_view_without_scrolling(open_page, path, s
         assert is_within(card.locator(f"thead th.{kind}").bounding_box(), card_box), kind
     first = card.locator("tbody th").first.bounding_box()
     assert abs(first["x"] - card_box["x"]) <= 2
+
+
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize(
+    "query", ["", "?comparison=plan", "?months=24", "?startDate=2026-01-01&endDate={next_year}-06-30"]
+)
+def test_phone_shows_lines_beside_the_latest_actual_month(open_page, query, script):
+    query = query.format(next_year=date.today().year + 1)
+    page = open_page(f"profit-and-loss{query}", 390, script=script)
+    card = page.locator(".sheet")
+    card_box, name = card.bounding_box(), card.locator("tbody th").first.bounding_box()
+    month = card.locator("thead th.of-current").bounding_box()
+    first_column = name["x"] + name["width"]
+    assert abs(name["x"] - card_box["x"]) <= 2
+    assert first_column <= month["x"] + 1
+    assert month["x"] + month["width"] <= card_box["x"] + card_box["width"] + 1
 
 
 def test_twelve_months_and_total_fit_into_a_screen_of_1440(open_page):

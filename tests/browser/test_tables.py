@@ -31,6 +31,15 @@ def german_page(browser, served, cookies):
     context.close()
 
 
+# Elements that scroll a table sideways and have no hint below them.
+UNHINTED_SCRIPT = """
+() => [...document.querySelectorAll("main .table-card, main .sheet, main .scrolls, main .numbers .scroll")]
+  .filter((card) => card.checkVisibility() && card.scrollWidth > card.clientWidth + 1)
+  .filter((card) => !card.nextElementSibling?.matches(".scroll-hint"))
+  .map((card) => card.querySelector("caption")?.textContent ?? card.className)
+"""
+
+
 @pytest.mark.parametrize("route", ROUTES)
 def test_german_tables_are_copied_as_numbers_and_downloaded_as_csv(route, german_page, served):
     path = served.address(route)
@@ -39,6 +48,22 @@ def test_german_tables_are_copied_as_numbers_and_downloaded_as_csv(route, german
     assert german_page.locator("html").get_attribute("lang") == "de"
     assert german_page.locator("main table").count() > 0
     assert list_table_faults(german_page, path) == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_tables_that_scroll_sideways_say_so(width, german_page, served):
+    german_page.set_viewport_size({"width": width, "height": 900})
+    for route in ROUTES:
+        german_page.goto(served.address(route))
+        german_page.wait_for_load_state("networkidle")
+        assert german_page.evaluate(UNHINTED_SCRIPT) == [], route
+
+
+def test_table_of_revenue_movements_fits_a_laptop_in_german(german_page, served):
+    german_page.set_viewport_size({"width": 1280, "height": 900})
+    german_page.goto(served.address(f"{COMPANY}/recurring-revenue"))
+    table = german_page.locator("[data-table=mrr-movements]")
+    assert table.evaluate("(table) => table.scrollWidth <= table.parentElement.clientWidth + 1")
 
 
 def test_table_check_finds_faults(german_page):

@@ -31,7 +31,7 @@ def test_transaction_history_is_german(german, books, bought, alice):
     answer = german.get(f"/{bought}")
     assert [(change.label, change.actor, change.fields) for change in list_changes(answer)] == [
         ("Buchungen kategorisiert (1)", alice.display_name, {
-            "Kategorie": ("—", "Hosting"), "GuV-Zeile": ("—", "Herstellungskosten des Umsatzes"),
+            "Kategorie": ("—", "Hosting"), "GuV-Zeile": ("—", "Umsatzkosten"),
         }),
         ("Buchung geändert", alice.display_name, {
             "Betrag": ("−119,00 €", "−120,00 €"), "Von / an": ("Nimbus Cloud", "Nimbus"),

@@ -41,6 +41,12 @@ def parse_event_months(query: Mapping[str, str]) -> tuple[date, date] | None:
     return (first, last) if first <= last else None
 
 
+def build_bridge_query(query: Mapping[str, str]) -> str:
+    """Return the query of the recurring revenue page whose figures the URL's events are behind."""
+    measure = {"mrrType": "cmrr"} if query.get("by") == "committed" else {}
+    return urlencode({name: query[name] for name in EVENT_FILTERS[:2]} | measure)
+
+
 @company_page(reads=Permission.SUBSCRIPTIONS_READ)
 def show_subscription_events(page: CompanyPage) -> HttpResponse:
     """Show subscription events, the latest first, including retracted ones: all, or those behind a figure."""
@@ -61,6 +67,7 @@ def show_subscription_events(page: CompanyPage) -> HttpResponse:
         query=urlencode(
             {name: page.request.GET[name] for name in EVENT_FILTERS if months and name in page.request.GET}
         ),
+        bridge_query=build_bridge_query(page.request.GET) if months else "",
         names_customers=page.has_permission(Permission.COUNTERPARTIES_READ),
         names_products=page.has_permission(Permission.PRODUCTS_READ),
         not_shown=HIDDEN_NAME,

@@ -1,7 +1,7 @@
 """Page: the list of transactions, with filters, totals and bulk operations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
@@ -22,7 +22,7 @@ from companies.pages.context import ROWS_PER_PAGE, CompanyPage, get_signed_in_us
 from companies.pages.forms import BoundForm, parse_form_amounts
 from companies.permissions import Permission
 from companies.versions import compute_version
-from ledger.models import Categorization, CategorizationRun, Counterparty, SavedView, Transaction
+from ledger.models import EXPENSE_LINES, Categorization, CategorizationRun, Counterparty, SavedView, Transaction
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.transactions.filters import build_filterset, filter_transactions, parse_sort
 from ledger.transactions.pages.closed_months import ClosedMonthLabels
@@ -145,7 +145,10 @@ class ListTotals:
 
 
 def compute_list_totals(page: CompanyPage, list_query: TransactionListQuery) -> ListTotals:
-    """Compute the totals that the address asks for with `total=true`; none if a rate is missing."""
+    """Compute the totals that the address asks for with `total=true`; none if a rate is missing.
+
+    On a line of expenses, costs are negative as in the sheet of the profit and loss that leads here.
+    """
     company = page.company
     if not list_query.totals:
         return ListTotals()
@@ -154,9 +157,13 @@ def compute_list_totals(page: CompanyPage, list_query: TransactionListQuery) -> 
         total = compute_total(filterset, company=company)
     except MissingRateError:
         return ListTotals()
-    if filterset.posting_conditions and total.count <= MAX_SHARES:
-        return ListTotals(total, list_recognized_shares(filterset, company=company))
-    return ListTotals(total)
+    is_cost = filterset.posting_conditions.get("pl_type") in EXPENSE_LINES
+    if is_cost:
+        total = replace(total, amount=-total.amount)
+    if not filterset.posting_conditions or total.count > MAX_SHARES:
+        return ListTotals(total)
+    shares = list_recognized_shares(filterset, company=company)
+    return ListTotals(total, {key: -amount if is_cost else amount for key, amount in shares.items()})
 
 
 def add_filter_errors(form: BoundForm, error: ValidationError) -> None:

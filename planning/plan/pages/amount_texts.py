@@ -1,13 +1,19 @@
 """Amounts of the plan as pages show and take them: income is positive, costs are negative."""
 
+import re
 from decimal import ROUND_HALF_UP, Decimal
 
-from companies.pages.amount_formats import MINUS, format_amount_for_input
+from babel.numbers import get_currency_precision
+
+from companies.locales import get_current_locale
+from companies.pages.amount_formats import MINUS
 from companies.pages.sheets import SheetStyle
 from ledger.models import EXPENSE_LINES
 from ledger.money.calc.money import InvalidAmount, parse_amount
 
 SIGNS = ("-", MINUS)
+GROUP_DIGITS = 3
+COMMA_GROUPED = re.compile(r"[-+−]?[0-9]{1,3}(?:,[0-9]{3})+")
 
 
 def apply_shown_sign(line: str, amount: Decimal) -> Decimal:
@@ -16,10 +22,10 @@ def apply_shown_sign(line: str, amount: Decimal) -> Decimal:
 
 
 def format_shown_text(text: str, *, line: str, style: SheetStyle) -> str:
-    """Return the text of a cell as it is typed: rounded unless cents are shown, the sign as pages show it.
+    """Return the text of a cell as it is typed: in groups, rounded unless cents are shown, the sign as pages show it.
 
     >>> format_shown_text("1000.50", line="ga", style=SheetStyle())
-    '-1001'
+    '-1,001'
     >>> format_shown_text("-12.50", line="ga", style=SheetStyle("cents"))
     '+12.50'
     """
@@ -27,13 +33,13 @@ def format_shown_text(text: str, *, line: str, style: SheetStyle) -> str:
         amount = parse_amount(text)
     except InvalidAmount:
         return text
-    shown, size = apply_shown_sign(line, amount), text.lstrip("-")
+    shown, size = apply_shown_sign(line, amount), Decimal(text.lstrip("-"))
     if style.unit != "cents":
-        size = f"{abs(round_to_units(amount))}"
-    size = format_amount_for_input(size)
+        size = abs(round_to_units(amount))
+    size_text = get_current_locale().format_number(size)
     if shown < 0:
-        return f"({size})" if style.negative == "parentheses" else f"-{size}"
-    return f"+{size}" if line in EXPENSE_LINES and shown else size
+        return f"({size_text})" if style.negative == "parentheses" else f"-{size_text}"
+    return f"+{size_text}" if line in EXPENSE_LINES and shown else size_text
 
 
 def round_to_units(amount: Decimal) -> Decimal:
@@ -41,16 +47,22 @@ def round_to_units(amount: Decimal) -> Decimal:
     return amount.quantize(Decimal(1), rounding=ROUND_HALF_UP)
 
 
-def parse_shown_text(text: str, line: str) -> str:
+def parse_shown_text(text: str, line: str, currency: str) -> str:
     """Return a typed amount with the API's sign. In a row of costs an amount without sign is a cost.
 
-    >>> [parse_shown_text(each, "ga") for each in ("-1000", "(1000)", "1000", "+12.50")]
+    For readers without a known locale too, commas before three digits are groups, as the plan shows them: a currency
+    with fewer decimals leaves no other reading.
+
+    >>> [parse_shown_text(each, "ga", "EUR") for each in ("-1000", "(1000)", "1000", "+12.50")]
     ['1000', '1000', '1000', '-12.50']
-    >>> [parse_shown_text(each, "revenue") for each in ("-1000", "(1000)", "1000")]
-    ['-1000', '-1000', '1000']
+    >>> [parse_shown_text("(1,000)", "revenue", currency) for currency in ("EUR", "KWD")]
+    ['-1000', '-1,000']
     """
     if text.startswith("(") and text.endswith(")"):
         text = f"-{text[1:-1]}"
+    has_groups = not get_current_locale().tag and get_currency_precision(currency) < GROUP_DIGITS
+    if has_groups and COMMA_GROUPED.fullmatch(text):
+        text = text.replace(",", "")
     if line not in EXPENSE_LINES:
         return text
     if text[:1] in SIGNS:

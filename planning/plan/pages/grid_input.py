@@ -151,7 +151,7 @@ def parse_shown_texts(
     typed: Sequence[str], previous_texts: Sequence[str], row: PlanRow, currency: str, *, is_rounded: bool
 ) -> list[str]:
     """Return the texts of a row with the API's signs, and with their cents where they were not changed."""
-    texts = [parse_shown_text(text, row.pl_type) for text in typed]
+    texts = [parse_shown_text(text, row.pl_type, currency) for text in typed]
     if not is_rounded:
         return texts
     return [keep_unchanged_cents(text, before, currency) for text, before in zip(texts, previous_texts, strict=True)]

@@ -13,6 +13,7 @@ from companies.locales import get_current_locale
 from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
+from ledger.calc.months import add_months
 from ledger.models import Category, Counterparty, PlType
 from ledger.transactions.pages.labels import LINE_LABELS, Choices, LedgerNames, load_visible_names
 from planning.models import PlannedTransaction, Scenario
@@ -80,22 +81,45 @@ def load_target_names(page: CompanyPage, changes: Iterable[Mapping[str, Any]]) -
 def describe_change(stored: Mapping[str, Any], names: TargetNames) -> str:
     """Describe one stored change, without its period."""
     if planned := stored.get("plannedTransaction"):
-        money = format_money(Decimal(stored["columns"]["amount_value"]), stored["columns"]["amount_currency"])
-        start = get_current_locale().format_day(date.fromisoformat(planned["startDate"]))
-        if planned.get("recurrence"):
-            return _("Add {name}: {amount}, recurring from {day}").format(name=planned["name"], amount=money, day=start)
-        return _("Add {name}: {amount} on {day}").format(name=planned["name"], amount=money, day=start)
+        return describe_added_payment(planned, format_stored_amount(stored))
     if item := stored.get("planItem"):
-        money = format_money(Decimal(stored["columns"]["amount_value"]), stored["columns"]["amount_currency"])
-        month = get_current_locale().format_month(date.fromisoformat(f"{item['month']}-01"))
-        category = names.ledger.get_category_name(UUID(item["categoryId"]))
-        return _("Plan {amount} for {name} from {month}").format(amount=money, name=category, month=month)
+        return describe_added_item(item, format_stored_amount(stored), names)
     target = names.get_target_name(stored)
     if stored["kind"] == "stop":
         return _("Stop {name}").format(name=target)
     if stored["kind"] == "shift":
         return _("Move {name} by {days} days").format(name=target, days=format_signed(Decimal(stored["days"])))
     return _("Change {name} by {percent}%").format(name=target, percent=format_signed(Decimal(stored["percent"])))
+
+
+def format_stored_amount(stored: Mapping[str, Any]) -> str:
+    """Format the amount of an added row."""
+    return format_money(Decimal(stored["columns"]["amount_value"]), stored["columns"]["amount_currency"])
+
+
+def describe_added_payment(planned: Mapping[str, Any], amount: str) -> str:
+    """Describe an added planned transaction, with its days."""
+    start, last = planned["startDate"], ((planned.get("recurrence") or {}).get("end") or {}).get("date")
+    text = _("Add {name}: {amount} on {day}")
+    if planned.get("recurrence"):
+        text = _("Add {name}: {amount}, recurring from {day} to {last}")
+        if not last:
+            text = _("Add {name}: {amount}, recurring from {day}")
+    day, last_day = (get_current_locale().format_day(date.fromisoformat(each)) for each in (start, last or start))
+    return text.format(name=planned["name"], amount=amount, day=day, last=last_day)
+
+
+def describe_added_item(item: Mapping[str, Any], amount: str, names: TargetNames) -> str:
+    """Describe an added plan item, with its months."""
+    first = last = date.fromisoformat(f"{item['month']}-01")
+    text = _("Plan {amount} for {name} from {month}")
+    if item.get("frequency") == 0:
+        text = _("Plan {amount} for {name} in {month}")
+    elif duration := item.get("duration"):
+        text, last = _("Plan {amount} for {name} from {month} to {last}"), add_months(first, duration - 1)
+    format_month = get_current_locale().format_month
+    category = names.ledger.get_category_name(UUID(item["categoryId"]))
+    return text.format(amount=amount, name=category, month=format_month(first), last=format_month(last))
 
 
 def format_signed(number: Decimal) -> str:

@@ -96,14 +96,14 @@ def add_change_page(page: CompanyPage, scenario_id: UUID, kind: str) -> HttpResp
     if "categoryId" in form.values:
         form.values = {**form.values, "categoryId": find_salary_category_id(page)}
     if page.is_post:
-        form = parse_change_form(change_form, page.request.POST, currency=page.company.base_currency)
+        form, changes = parse_change_form(change_form, page.request.POST, currency=page.company.base_currency)
         if form.is_valid:
             with page.handle_errors(form):
                 scenarios.add_changes(
                     company=page.company,
                     context=page.audit_context,
                     scenario_id=scenario_id,
-                    changes=[form.data, *list_hire_plan_items(page, form.data)],
+                    changes=[*changes, *(item for each in changes for item in list_hire_plan_items(page, each))],
                 )
                 return page.redirect_with_message(_("Change added."), "scenario", scenario_id=scenario_id)
     choices = list_target_choices(page, has_income=change_form.has_income_targets)
@@ -120,7 +120,7 @@ def add_change_page(page: CompanyPage, scenario_id: UUID, kind: str) -> HttpResp
 
 
 def list_hire_plan_items(page: CompanyPage, parsed_change: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the change that plans the cost of a hire; none for other changes and without a category of expenses."""
+    """Return the change that plans a cost of a hire; none for other changes and without a category of expenses."""
     if parsed_change["kind"] != "add":
         return []
     category_id = parsed_change["planned_transaction"]["public"]["categoryId"]

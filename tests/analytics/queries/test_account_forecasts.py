@@ -72,7 +72,7 @@ def test_pages_warn_if_one_account_goes_below_zero_but_total_cash_does_not(api, 
     (notice,) = (each for each in NOTICE.findall(html) if "below" in each)
     day = TODAY + timedelta(days=7)
     assert f'<a href="/app/companies/{acme.id}/accounts/{payroll}">Payroll goes below zero</a>' in notice
-    assert f"from {day:%-d %b %Y}: lowest −€400 on {day:%-d %b %Y}." in notice
+    assert f"from {day:%-d %b %Y}: lowest −€400 on {day:%-d %b %Y} in the forecast to " in notice
     create_planned_transaction(api, bank, "-9000.00", format_day(9))
     html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()
     assert "goes below zero" not in html, "the cash itself does, which is told already"
@@ -89,7 +89,7 @@ def test_pages_tell_since_when_an_account_is_below_zero(api, alice, acme, books,
     (notice,) = (each for each in NOTICE.findall(html) if "below" in each)
     since, lowest = TODAY - timedelta(days=42), TODAY + timedelta(days=7)
     assert "Savings is below zero" in notice
-    assert f"since {since:%-d %b %Y}: lowest −€55 on {lowest:%-d %b %Y}." in notice
+    assert f"since {since:%-d %b %Y}: lowest −€55 on {lowest:%-d %b %Y} in the forecast to " in notice
 
 
 def test_pages_show_no_lowest_point_without_planned_transactions(api, alice, acme, books, bank):
@@ -108,3 +108,21 @@ def test_pages_show_no_lowest_point_without_planned_transactions(api, alice, acm
         html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()
         assert NOTHING not in html
         assert "never below zero" in html
+
+
+def test_overview_and_cash_plan_agree_on_the_lowest_balance_of_the_same_days(api, alice, acme, books, bank):
+    books.book(bank, "1000.00", format_day(-5))
+    create_planned_transaction(api, bank, "-300.00", format_day(20))
+    create_planned_transaction(api, bank, "-400.00", format_day(150))
+    for ahead, amount in ((100, "€700"), (180, "€300")):
+        query = f"?startDate={format_day(-30)}&endDate={format_day(ahead)}"
+        last = f"{TODAY + timedelta(days=ahead):%-d %b %Y}"
+        overview, plan = (
+            sign_in(alice).get(f"/app/companies/{acme.id}{path}{query}").content.decode() for path in ("", "/planned")
+        )
+        value, hint = parse_key_figures(overview)["Lowest forecast"]
+        assert value == amount
+        assert hint.endswith(f"lowest planned balance to {last}")
+        day = hint.removeprefix("on ").partition(":")[0]
+        for html in (overview, plan):
+            assert f"Forecast to {last}: lowest {amount} on {day}, never below zero." in html

@@ -55,8 +55,9 @@ def test_recurring_revenue_of_the_report_equals_the_query(acme, viewer, ask, boo
     report = viewer.get(page(acme))
     (row,) = ask("monthlyData", mrrType="mrr", startMonth="2026-03", endMonth="2026-03")
     table = read_table(report, "recurring")
-    for name, label in (("start", "MRR at the start"), ("new", "New"), ("cancel", "Churn"), ("end", "MRR at the end")):
-        assert table[label][:2] == [shown(row[name]), str(row[f"{name}Count"])]
+    for name, label, sign in (("start", "MRR at the start", ""), ("new", "New", "+"), ("end", "MRR at the end", "")):
+        assert table[label][:2] == [shown(row[name]), f"{sign}{row[f'{name}Count']}"]
+    assert table["Churn"][:2] == [shown(row["cancel"]), "0"]
     assert table["MRR at the end"] == ["400.00", "2", "0.00"]
     customers = read_table(report, "customers")
     assert customers["Big"] == ["300.00", "75.00 %"]

@@ -10,7 +10,7 @@ from django.test import Client
 from companies.models import Membership
 from companies.permissions import Role
 from ledger.accounts.actions import accounts
-from ledger.calc.months import get_last_day_of_month
+from ledger.calc.months import add_months, get_last_day_of_month
 from ledger.models import Account
 from ledger.transactions.actions import transactions
 from tests import factories
@@ -131,7 +131,7 @@ def test_overview_runway_is_cash_divided_by_burn_of_last_whole_months(api, alice
         create_transaction(api, bank, "-500.00", MONTH - timedelta(days=back))
     assert parse_key_figures(get_overview(alice, acme))["Runway"] == [
         "17 months",
-        "−€500 per month before financing, 3-month average",
+        "−€500 a month before financing, average of the last 3 months",
     ]
 
 
@@ -169,7 +169,7 @@ def test_overview_runway_says_no_burn_if_income_exceeds_spending(api, alice, acm
     create_transaction(api, bank, "300.00", MONTH - timedelta(days=5))
     assert parse_key_figures(get_overview(alice, acme))["Runway"] == [
         "No burn",
-        "+€300 per month before financing, 1-month average",
+        "+€300 before financing in the last month",
     ]
 
 
@@ -350,11 +350,12 @@ def test_revenue_and_expense_amounts_link_to_their_transactions(api, alice, acme
     cells = dict(zip(parse_table_rows(shown)[RUNNING], list_row_links(shown, RUNNING), strict=False))
     assert read_list_total(alice, cells["300.00"]) == ("€300.00", 1)
     assert read_list_total(alice, cells["7.00"]) == ("€7.00", 1)
-    assert read_list_total(alice, cells["120.00"]) == ("€120.00", 1)
+    assert read_list_total(alice, cells["120.00"]) == ("−€120.00", 1)
 
 
 def test_cash_line_days_link_to_booked_or_expected_movements(api, alice, acme, bank):
     tomorrow, later = TODAY + timedelta(days=1), TODAY + timedelta(days=9)
+    last = get_last_day_of_month(add_months(MONTH, 6))
     create_transaction(api, bank, "100.00", TODAY)
     create_transaction(api, bank, "-30.00", tomorrow)
     for name, day, amount in (("Late rent", TODAY - timedelta(days=3), "-80.00"), ("New rent", later, "-90.00")):
@@ -373,7 +374,7 @@ def test_cash_line_days_link_to_booked_or_expected_movements(api, alice, acme, b
     assert [table[f"{day:%-d %b %Y}"][1] for day in (tomorrow, later)] == ["−10.00", "−100.00"]
     assert parse_key_figures(html)["Lowest forecast"] == [
         "−€100",
-        f"on {later:%-d %b %Y}; below zero from {tomorrow:%-d %b %Y}",
+        f"on {later:%-d %b %Y}: lowest planned balance to {last:%-d %b %Y}; below zero from {tomorrow:%-d %b %Y}",
     ]
     assert "1 overdue planned transaction" in html
 

@@ -127,12 +127,12 @@ def test_profit_and_loss_page_amounts_match_api_and_linked_transactions(shown, i
             ]
             assert before == sign * to_decimal(row["comparisonActual"])
             assert change == cells[period, "Actual"].amount - before
-    linked = [cell for cells in result.values() for cell in cells.values() if cell.link]
+    linked = [cell for cells in result.values() for (_, part), cell in cells.items() if part == "Actual" and cell.link]
     assert len(linked) > len(head)
     for cell in linked[:: max(len(linked) // 12, 1)]:
         page = shown.client.get(cell.link).content.decode()
         text = re.search(r'class="list-total"[^>]*>\s*<strong>([^<]+)</strong>', page)[1]
-        assert abs(Decimal(format_plain_cell(text.replace("€", "")))) == abs(cell.amount), cell.link
+        assert Decimal(format_plain_cell(text.replace("€", ""))) == cell.amount, cell.link
     check_subtotals(rows)
 
 
@@ -325,3 +325,23 @@ def test_amounts_have_no_links_without_transaction_permission(api, acme, bank, b
     _, rows = parse_statement(sign_in(dan).get(f"/app/companies/{acme.id}/profit-and-loss").content.decode())
     cell = list(next(row.cells for row in rows if row.kind == "category").values())[-2]
     assert (cell.amount, cell.link) == (-70, None)
+
+
+def test_plan_and_variance_lead_to_the_row_of_the_plan(api, alice, acme, bank, books):
+    hosting = plan_hosting(api, books, MONTH)
+    days = f"startDate={MONTH}&endDate={get_last_day_of_month(add_months(MONTH, 1))}"
+    head, rows = parse_statement(get_statement(alice, acme, f"{days}&comparison=plan"))
+    (category,) = (row for row in rows if row.kind == "category")
+    links = {category.cells[head[0], part].link for part in ("Plan", "Variance")}
+    links.add(
+        category.cells[head[1], "Plan"].link.replace(
+            f"startMonth={add_months(MONTH, 1).year}", f"startMonth={MONTH.year}"
+        )
+    )
+    assert links == {f"/app/companies/{acme.id}/plan?startMonth={MONTH.year}-01#row-{hosting}:cogs"}
+    assert category.cells[head[-1], "Plan"].link is None
+    address, _, anchor = links.pop().partition("#")
+    assert f'id="{anchor}"' in sign_in(alice).get(address).content.decode()
+    reader = factories.make_member(acme, "ed@acme.example", role=Role.VIEWER, permissions=["financials:read"])
+    _, rows = parse_statement(get_statement(reader, acme, f"{days}&comparison=plan"))
+    assert {cell.link for row in rows for cell in row.cells.values()} == {None}

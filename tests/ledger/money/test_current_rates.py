@@ -140,3 +140,17 @@ def test_cash_plan_shows_the_rate_warning_once_something_is_planned(pages, acme,
     rent = {"accountId": dollars, "name": "Rent", "startDate": format_day_ago(-3), "amountValue": "-100.00"}
     assert api.post("planned_transactions", rent).status_code == 201
     assert "exchange rate of USD" in get_page_text(pages.client.get(f"/app/companies/{acme.id}/planned"))
+
+
+@pytest.mark.parametrize(
+    ("days_ago", "prints"),
+    [pytest.param(0, True, id="figures of today"), pytest.param(6, False, id="figures of days with rates")],
+)
+def test_rate_warning_is_printed_with_figures_that_it_concerns(pages, acme, books, dollars, publish, days_ago, prints):
+    publish(6, USD="1.25")
+    books.book(dollars, "-5.00", format_day_ago(20))
+    query = f"startDate={format_day_ago(30)}&endDate={format_day_ago(days_ago)}"
+    html = pages.client.get(f"/app/companies/{acme.id}/change-of-cash?{query}").content.decode()
+    assert "The exchange rate of USD is from" in html
+    assert ('<p class="notice warning" role="status">' in html) is prints
+    assert ("screen-only" in html) is not prints

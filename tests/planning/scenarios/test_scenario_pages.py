@@ -76,6 +76,12 @@ def test_changes_are_added_in_the_words_of_finance(acme, pages, scenario, plan_r
     [
         pytest.param("hire", HIRE | {"amountValue": "x"}, "amountValue", id="amount"),
         pytest.param("hire", HIRE | {"name": ""}, "name", id="name"),
+        pytest.param("hire", HIRE | {"people": "0"}, "people", id="nobody"),
+        pytest.param("hire", HIRE | {"people": "some"}, "people", id="people"),
+        pytest.param("hire", HIRE | {"oneOffValue": "x"}, "oneOffValue", id="one-off cost"),
+        pytest.param("hire", HIRE | {"oneOffValue": "999999999999999"} | {"people": "9"}, "oneOffValue", id="too much"),
+        pytest.param("hire", HIRE | {"lastMonth": "x"}, "lastMonth", id="last month"),
+        pytest.param("hire", HIRE | {"lastMonth": "2026-12"}, "lastMonth", id="last month before the first"),
         pytest.param("price", {"target": "plType:ga", "percent": "x"}, "percent", id="percent"),
         pytest.param("price", {"target": "plType:ga", "percent": "5000"}, "percent", id="percent out of range"),
         pytest.param("price", {"target": "", "percent": "5"}, "target", id="no target"),
@@ -261,3 +267,36 @@ def test_hire_without_a_category_changes_cash_only(pages, scenario):
     assert add(pages, scenario, "hire", **HIRE, categoryId="").status_code == 303
     scenario.refresh_from_db()
     assert [sorted(each) for each in scenario.changes if "planItem" in each] == []
+
+
+def test_hire_of_several_people_for_some_months_with_recruiting(api, acme, pages, scenario, plan_rent):
+    plan_rent()
+    category = next(row for row in api.get("categories").json() if row["systemKey"] == "productDevelopment")["id"]
+    start, last = day_in_month(3), day_in_month(4)
+    form = {
+        "name": "Engineer", "amountValue": "5,000.00", "startDate": start, "categoryId": category, "people": "3",
+        "lastMonth": last[:7], "oneOffValue": "2,000.00",
+    }  # fmt: skip
+    assert add(pages, scenario, "hire", **form).status_code == 303
+    scenario.refresh_from_db()
+    assert [each["kind"] for each in scenario.changes] == ["add"] * 4
+    salary, one_off = (each["plannedTransaction"] for each in scenario.changes[:2])
+    assert (salary["amountValue"], one_off["amountValue"]) == ("-15000.00", "-6000.00")
+    assert salary["recurrence"]["end"]["date"][:7] == last[:7]
+    assert (one_off["name"], one_off.get("recurrence")) == ("Engineer: one-off cost", None)
+    shown = read(pages, f"/planned/scenarios/{scenario.id}")
+    for text in ("Add Engineer: −€15,000.00, recurring from", "Plan €15,000.00 for", "Plan €6,000.00 for"):
+        assert text in shown
+    months = {"startMonth": start[:7], "endMonth": day_in_month(6)[:7]}
+
+    def read_figures(**more: Any) -> tuple[float, float]:
+        rows = api.post("data/profitAndLoss", months | more).json()
+        cost = sum(row["planned"] or 0 for row in rows if row["categoryId"] == category)
+        projected = api.post("data/forecastBalanceTimeSeries", {"endDate": day_in_month(7)} | more).json()["projected"]
+        return cost, projected[-1]["value"]
+
+    (cost, cash), (changed_cost, changed_cash) = read_figures(), read_figures(scenarioId=str(scenario.id))
+    assert changed_cost - cost == 2 * 15000 + 6000
+    assert changed_cash - cash == -(2 * 15000 + 6000)
+    assert pages.post(f"/planned/scenarios/{scenario.id}/adopt").status_code == 303
+    assert read_figures() == (changed_cost, changed_cash)
