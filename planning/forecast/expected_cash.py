@@ -48,7 +48,12 @@ class ExpectedCash:
     def add_occurrences(
         self, day: date, currency: str, amount: Decimal, *, count: int, is_invoice: bool = False
     ) -> None:
-        """Add occurrences of one day, all in or all out, with their sum; those of invoices never lapse."""
+        """Add occurrences of one day, all in or all out, with their sum; those of invoices never lapse.
+
+        What a scenario scales to zero is neither expected nor overdue, like a skipped occurrence.
+        """
+        if not amount:
+            return
         if day <= self.cutover:
             if is_overdue(day, today=self.today) or (is_invoice and day < self.today):
                 self.overdue_count += count
@@ -61,6 +66,8 @@ class ExpectedCash:
 
     def add_transfer(self, leg: PlannedFlow) -> None:
         """Add one leg of a transfer; an overdue one counts once, however many of its legs are added."""
+        if not leg.amount:
+            return
         if leg.date <= self.cutover and leg.date < self.today:
             if not is_overdue(leg.date, today=self.today):
                 return

@@ -1,5 +1,7 @@
 """What each kind of change does to the queries, and that adopting it does the same."""
 
+from datetime import timedelta
+
 import pytest
 
 from tests.planning.scenarios.conftest import TODAY, day_in_month, month_ahead
@@ -39,6 +41,19 @@ def test_scale_without_end_keeps_earlier_amounts_after_adoption(api, plan_rent, 
     adopt(scenario)
     assert list_outflow() == outflow
     assert api.get(f"planned_transactions/{rent['id']}").json()["amountValue"] == "-1200.00"
+
+
+@pytest.mark.parametrize("values", [{"invoiceDate": str(TODAY - timedelta(30)), "recurrence": None}, {}])
+def test_overdue_payment_scaled_to_zero_is_not_overdue(api, plan_rent, create_scenario, values):
+    rent = plan_rent(startDate=str(TODAY - timedelta(10)), **values)
+    scenario = create_scenario({"kind": "scale", "plannedTransactionId": rent["id"], "percent": -100})
+    query = {"endDate": str(TODAY + timedelta(10))}
+    overdue, zero = (
+        api.post("data/forecastBalanceTimeSeries", query | {"scenarioId": scenario_id}).json()["overdue"]
+        for scenario_id in (None, scenario)
+    )
+    assert (overdue["count"], overdue["value"]) == (1, -1000)
+    assert (zero["count"], zero["value"]) == (0, 0)
 
 
 def test_shift_moves_occurrences_by_days(plan_rent, create_scenario, list_outflow, adopt):
