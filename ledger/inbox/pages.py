@@ -34,7 +34,7 @@ from ledger.categorization.serializers import categorizations
 from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.models import Account, BulkOperation, CategorizationRun, Transaction
 from ledger.rules.actions import dismissed_matches
-from ledger.rules.calc.category_proposals import ACCOUNT, OWN, CategoryProposal
+from ledger.rules.calc.category_proposals import OWN, CategoryProposal
 from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.queries.history_proposals import propose_categories
 from ledger.rules.queries.transfer_proposals import list_transfer_proposals
@@ -328,7 +328,7 @@ def build_inbox_line(
 
 
 def build_proposal_context(proposal: CategoryProposal, names: LedgerNames) -> dict[str, Any]:
-    """Return a proposal for the template. Only a likely one is the primary button; none by account has a key."""
+    """Return a proposal for the template. Only a likely one is the primary button; a weak one has no key."""
     categorization = proposal.categorization
     return {
         "value": format_line_choice(categorization.category_id, categorization.pl_type),
@@ -336,7 +336,7 @@ def build_proposal_context(proposal: CategoryProposal, names: LedgerNames) -> di
         "label": names.get_category_name(categorization.category_id),
         "counterparty": str(categorization.counterparty_id) if categorization.counterparty_id else "",
         "likely": proposal.is_likely,
-        "has_key": proposal.kind != ACCOUNT,
+        "has_key": not proposal.is_weak,
         "why": describe_proposal_basis(proposal),
     }
 

@@ -93,19 +93,31 @@ class KnownUses:
         if word and word in self.words:
             return propose_by_text(payment.text, self.words[word])
         if shared := self.of_name_words(payment.name):
-            return propose_by_name_words(shared)
+            return propose_by_name_words(
+                shared, self.list_directed_lines(payment, {each[0] for rows in shared.values() for each in rows})
+            )
         uses = Counter(self.accounts[payment.account])
         return propose_by_account_use([*uses.items()], is_incoming=payment.amount > 0)
 
     def of_name(self, payment: Payment) -> list[CategoryProposal]:
         latest = list(reversed(self.names[payment.name]))
         counts = Counter(use for use, _ in latest[: HISTORY_LIMITS["latest"]])
+        same_direction = self.list_directed_lines(payment, {payment.name})
         if len(counts) == 1:
-            return rank_proposals(COUNTERPARTY, counts.items())
+            return rank_proposals(COUNTERPARTY, counts.items(), same_direction=same_direction)
         uses: list[tuple[CategoryLine, TransactionTraits]] = [
             ((use.category_id, use.pl_type), traits) for use, traits in latest if use in counts
         ]
-        return rank_proposals(COUNTERPARTY, counts.items(), weigh_choices(payment.traits, uses))
+        return rank_proposals(COUNTERPARTY, counts.items(), weigh_choices(payment.traits, uses), same_direction)
+
+    def list_directed_lines(self, payment: Payment, names: set[str]) -> set[CategoryLine]:
+        """What payments of these names in the direction of this one were for."""
+        return {
+            (use.category_id, use.pl_type)
+            for name in names
+            for use, traits in self.names[name]
+            if (traits.amount > 0) == (payment.amount > 0)
+        }
 
     def of_name_words(self, name: str) -> dict[str, list[tuple[str, PastCategorization, int]]]:
         shared: dict[str, list[tuple[str, PastCategorization, int]]] = {}

@@ -26,7 +26,8 @@ from ledger.rules.queries.assignability import build_assignability_check
 from ledger.rules.queries.closed_choices import find_closed_choices
 from ledger.rules.queries.compiled_rules import CompiledRules, load_compiled_rules
 from ledger.rules.queries.counterparty_names import CounterpartyNames
-from ledger.rules.queries.history_proposals import ACCOUNT_NOTE, HISTORY_NOTE, find_certain_categories
+from ledger.rules.queries.history_proposals import find_certain_categories
+from ledger.rules.queries.history_statements import ACCOUNT_NOTE, HISTORY_NOTE
 
 ASSIGNMENT_CHUNK_ROWS = 20_000
 

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db import connection
 
 from ledger.rules.calc.category_proposals import HISTORY_LIMITS
-from ledger.rules.queries.history_proposals import FULLY_CATEGORIZED_SQL, PAST_CATEGORIZATION_SQL
+from ledger.rules.queries.history_statements import FULLY_CATEGORIZED_SQL, PAST_CATEGORIZATION_SQL
 
 # The counts that the triggers maintain, as a plain query over the transactions.
 _FACTS = f"""

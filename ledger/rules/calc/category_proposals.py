@@ -8,10 +8,13 @@ Where the latest categorizations of a counterparty disagree, each votes with a w
 transaction is like this one (account, amount, text) and the more recent it is, the more it weighs. A few
 that agree in everything outweigh many that share only the name, which is back-off over all combinations
 without a table for each.
+
+Money in says little of money out: a choice that was never made for an amount of the transaction's direction comes
+last, and nothing applies it without being asked.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 from uuid import UUID
@@ -28,7 +31,7 @@ MIN_CERTAIN_COUNT, MIN_CERTAIN_SHARE = 5, Decimal("0.95")  # decisions of the AP
 # is too common.
 HISTORY_LIMITS = {"latest": 20, "compared": 40, "alike": 40, "on_account": 40, "looked_at": 500, "rows_of_word": 100}
 DOUBT_COUNTS = {COUNTERPARTY: 1, TEXT: 3, ACCOUNT: 6}  # as many more seen, of which none agrees
-MAX_ACCOUNT_CONFIDENCE = Decimal("0.5")  # what an account is mostly used for says little of one movement
+MAX_WEAK_CONFIDENCE = Decimal("0.5")  # of what is known of the account, or of the opposite direction, alone
 MIN_ACCOUNT_COUNT = 3  # as few on an account are chance
 OWN_CONFIDENCE = Decimal("0.95")
 MIN_LIKELY_CONFIDENCE = Decimal("0.5")  # from which a suggestion may be the first thing to press
@@ -64,7 +67,8 @@ class TransactionTraits(NamedTuple):
 
 class CategoryProposal(NamedTuple):
     """A proposed category. ``seen`` and ``agreed`` count earlier transactions of its basis; ``share`` is its part of
-    their weight, where they were weighed.
+    their weight, where they were weighed. ``is_same_direction`` is false where none that agreed moved money in the
+    direction of the transaction.
     """
 
     categorization: PastCategorization
@@ -72,10 +76,16 @@ class CategoryProposal(NamedTuple):
     seen: int
     agreed: int
     share: Decimal | None = None
+    is_same_direction: bool = True
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether only the account, or only transactions of the opposite direction, suggest it."""
+        return self.kind == ACCOUNT or not self.is_same_direction
 
     @property
     def confidence(self) -> Decimal:
-        """Between 0 and 1: the share that agrees, less where little was seen; at most 0.5 by account alone.
+        """Between 0 and 1: the share that agrees, less where little was seen; at most 0.5 if it is weak.
 
         >>> rent = PastCategorization(UUID(int=1), "ga", None, None)
         >>> CategoryProposal(rent, COUNTERPARTY, seen=9, agreed=9).confidence
@@ -87,17 +97,18 @@ class CategoryProposal(NamedTuple):
         if share is None:
             share = Decimal(self.agreed) / (self.seen + DOUBT_COUNTS[self.kind])
         confidence = max(share.quantize(CENT, rounding=ROUND_HALF_UP), CENT)
-        return min(confidence, MAX_ACCOUNT_CONFIDENCE) if self.kind == ACCOUNT else confidence
+        return min(confidence, MAX_WEAK_CONFIDENCE) if self.is_weak else confidence
 
     @property
     def is_likely(self) -> bool:
-        """Whether pages may offer it as the primary button and by a key; never by account alone."""
-        return self.kind != ACCOUNT and self.confidence >= MIN_LIKELY_CONFIDENCE
+        """Whether pages may offer it as the primary button and by a key; never if it is weak."""
+        return not self.is_weak and self.confidence >= MIN_LIKELY_CONFIDENCE
 
     @property
     def is_certain(self) -> bool:
         return (
             self.kind == COUNTERPARTY
+            and self.is_same_direction
             and self.seen >= MIN_CERTAIN_COUNT
             and self.agreed >= MIN_CERTAIN_SHARE * self.seen
         )
@@ -109,12 +120,19 @@ def build_transfer_proposal(category_id: UUID) -> CategoryProposal:
 
 
 def rank_proposals(
-    kind: str, counts: Iterable[tuple[PastCategorization, int]], weights: Mapping[CategoryLine, float] | None = None
+    kind: str,
+    counts: Iterable[tuple[PastCategorization, int]],
+    weights: Mapping[CategoryLine, float] | None = None,
+    same_direction: Container[CategoryLine] | None = None,
 ) -> list[CategoryProposal]:
     """Return the best choices of one basis, from how often each was seen.
 
-    The heaviest comes first where they were weighed, else the most frequent; of equal ones the first. A
-    category counts as a whole: its most frequent counterparty is proposed with it.
+    Those of the transaction's direction come first, then the heaviest where they were weighed, else the most
+    frequent; of equal ones the first. A category counts as a whole: its most frequent counterparty is proposed
+    with it.
+
+    Args:
+        same_direction: choices that were made for the transaction's direction; None: all.
     """
     seen = 0
     choices: dict[
@@ -131,10 +149,12 @@ def rank_proposals(
     weighted_proposals = []
     for choice, (agreed, _, most_common) in choices.items():
         weight = weights.get(choice, 0.0) if weights else 0.0
+        share = Decimal(weight / total) if weights else None
+        is_same_direction = same_direction is None or choice in same_direction
         weighted_proposals.append(
-            (-weight, CategoryProposal(most_common, kind, seen, agreed, Decimal(weight / total) if weights else None))
+            (-weight, CategoryProposal(most_common, kind, seen, agreed, share, is_same_direction))
         )
-    weighted_proposals.sort(key=lambda each: (each[0], -each[1].agreed))
+    weighted_proposals.sort(key=lambda each: (not each[1].is_same_direction, each[0], -each[1].agreed))
     return [proposal for _, proposal in weighted_proposals[:MAX_PROPOSALS]]
 
 
@@ -243,6 +263,7 @@ def extract_name_words(name: str) -> frozenset[str]:
 
 def propose_by_name_words(
     uses_by_word: Mapping[str, Sequence[tuple[str, PastCategorization, int]]],
+    same_direction: Container[CategoryLine] | None = None,
 ) -> list[CategoryProposal]:
     """Return proposals from transactions of other names that share a word with a name.
 
@@ -251,6 +272,7 @@ def propose_by_name_words(
 
     Args:
         uses_by_word: by word (name, categorization, how often).
+        same_direction: choices that were made for the transaction's direction; None: all.
     """
     weights: dict[CategoryLine, float] = {}
     counts: dict[str, dict[PastCategorization, int]] = {}
@@ -267,7 +289,7 @@ def propose_by_name_words(
     use_counts = [
         (categorization, count) for uses_of_name in counts.values() for categorization, count in uses_of_name.items()
     ]
-    return rank_proposals(TEXT, use_counts, weights)
+    return rank_proposals(TEXT, use_counts, weights, same_direction)
 
 
 def compute_word_overlap(one: frozenset[str], other: frozenset[str]) -> float:

@@ -7,13 +7,12 @@ time does not grow with the history.
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 from django.db.models.functions import Left, Lower
 
@@ -21,10 +20,8 @@ from companies.closed_periods import is_day_closed
 from companies.models import Company, IdIn
 from ledger.models import Category, Transaction
 from ledger.models.transactions import MAX_INDEXED_NAME_LENGTH, FirstWord
-from ledger.recognition.actions.postings import PL_TYPES
 from ledger.rules.calc.category_proposals import (
     COUNTERPARTY,
-    HISTORY_LIMITS,
     CategoryLine,
     CategoryProposal,
     PastCategorization,
@@ -40,9 +37,24 @@ from ledger.rules.calc.category_proposals import (
 )
 from ledger.rules.calc.parties import is_own_party
 from ledger.rules.queries.company_identity import load_company_identity
+from ledger.rules.queries.history_statements import (
+    ACCOUNT_NOTE,
+    BY_COUNTERPARTY_SQL,
+    BY_NAME_SQL,
+    BY_NAME_WORD_SQL,
+    BY_WORD_SQL,
+    CHOSEN_ELSEWHERE_SQL,
+    COMPARED_SQL,
+    COUNTERPARTIES_SQL,
+    DIRECTIONS_SQL,
+    HISTORY_NOTE,
+    ON_ACCOUNT_SQL,
+    fetch_history_rows,
+    format_uuid_array,
+)
 
 UUID7_RANDOM_BITS = 80  # behind the milliseconds of a time-ordered id
-HISTORY_NOTE, ACCOUNT_NOTE = "history", "account"  # the sourceNote of what they say
+DirectedChoice = tuple[str, CategoryLine, bool]  # a choice that was made for a name, and whether money came in
 NOT_AUTO_ASSIGNED = Q(source_note__isnull=True) | ~Q(source_note__in=(HISTORY_NOTE, ACCOUNT_NOTE))
 
 
@@ -68,7 +80,7 @@ class ProposalSubject(NamedTuple):
 
 
 def propose_categories(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[CategoryProposal]]:
-    """Return proposals by transaction id, the best first, without unknown ids. At most twelve statements for all.
+    """Return proposals by transaction id, the best first, without unknown ids. At most fourteen statements for all.
 
     A transaction whose other party is the company itself is proposed as a transfer only. Of the others,
     transactions of the same counterparty come first; without any, those whose text begins alike, then those
@@ -130,32 +142,64 @@ def propose_by_name(
 
     ``only_certain`` leaves out names without a certain choice.
     """
-    counts = count_categorizations_by_name(company, {subject.name for subject in subjects})
+    counts, directed_choices = count_categorizations_by_name(company, {subject.name for subject in subjects})
     unweighed_proposals = {name: rank_proposals(COUNTERPARTY, uses.items()) for name, uses in counts.items()}
     if only_certain:
         unweighed_proposals = {name: choices for name, choices in unweighed_proposals.items() if choices[0].is_certain}
     ambiguous_names = [name for name, choices in unweighed_proposals.items() if len(choices) > 1]
     compared_by_name = list_compared_categorizations(company, ambiguous_names) if ambiguous_names else {}
-    proposals_by_id = {}
-    for subject in subjects:
-        if uses := compared_by_name.get(subject.name):
-            proposals_by_id[subject.id] = rank_weighed_proposals(subject, counts[subject.name], uses)
-        elif subject.name in unweighed_proposals:
-            proposals_by_id[subject.id] = unweighed_proposals[subject.name]
-    return proposals_by_id
+    directed_choices |= {
+        (name, choice, traits.amount > 0) for name, uses in compared_by_name.items() for choice, traits in uses
+    }
+    directed_choices |= find_directed_choices(
+        company,
+        {
+            (subject.name, get_category_line(proposal.categorization), subject.is_incoming)
+            for subject in subjects
+            if subject.name not in compared_by_name
+            for proposal in unweighed_proposals.get(subject.name, ())
+        },
+    )
+    return {
+        subject.id: rank_directed_proposals(
+            subject, counts[subject.name], directed_choices, compared_by_name.get(subject.name, ())
+        )
+        for subject in subjects
+        if subject.name in unweighed_proposals
+    }
 
 
-def rank_weighed_proposals(
+def rank_directed_proposals(
     subject: ProposalSubject,
     counts: Mapping[PastCategorization, int],
-    past_uses: list[tuple[CategoryLine, TransactionTraits]],
+    directed_choices: Set[DirectedChoice],
+    past_uses: Sequence[tuple[CategoryLine, TransactionTraits]],
 ) -> list[CategoryProposal]:
-    """Return the counted choices, the heaviest first."""
-    known_choices = {(categorization.category_id, categorization.pl_type) for categorization in counts}
-    weights = weigh_choices(
-        subject.traits, [(choice, traits) for choice, traits in past_uses if choice in known_choices]
+    """Return the counted choices: those of the subject's direction first, then the heaviest if any are compared."""
+    known_choices = {get_category_line(categorization) for categorization in counts}
+    compared_uses = [(choice, traits) for choice, traits in past_uses if choice in known_choices]
+    return rank_proposals(
+        COUNTERPARTY,
+        counts.items(),
+        weigh_choices(subject.traits, compared_uses) if compared_uses else None,
+        {choice for choice in known_choices if (subject.name, choice, subject.is_incoming) in directed_choices},
     )
-    return rank_proposals(COUNTERPARTY, counts.items(), weights)
+
+
+def find_directed_choices(company: Company, wanted: Set[DirectedChoice]) -> set[DirectedChoice]:
+    """Return those that the latest transactions of their names bear out; one statement."""
+    if not wanted:
+        return set()
+    keys = [
+        {"name": name, "category_id": category_id.hex, "pl_type": pl_type, "inward": is_incoming}
+        for name, (category_id, pl_type), is_incoming in wanted
+    ]
+    rows = fetch_history_rows(DIRECTIONS_SQL, company=company, keys=json.dumps(keys))
+    return {(name, (category_id, pl_type), is_incoming) for name, category_id, pl_type, is_incoming in rows}
+
+
+def get_category_line(categorization: PastCategorization) -> CategoryLine:
+    return categorization.category_id, categorization.pl_type
 
 
 def list_compared_categorizations(
@@ -169,7 +213,7 @@ def list_compared_categorizations(
     decided_seconds: dict[str, list[int]] = defaultdict(list)
     words_by_text: dict[str, frozenset[str]] = {}
     for name, category_id, pl_type, account_id, amount, description, categorization_id in fetch_history_rows(
-        _COMPARED, company=company, keys=json.dumps(names)
+        COMPARED_SQL, company=company, keys=json.dumps(names)
     ):
         if description not in words_by_text:
             words_by_text[description] = extract_text_words(description)
@@ -183,26 +227,33 @@ def list_compared_categorizations(
     return uses_by_name
 
 
-def count_categorizations_by_name(company: Company, names: Iterable[str]) -> dict[str, dict[PastCategorization, int]]:
-    """Return by counterparty name how its latest transactions were categorized, and how often."""
+def count_categorizations_by_name(
+    company: Company, names: Iterable[str]
+) -> tuple[dict[str, dict[PastCategorization, int]], set[DirectedChoice]]:
+    """Return by counterparty name how its latest transactions were categorized, and how often.
+
+    Also returns the directions of those under other names.
+    """
     keys = set(names) - {""}
+    counts: dict[str, dict[PastCategorization, int]] = defaultdict(dict)
+    directed_choices: set[DirectedChoice] = set()
     if not keys:
-        return {}
+        return counts, directed_choices
     # One JSON text: writing and reading an array of names took a third of the query's time.
     keys_json = json.dumps(list(keys))
-    counts: dict[str, dict[PastCategorization, int]] = defaultdict(dict)
-    for name, *columns, count in fetch_history_rows(
-        _BY_NAME, company=company, keys=keys_json
-    ) + list_uses_under_other_names(company, keys_json):
+    for name, *columns, count in fetch_history_rows(BY_NAME_SQL, company=company, keys=keys_json):
+        counts[name][PastCategorization(*columns)] = count
+    for name, *columns, is_incoming, count in list_uses_under_other_names(company, keys_json):
         categorization = PastCategorization(*columns)
         counts[name][categorization] = counts[name].get(categorization, 0) + count
-    return counts
+        directed_choices.add((name, get_category_line(categorization), is_incoming))
+    return counts, directed_choices
 
 
 def list_uses_under_other_names(company: Company, names: str) -> list[Any]:
     """Return categorizations of transactions under other names for which a counterparty of these names was chosen."""
-    counterparty_rows = fetch_history_rows(_COUNTERPARTIES, company=company, keys=names)
-    for statement in (_CHOSEN_ELSEWHERE, _BY_COUNTERPARTY):
+    counterparty_rows = fetch_history_rows(COUNTERPARTIES_SQL, company=company, keys=names)
+    for statement in (CHOSEN_ELSEWHERE_SQL, BY_COUNTERPARTY_SQL):
         if counterparty_rows:
             ids, keys = zip(*counterparty_rows, strict=True)
             counterparty_rows = fetch_history_rows(
@@ -229,12 +280,31 @@ def propose_by_similar_names(
     words = {word for subject in subjects for word in extract_name_words(subject.name)}
     uses: dict[str, list[tuple[str, PastCategorization, int]]] = defaultdict(list)
     for word, name, *columns, count in (
-        fetch_history_rows(_BY_NAME_WORD, company=company, words=list(words)) if words else ()
+        fetch_history_rows(BY_NAME_WORD_SQL, company=company, words=list(words)) if words else ()
     ):
         uses[word].append((name, PastCategorization(*columns), count))
+    shared_by_id = {
+        subject.id: {word: uses[word] for word in extract_name_words(subject.name) if word in uses}
+        for subject in subjects
+    }
+    directed_choices = find_directed_choices(
+        company,
+        {
+            (name, get_category_line(categorization), subject.is_incoming)
+            for subject in subjects
+            for rows in shared_by_id[subject.id].values()
+            for name, categorization, _ in rows
+        },
+    )
     for subject in subjects:
-        if shared := {word: uses[word] for word in extract_name_words(subject.name) if word in uses}:
-            yield subject.id, propose_by_name_words(shared)
+        if shared := shared_by_id[subject.id]:
+            same_direction = {
+                get_category_line(categorization)
+                for rows in shared.values()
+                for name, categorization, _ in rows
+                if (name, get_category_line(categorization), subject.is_incoming) in directed_choices
+            }
+            yield subject.id, propose_by_name_words(shared, same_direction)
 
 
 def propose_by_similar_texts(
@@ -247,7 +317,7 @@ def propose_by_similar_texts(
     uses_by_key: dict[tuple[str, bool], list[tuple[frozenset[str], PastCategorization]]] = {}
     words, directions = [key[0] for key in keys], [key[1] for key in keys]
     for word, direction, description, *columns in (
-        fetch_history_rows(_BY_WORD, company=company, words=words, inward=directions) if keys else ()
+        fetch_history_rows(BY_WORD_SQL, company=company, words=words, inward=directions) if keys else ()
     ):
         uses_by_key.setdefault((word, direction), []).append(
             (extract_text_words(description), PastCategorization(*columns))
@@ -265,118 +335,9 @@ def propose_by_account(
     counts: dict[tuple[UUID, bool], list[tuple[PastCategorization, int]]] = {}
     accounts, directions = [key[0] for key in keys], [key[1] for key in keys]
     for account_id, direction, *columns, count in (
-        fetch_history_rows(_ON_ACCOUNT, company=company, accounts=accounts, inward=directions) if keys else ()
+        fetch_history_rows(ON_ACCOUNT_SQL, company=company, accounts=accounts, inward=directions) if keys else ()
     ):
         counts.setdefault((account_id, direction), []).append((PastCategorization(*columns), count))
     for subject in subjects:
         if account_counts := counts.get((subject.account_id, subject.is_incoming)):
             yield subject.id, propose_by_account_use(account_counts, is_incoming=subject.is_incoming)
-
-
-def format_uuid_array(ids: Iterable[UUID]) -> str:
-    """Return ids as one array literal: psycopg is slow with long lists."""
-    return f"{{{','.join([each.hex for each in ids])}}}"
-
-
-def fetch_history_rows(statement: str, *, company: Company, **names: Any) -> list[Any]:
-    """Run a statement for the company and return its rows."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {"company": company.id, **HISTORY_LIMITS, **names})
-        return cursor.fetchall()
-
-
-_ANY_LINE = ", ".join(f"p.{line}" for line in PL_TYPES)
-_LINE = "CASE " + " ".join(f"WHEN p.{line} IS NOT NULL THEN '{line}'" for line in PL_TYPES) + " END"
-
-# The categorization of a whole transaction by a person or a rule.
-PAST_CATEGORIZATION_SQL = f"p.category_id, {_LINE} AS pl_type, p.counterparty_id, c.type AS counterparty_type"
-FULLY_CATEGORIZED_SQL = f"""
-    JOIN ledger_categorization p ON p.company_id = h.company_id AND p.transaction_id = h.id
-     AND p.value = h.amount_value AND p.counter_id IS NULL AND coalesce({_ANY_LINE}) IS NOT NULL
-     AND (p.source_note IS NULL OR p.source_note NOT IN ('{HISTORY_NOTE}', '{ACCOUNT_NOTE}'))
-    LEFT JOIN ledger_counterparty c ON c.company_id = p.company_id AND c.id = p.counterparty_id
-   WHERE h.company_id = %(company)s AND h.categorized_value <> 0 AND h.categorized_value = h.amount_value
-     AND h.source <> 'initialBalance'
-"""
-_KEYS = "ARRAY(SELECT json_array_elements_text(%(keys)s::json))"
-_COUNTED = "u.category_id, u.pl_type, u.counterparty_id, u.counterparty_type"
-
-# Raw SQL: names, words and accounts are sent as arrays, and each is looked up in a LATERAL subquery.
-# The latest transactions of a name with what they are compared by. Each needs a lookup of its categorization, some
-# microseconds: so this is run only for names whose stored counts disagree.
-_COMPARED = f"""
-    SELECT asked.name, u.category_id, u.pl_type, u.account_id, u.amount_value, u.description, u.categorization_id
-      FROM unnest({_KEYS}) AS asked (name)
-     CROSS JOIN LATERAL (
-           SELECT {PAST_CATEGORIZATION_SQL}, h.account_id, h.amount_value, left(h.description, 200) AS description,
-                  p.id AS categorization_id
-             FROM ledger_transaction h {FULLY_CATEGORIZED_SQL} AND lower(left(h.from_to, 100)) = asked.name
-            ORDER BY h.date DESC, h.id DESC LIMIT %(compared)s) AS u
-"""  # noqa: S608 - our own words
-# By the name in the transaction, from the counts that the database maintains.
-_BY_NAME = f"""
-    SELECT h.name, h.category_id, h.pl_type, h.counterparty_id, c.type, h.count
-      FROM ledger_habit h
-      LEFT JOIN ledger_counterparty c ON c.company_id = h.company_id AND c.id = h.counterparty_id
-     WHERE h.company_id = %(company)s AND h.name = ANY({_KEYS})
-     ORDER BY h.name, h.place
-"""  # noqa: S608 - our own words
-# ORM: 3.2 x.
-_COUNTERPARTIES = f"""
-    SELECT id, lower(left(name, 100)) FROM ledger_counterparty
-     WHERE company_id = %(company)s AND lower(left(name, 100)) = ANY({_KEYS})
-"""  # noqa: S608 - our own words
-# Counterparties that were chosen for transactions with other names, or none. The stored counts of those names
-# tell whether there are any: searching all transactions of each counterparty took two thirds of the time.
-_ASKED = f"unnest(%(ids)s::uuid[], {_KEYS}) AS asked (id, name)"
-_CHOSEN_ELSEWHERE = f"""
-    WITH asked AS (SELECT * FROM {_ASKED})
-    SELECT id, name FROM asked
-     WHERE id IN (SELECT asked.id FROM asked JOIN ledger_habit k ON k.counterparty_id = asked.id
-                   WHERE k.company_id = %(company)s AND k.name <> asked.name)
-        OR EXISTS (SELECT FROM ledger_transaction WHERE company_id = %(company)s AND lower(left(from_to, 100)) = ''
-                      AND NOT categorized_value = 0 AND source <> 'initialBalance')
-"""  # noqa: S608 - our own words
-# A name has a row for each of its categorizations; a word in many rows ("services") proves nothing.
-_BY_NAME_WORD = """
-    SELECT s.word, s.name, s.category_id, s.pl_type, s.counterparty_id, c.type, s.count
-      FROM (SELECT h.*, w.word, count(*) OVER (PARTITION BY w.word) AS rows_of_word
-              FROM ledger_habit h CROSS JOIN LATERAL unnest(string_to_array(h.name, ' ')) AS w (word)
-             WHERE h.company_id = %(company)s AND w.word = ANY(%(words)s)) AS s
-      LEFT JOIN ledger_counterparty c ON c.company_id = %(company)s AND c.id = s.counterparty_id
-     WHERE s.rows_of_word <= %(rows_of_word)s
-     ORDER BY s.word, s.name, s.place
-"""
-_BY_COUNTERPARTY = f"""
-    SELECT asked.name, {_COUNTED}, count(*)
-      FROM {_ASKED}
-     CROSS JOIN LATERAL (
-           SELECT {PAST_CATEGORIZATION_SQL}
-             FROM (SELECT transaction_id FROM ledger_categorization
-                    WHERE company_id = %(company)s AND counterparty_id = asked.id LIMIT %(looked_at)s) AS own
-             JOIN ledger_transaction h ON h.company_id = %(company)s AND h.id = own.transaction_id
-                  {FULLY_CATEGORIZED_SQL}
-              AND lower(left(h.from_to, 100)) <> asked.name AND p.counterparty_id = asked.id
-            ORDER BY h.date DESC, h.id DESC LIMIT %(latest)s) AS u
-     GROUP BY asked.name, {_COUNTED}
-"""  # noqa: S608 - our own words
-_BY_WORD = f"""
-    SELECT asked.word, asked.inward, u.description, {_COUNTED}
-      FROM unnest(%(words)s::text[], %(inward)s::bool[]) AS asked (word, inward)
-     CROSS JOIN LATERAL (
-           SELECT h.description, {PAST_CATEGORIZATION_SQL}
-             FROM ledger_transaction h {FULLY_CATEGORIZED_SQL} AND (h.amount_value > 0) = asked.inward
-              AND lower(split_part(left(h.description, 100), ' ', 1)) = asked.word
-            ORDER BY h.date DESC LIMIT %(alike)s) AS u
-"""  # noqa: S608 - our own words
-_ON_ACCOUNT = f"""
-    SELECT asked.account_id, asked.inward, {_COUNTED}, count(*)
-      FROM unnest(%(accounts)s::uuid[], %(inward)s::bool[]) AS asked (account_id, inward)
-     CROSS JOIN LATERAL (
-           SELECT {PAST_CATEGORIZATION_SQL}
-             FROM (SELECT * FROM ledger_transaction WHERE company_id = %(company)s AND account_id = asked.account_id
-                    ORDER BY date DESC LIMIT %(looked_at)s) AS h
-                  {FULLY_CATEGORIZED_SQL} AND (h.amount_value > 0) = asked.inward
-            LIMIT %(on_account)s) AS u
-     GROUP BY asked.account_id, asked.inward, {_COUNTED}
-"""  # noqa: S608 - our own words
