@@ -38,6 +38,7 @@ from ledger.rules.calc.category_proposals import OWN, CategoryProposal
 from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.queries.history_proposals import propose_categories
 from ledger.rules.queries.transfer_proposals import list_transfer_proposals
+from ledger.rules.queries.usual_counterparties import find_usual_counterparty
 from ledger.rules.serializers import DismissedMatchSerializer
 from ledger.transactions.actions import transfers
 from ledger.transactions.actions.bulk_undo import record_undo, undo_run
@@ -149,6 +150,9 @@ def accept_suggestion(page: CompanyPage) -> ActionResult:
     if posted.get("counterparty"):
         body["counterparty"] = {"id": posted["counterparty"]}
     choice = categorizations.to_categorize_arguments(validate_request_body(categorizations.CategorizeRequest, body))
+    if "counterparty" not in posted and choice["pl_type"]:  # a category of the list: nobody has chosen one
+        usual_id = find_usual_counterparty(page.company, rows[0], (choice["category_id"], choice["pl_type"]))
+        choice["counterparty"] = (usual_id, None) if usual_id else None
     with record_inbox_undo(page, [rows[0].id]) as run:
         categorize_remainder(
             company=page.company,
