@@ -17,6 +17,7 @@ LEGAL_FORMS = frozenset(
     }
 )
 WORDS = re.compile(r"\w+")
+MIN_WORD_LENGTH = 3  # of a word that tells one name from another
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,21 @@ def normalize_party_name(name: str) -> str:
     while len(words) > 1 and words[-1] in LEGAL_FORMS:
         words.pop()
     return " ".join(words)
+
+
+def is_party_named(party: str, text: str) -> bool:
+    """Whether a text has a word of a name, or all of it however it is spaced and punctuated.
+
+    >>> is_party_named("Harbour Legal LLP", "HARBOUR-LEGAL London"), is_party_named("Harbour Legal", "HARBOURLEGAL.COM")
+    (True, True)
+    >>> is_party_named("Harbour Legal", "Stadtwerke Berlin")
+    False
+    """
+    name = normalize_party_name(party)
+    words = {word for word in name.split() if len(word) >= MIN_WORD_LENGTH} or set(name.split())
+    return not words.isdisjoint(normalize_party_name(text).split()) or fold_words(name) in fold_words(
+        strip_accents(text)
+    )
 
 
 def find_invoice_direction(

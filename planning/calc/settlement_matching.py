@@ -3,7 +3,7 @@
 import datetime as dt
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
@@ -65,6 +65,7 @@ def match_occurrences(
     tolerance: Decimal = Decimal(0),
     rates: RateTable | None = None,
     dismissed: Container[tuple[UUID, UUID, dt.date]] = (),
+    is_unrelated: Callable[[UUID, UUID], bool] | None = None,
 ) -> list[SettlementMatch]:
     """Return pairs of an open occurrence and a transaction, nearest dates first, then nearest amounts.
 
@@ -75,6 +76,8 @@ def match_occurrences(
         max_days: largest distance of the two dates.
         tolerance: largest difference as a share of the planned amount.
         dismissed: (transaction, planned transaction, original date) that must not be paired.
+        is_unrelated: whether a planned transaction and a transaction have different parties; then only equal
+            amounts are paired.
 
     >>> rent = OpenOccurrence(UUID(int=1), dt.date(2024, 1, 31), dt.date(2024, 1, 31), Decimal(-100), "EUR", None)
     >>> paid = BookedTransaction(UUID(int=2), dt.date(2024, 2, 2), Decimal(-105), "EUR", UUID(int=3))
@@ -95,6 +98,7 @@ def match_occurrences(
         for currency, rows in transactions_by_day[day].items()
         for match in iter_fitting_matches(each, rows, currency, tolerance=tolerance, rates=rates)
         if (match.transaction.id, each.planned_id, each.original_date) not in dismissed
+        and not (match.difference and is_unrelated and is_unrelated(each.planned_id, match.transaction.id))
     ]
     matches.sort(key=rank_match)
     return list(iter_unique_matches(matches))

@@ -38,6 +38,7 @@ from planning.planned_transactions.queries.occurrences import (
     limit_occurrences,
 )
 from planning.planned_transactions.queries.open_invoices import list_open_invoices
+from planning.planned_transactions.queries.party_evidence import build_unrelated_check
 from planning.planned_transactions.settled_categories import categorize_settling_transactions
 from planning.planned_transactions.settlements import recompute_settled_amounts, touch_settling_transactions
 
@@ -71,8 +72,9 @@ def match_open_occurrences(
     """Match open occurrences with transactions of the same direction; dismissed pairs are left out.
 
     Invoices are matched first: by number or reference in the texts, whenever it was paid, or by counterparty and
-    exact amount. Then an amount within 10 % and ten days is enough. The transaction is on the occurrence's account,
-    or on any if it has none. Currencies are compared at the day's rate. At most six statements.
+    exact amount. Then an amount within 10 % and ten days is enough; one that is not equal only if the transaction names
+    no other party than planned. The transaction is on the occurrence's account, or on any if it has none. Currencies
+    are compared at the day's rate. At most eight statements.
 
     Args:
         days: first and last date of the occurrences, where the caller knows them; then nothing is built
@@ -119,6 +121,7 @@ def match_open_occurrences(
         tolerance=AMOUNT_TOLERANCE,
         rates=get_rate_table(),
         dismissed=dismissed,
+        is_unrelated=build_unrelated_check(company, transactions, plans=plans, window=window),
     )
 
 

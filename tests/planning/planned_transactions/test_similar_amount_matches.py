@@ -1,0 +1,101 @@
+"""A similar amount is matched only where the bank names no other party than planned."""
+
+import datetime as dt
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+
+TODAY = dt.datetime.now(tz=dt.UTC).date().isoformat()
+WINDOW = {"startDate": TODAY, "endDate": TODAY}
+
+
+@pytest.fixture
+def harbour_legal(api):
+    return api.post("counterparties", {"type": "vendor", "name": "Harbour Legal LLP"}).json()["id"]
+
+
+@pytest.fixture
+def plan(api, harbour_legal):
+    """Plans a payment of 330.00 that is due today; without values an invoice of Harbour Legal."""
+
+    def create(**values):
+        body = {
+            "accountId": None, "name": "Invoice B-8013", "startDate": TODAY, "amountValue": "-330.00",
+            "amountCurrency": "EUR", "invoiceDate": TODAY, "autoSettle": False,
+            "counterparty": {"id": harbour_legal, "type": "vendor"}, "externalData": {"invoiceNumber": "B-8013"},
+        } | values  # fmt: skip
+        answer = api.post("planned_transactions", body)
+        assert answer.status_code == 201, answer.content
+        return answer.json()["id"]
+
+    return create
+
+
+@pytest.fixture
+def book(api, account_id):
+    def create(name, text="", amount="-318.40"):
+        body = {"accountId": account_id, "date": TODAY, "amountValue": amount, "fromTo": name, "description": text}
+        return api.post("transactions", body).json()["id"]
+
+    return create
+
+
+def list_matches(api):
+    answer = api.post("planned_transactions/matches", WINDOW)
+    assert answer.status_code == 200, answer.content
+    return [(each["plannedTransactionId"], each["transactionId"]) for each in answer.json()]
+
+
+UNNAMED_INVOICE = {"name": "Harbour Legal B-8013", "counterparty": None}
+
+
+@pytest.mark.parametrize("values", [{}, UNNAMED_INVOICE, {"invoiceDate": None, "externalData": None}])
+def test_similar_amount_of_another_party_is_not_offered(api, owner, acme, plan, book, values):
+    plan(**values)
+    book("Stadtwerke Berlin", "Invoice 4711, electricity")
+    assert list_matches(api) == []
+    assert "Settle" not in owner.get(f"/app/companies/{acme.id}/inbox").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "amount"),
+    [
+        ("HARBOUR LEGAL", "thanks", "-318.40"),
+        ("PayPal", "Harbour Legal invoice", "-318.40"),
+        ("Stadtwerke Berlin", "B-8013", "-318.40"),
+        ("", "", "-318.40"),
+        ("Stadtwerke Berlin", "electricity", "-330.00"),
+    ],
+    ids=["its name", "its name in the text", "its number", "no texts", "equal amount"],
+)
+def test_similar_amount_with_evidence_is_offered(api, owner, acme, plan, book, name, text, amount):
+    planned, row = plan(), book(name, text, amount)
+    assert list_matches(api) == [(planned, row)]
+    assert "Settle" in owner.get(f"/app/companies/{acme.id}/inbox").content.decode()
+
+
+def test_similar_amount_categorized_with_the_counterparty_is_offered(api, plan, book, harbour_legal):
+    planned, row = plan(), book("HL Services", "legal matters")
+    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    assert list_matches(api) == [(planned, row)], "a word of the name is in the text"
+    other = book("HLS", "case 12")
+    body = {"selection": {"mode": "ids", "ids": [other]}, "categoryId": category, "counterparty": {"id": harbour_legal}}
+    assert api.delete(f"transactions/{row}").status_code == 200
+    assert list_matches(api) == []
+    assert api.post("transactions/categorize", body).status_code == 200
+    assert list_matches(api) == [(planned, other)]
+
+
+def test_similar_amount_of_another_party_does_not_displace_the_payment(api, plan, book):
+    planned = plan()
+    book("Stadtwerke Berlin", "electricity", "-329.00")
+    paid = book("Harbour Legal", "thanks", "-318.40")
+    assert list_matches(api) == [(planned, paid)]
+
+
+def test_plans_without_counterparty_match_similar_amounts(api, plan, book):
+    planned = plan(name="Electricity", counterparty=None, invoiceDate=None, externalData=None)
+    assert list_matches(api) == []
+    row = book("Stadtwerke Berlin", "March")
+    assert list_matches(api) == [(planned, row)]
