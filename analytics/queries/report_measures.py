@@ -37,7 +37,7 @@ def compute_report_runway(report: ReportMonth, cash: Decimal) -> Runway:
 
 
 def measure_burn_multiple(report: ReportMonth, runway: Runway) -> Measure:
-    """Return cash burned, before financing, for each unit of net new ARR."""
+    """Return cash burned, without new financing, for each unit of net new ARR."""
     months = list_measured_months(report)
     if runway.months != months:
         return Measure(None, "no_months")

@@ -143,7 +143,7 @@ def build_board_measure_table(
     first, *_rest, last = (get_current_locale().format_month(month) for month in list_measured_months(report))
     if burn_multiple:
         text = "" if burn_multiple.value is None else get_current_locale().format_number(burn_multiple.value, 2)
-        meaning = _("Burn before financing ÷ net new ARR, {first} to {last}").format(first=first, last=last)
+        meaning = _("Burn without new financing ÷ net new ARR, {first} to {last}").format(first=first, last=last)
         rows.append(build_measure_row(_("Burn multiple"), burn_multiple, text, meaning))
     if cac_payback:
         text = "" if cac_payback.value is None else format_month_count(cac_payback.value)

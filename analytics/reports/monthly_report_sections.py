@@ -165,7 +165,7 @@ def build_margin_figure(revenue: CellAmounts, profit: CellAmounts, cells: CellFo
         [
             cells.format_percentage(actual, other=compute_margin(revenue.as_reported, profit.as_reported)),
             cells.format_percentage(planned),
-            cells.format_percentage(variance),
+            cells.format_percentage_points(variance),
             cells.format_percentage(compute_margin(revenue.compared, profit.compared)),
         ],
     )

@@ -99,6 +99,13 @@ class CellFormatter:
         meta = "" if other is None or other == value else self.describe_other(format_report_percentage(other))
         return ReportCell(format_report_percentage(value), meta=meta)
 
+    def format_percentage_points(self, value: Decimal | None) -> ReportCell:
+        """Format a difference of percentages."""
+        if value is None:
+            return self.plain
+        number = get_current_locale().format_number(abs(value), 2)
+        return ReportCell(add_sign(value, _("{number} pp").format(number=number)))
+
     def format_count(self, value: int | None) -> ReportCell:
         if isinstance(value, CountChange):
             return ReportCell(format_count_change(value))
