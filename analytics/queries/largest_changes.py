@@ -23,7 +23,7 @@ class CounterpartyChange(NamedTuple):
     """What counts of a counterparty in both months, in the base currency, with the sign of the statement.
 
     Without a counterparty `id` is None and `name` is that of the other party in the transactions, which may be empty.
-    The last one may stand for all others: `party_count` is then how many.
+    The last one may stand for several others: `party_count` is then how many, `id` and `name` are those of any.
     """
 
     id: UUID | None
@@ -78,7 +78,8 @@ _CHANGES = """
     SELECT pl_type, category_id, counterparty_id, name, actual, previous, 1, place
       FROM ranked WHERE place <= %(most)s AND actual <> previous
      UNION ALL
-    SELECT pl_type, category_id, NULL, '', sum(actual), sum(previous), count(*), %(most)s + 1
+    SELECT pl_type, category_id, (array_agg(counterparty_id))[1], min(name), sum(actual), sum(previous), count(*),
+           %(most)s + 1
       FROM ranked WHERE place > %(most)s OR actual = previous GROUP BY pl_type, category_id
      ORDER BY place
 """
