@@ -68,8 +68,8 @@ class CellFormatter:
         meta = "" if other is None else self.describe_other(format_full_amount(other, self.currency))
         return ReportCell(format_full_amount(amount, self.currency, plus=plus), link, meta)
 
-    def format_reported_amount(self, amount: ReportedAmount, *, link: str = "") -> ReportCell:
-        return self.format_amount(amount.value, other=amount.other, link=link)
+    def format_reported_amount(self, amount: ReportedAmount, *, link: str = "", plus: bool = False) -> ReportCell:
+        return self.format_amount(amount.value, other=amount.other, link=link, plus=plus)
 
     def describe_plan(self) -> str:
         """Return of which day the plan is in the report of a closed month; empty for others."""
