@@ -113,7 +113,7 @@ class KnownUses:
     def list_directed_lines(self, payment: Payment, names: set[str]) -> set[CategoryLine]:
         """What payments of these names in the direction of this one were for."""
         return {
-            (use.category_id, use.pl_type)
+            use.choice
             for name in names
             for use, traits in self.names[name]
             if (traits.amount > 0) == (payment.amount > 0)

@@ -45,6 +45,9 @@ NEWEST_WEIGHT = 2.0  # times more that the newest decision of all weighs, which 
 CENT = Decimal("0.01")
 
 
+CategoryLine = tuple[UUID, str]  # (category, line)
+
+
 class PastCategorization(NamedTuple):
     """What an earlier transaction was categorized as."""
 
@@ -53,8 +56,10 @@ class PastCategorization(NamedTuple):
     counterparty_id: UUID | None
     counterparty_type: str | None
 
-
-CategoryLine = tuple[UUID, str]  # (category, line)
+    @property
+    def choice(self) -> CategoryLine:
+        """The category and the line, which are proposed whatever the counterparty."""
+        return self.category_id, self.pl_type
 
 
 class TransactionTraits(NamedTuple):
@@ -140,7 +145,7 @@ def rank_proposals(
     ] = {}  # → (seen of it, seen of its most usual use, that use)
     for categorization, count in counts:
         seen += count
-        choice = (categorization.category_id, categorization.pl_type)
+        choice = categorization.choice
         agreed, max_count, most_common = choices.get(choice, (0, 0, categorization))
         choices[choice] = (
             (agreed + count, count, categorization) if count > max_count else (agreed + count, max_count, most_common)
@@ -283,7 +288,7 @@ def propose_by_name_words(
         for uses_of_name in uses_of_word.values():
             share = 1 / len(uses_of_word) / sum(uses_of_name.values())
             for categorization, count in uses_of_name.items():
-                choice = (categorization.category_id, categorization.pl_type)
+                choice = categorization.choice
                 weights[choice] = weights.get(choice, 0.0) + share * count
         counts |= uses_of_word
     use_counts = [

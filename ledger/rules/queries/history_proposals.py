@@ -154,7 +154,7 @@ def propose_by_name(
     directed_choices |= find_directed_choices(
         company,
         {
-            (subject.name, get_category_line(proposal.categorization), subject.is_incoming)
+            (subject.name, proposal.categorization.choice, subject.is_incoming)
             for subject in subjects
             if subject.name not in compared_by_name
             for proposal in unweighed_proposals.get(subject.name, ())
@@ -176,7 +176,7 @@ def rank_directed_proposals(
     past_uses: Sequence[tuple[CategoryLine, TransactionTraits]],
 ) -> list[CategoryProposal]:
     """Return the counted choices: those of the subject's direction first, then the heaviest if any are compared."""
-    known_choices = {get_category_line(categorization) for categorization in counts}
+    known_choices = {categorization.choice for categorization in counts}
     compared_uses = [(choice, traits) for choice, traits in past_uses if choice in known_choices]
     return rank_proposals(
         COUNTERPARTY,
@@ -196,10 +196,6 @@ def find_directed_choices(company: Company, wanted: Set[DirectedChoice]) -> set[
     ]
     rows = fetch_history_rows(DIRECTIONS_SQL, company=company, keys=json.dumps(keys))
     return {(name, (category_id, pl_type), is_incoming) for name, category_id, pl_type, is_incoming in rows}
-
-
-def get_category_line(categorization: PastCategorization) -> CategoryLine:
-    return categorization.category_id, categorization.pl_type
 
 
 def list_compared_categorizations(
@@ -246,7 +242,7 @@ def count_categorizations_by_name(
     for name, *columns, is_incoming, count in list_uses_under_other_names(company, keys_json):
         categorization = PastCategorization(*columns)
         counts[name][categorization] = counts[name].get(categorization, 0) + count
-        directed_choices.add((name, get_category_line(categorization), is_incoming))
+        directed_choices.add((name, categorization.choice, is_incoming))
     return counts, directed_choices
 
 
@@ -290,7 +286,7 @@ def propose_by_similar_names(
     directed_choices = find_directed_choices(
         company,
         {
-            (name, get_category_line(categorization), subject.is_incoming)
+            (name, categorization.choice, subject.is_incoming)
             for subject in subjects
             for rows in shared_by_id[subject.id].values()
             for name, categorization, _ in rows
@@ -299,10 +295,10 @@ def propose_by_similar_names(
     for subject in subjects:
         if shared := shared_by_id[subject.id]:
             same_direction = {
-                get_category_line(categorization)
+                categorization.choice
                 for rows in shared.values()
                 for name, categorization, _ in rows
-                if (name, get_category_line(categorization), subject.is_incoming) in directed_choices
+                if (name, categorization.choice, subject.is_incoming) in directed_choices
             }
             yield subject.id, propose_by_name_words(shared, same_direction)
 

@@ -7,7 +7,7 @@ from ledger.models import Transaction
 from ledger.rules.calc.category_proposals import COUNTERPARTY, OWN, TEXT, CategoryLine
 from ledger.rules.calc.rule_matcher import MatchInput
 from ledger.rules.queries.counterparty_names import CounterpartyNames, build_counterparty
-from ledger.rules.queries.history_proposals import get_category_line, propose_categories
+from ledger.rules.queries.history_proposals import propose_categories
 
 
 def find_usual_counterparty(company: Company, transaction: Transaction, choice: CategoryLine) -> UUID | None:
@@ -17,7 +17,7 @@ def find_usual_counterparty(company: Company, transaction: Transaction, choice: 
     proposals = propose_categories(company, [transaction.id]).get(transaction.id, [])
     if any(proposal.kind == OWN for proposal in proposals):
         return None
-    proposals.sort(key=lambda proposal: get_category_line(proposal.categorization) != choice)
+    proposals.sort(key=lambda proposal: proposal.categorization.choice != choice)
     by_name = [proposal.categorization.counterparty_id for proposal in proposals if proposal.kind == COUNTERPARTY]
     if usual_id := next(filter(None, by_name), None):
         return usual_id
@@ -26,7 +26,7 @@ def find_usual_counterparty(company: Company, transaction: Transaction, choice: 
     by_text = (
         proposal.categorization.counterparty_id
         for proposal in proposals
-        if proposal.kind == TEXT and get_category_line(proposal.categorization) == choice
+        if proposal.kind == TEXT and proposal.categorization.choice == choice
     )
     return next(by_text, None)
 
