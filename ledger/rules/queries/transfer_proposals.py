@@ -67,4 +67,7 @@ def list_categorized_legs(*, company: Company, start: date, end: date) -> list[C
     )
     columns = ("account_id", "date", "amount_value", "amount_currency", "from_to", "description")
     rows = unlinked_transfers.values_list("transaction_id", *(f"transaction__{column}" for column in columns))
-    return [CandidateLeg(*row)._replace(is_open=False) for row in rows]
+    return [
+        CandidateLeg(leg_id, account_id, day, amount, currency, from_to, description, is_open=False)
+        for leg_id, account_id, day, amount, currency, from_to, description in rows
+    ]
