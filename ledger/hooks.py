@@ -185,6 +185,12 @@ def list_recurring_rows(company: Company, first: date, last: date) -> Iterable[t
 
 
 @Hook
+def list_figures_to_report(company: Company, months: Sequence[date]) -> dict[date, dict[str, Any]]:
+    """Return what the reports of months show of cash and receivables, as their closings store it."""
+    return {}
+
+
+@Hook
 def list_plans_to_report(company: Company, months: Sequence[date]) -> dict[date, list[dict[str, Any]]]:
     """Return the plan that the reports of months show, as their closings store it."""
     return {}

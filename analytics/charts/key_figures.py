@@ -91,6 +91,8 @@ def build_lowest_figure(data: ChartData) -> list[KeyFigure]:
         return [KeyFigure(_("Lowest forecast"), "–", _("nothing planned yet"))]
     day, value = forecast.lowest
     hint = _("on {day}: lowest planned balance to {last}")
+    if day == data.period.last:
+        hint = _("on {day}, where the forecast ends")
     if forecast.below_zero:
         hint = _("on {day}: lowest planned balance to {last}; below zero from {first}")
     format_day = get_current_locale().format_day
@@ -118,8 +120,8 @@ def build_runway_figure(runway: Runway, *, currency: str, day: date | None = Non
         return KeyFigure(name, "–", _("no full month of transactions yet"))
     count, monthly_net = len(runway.months), runway.monthly_net
     hint = ngettext(
-        "{amount} before financing in the last month",
-        "{amount} a month before financing, average of the last {count} months",
+        "{amount} without new financing in the last month",
+        "{amount} a month without new financing, average of the last {count} months",
         count,
     ).format(amount=format_brief_amount(monthly_net, currency, plus=runway.runway_months is None), count=count)
     if runway.runway_months is None:

@@ -133,7 +133,7 @@ def format_cohort_title(data: RecurringRevenueData) -> str:
         )
     else:
         of_customers = gettext("Customers retained")
-        of_revenue = gettext("Revenue retained, in {currency}").format(currency=data.currency)
+        of_revenue = gettext("Revenue retained")
     return of_customers if data.params.cohorts == "customers" else of_revenue
 
 

@@ -23,7 +23,7 @@ class CounterpartyChange(NamedTuple):
     """What counts of a counterparty in both months, in the base currency, with the sign of the statement.
 
     Without a counterparty `id` is None and `name` is that of the other party in the transactions, which may be empty.
-    The last one may stand for all others: `party_count` is then how many.
+    The last one may stand for several others: `party_count` is then how many, `id` and `name` are those of any.
     """
 
     id: UUID | None
@@ -74,19 +74,22 @@ _CHANGES = """
         SELECT *, row_number() OVER (
                       PARTITION BY pl_type, category_id ORDER BY abs(actual - previous) DESC, name, counterparty_id
                   ) AS place
-          FROM party
-         WHERE actual <> previous)
+          FROM party)
     SELECT pl_type, category_id, counterparty_id, name, actual, previous, 1, place
-      FROM ranked WHERE place <= %(most)s
+      FROM ranked WHERE place <= %(most)s AND actual <> previous
      UNION ALL
-    SELECT pl_type, category_id, NULL, '', sum(actual), sum(previous), count(*), %(most)s + 1
-      FROM ranked WHERE place > %(most)s GROUP BY pl_type, category_id
+    SELECT pl_type, category_id, (array_agg(counterparty_id))[1], min(name), sum(actual), sum(previous), count(*),
+           %(most)s + 1
+      FROM ranked WHERE place > %(most)s OR actual = previous GROUP BY pl_type, category_id
      ORDER BY place
 """
 
 
 def add_counterparty_changes(report: ReportMonth, changes: Sequence[LargestChange]) -> None:
-    """Add to each change the counterparties that changed most, then the sum of the others; one statement."""
+    """Add to each change the counterparties that changed most, then the sum of all others, so that they add up to it.
+
+    One statement.
+    """
     values: dict[str, Any] = {
         "company": report.company.id,
         "month": report.month,

@@ -17,6 +17,7 @@ from analytics.queries.monthly_rows import ROW_FIELDS
 from analytics.queries.posted_results import CellKey, Cells
 from analytics.queries.profit_and_loss import Comparison, ResultRow, compute_profit_and_loss
 from analytics.queries.recurring_revenue import MRR, compute_monthly_data
+from analytics.queries.reported_figures import StoredFigures, list_bridge_amounts, read_stored_bridge
 from analytics.queries.reported_plan import read_stored_plan
 from companies.errors import NotFoundError
 from companies.models import Company
@@ -73,6 +74,11 @@ class ReportMonth:
     def stored_plan(self) -> Cells | None:
         """The plan that a closed month was closed with; None where the plan of today counts."""
         return read_stored_plan(self.closing) if self.closing and self.is_closed else None
+
+    @property
+    def stored_figures(self) -> StoredFigures:
+        """What the closing stores of cash and receivables; empty where it stores nothing."""
+        return (self.closing.report_figures if self.closing else None) or {}
 
     def to_reported_amount(self, *, now: Decimal, reported: Decimal | None) -> ReportedAmount:
         """Return the amount that the report shows, and the other one where they differ."""
@@ -219,12 +225,28 @@ def list_trend_months(report: ReportMonth) -> list[date]:
 
 @dataclass(frozen=True, slots=True)
 class CashFigures:
-    """The cash bridge of the month, both ends as the report shows them, and the cash a year before."""
+    """The amounts of the month's cash bridge as the report shows them, by part, and those of a year before.
 
-    bridge: CashBridge
-    opening: ReportedAmount
-    closing: ReportedAmount
-    last_year: CashBridge | None
+    `opening` and `closing` are among the parts. `last` is the last day that counts.
+    """
+
+    amounts: dict[str, ReportedAmount]
+    last: date
+    last_year: dict[str, Decimal] | None
+
+    @property
+    def closing(self) -> Decimal:
+        return self.amounts["closing"].value
+
+    @property
+    def change(self) -> ReportedAmount:
+        """The change of cash over the month."""
+        opening, closing = self.amounts["opening"], self.amounts["closing"]
+        if opening.other is None and closing.other is None:
+            return ReportedAmount(closing.value - opening.value)
+        other_opening = opening.value if opening.other is None else opening.other
+        other_closing = closing.value if closing.other is None else closing.other
+        return ReportedAmount(closing.value - opening.value, other_closing - other_opening)
 
 
 def compute_cash_figures(report: ReportMonth) -> CashFigures:
@@ -234,16 +256,23 @@ def compute_cash_figures(report: ReportMonth) -> CashFigures:
         RateLookupError: a currency has no exchange rate.
     """
     bridge = compute_month_bridge(report, report.month)
-    cash_ids = Account.objects.for_company(report.company.id).cash().values_list("id", flat=True)
-    accounts = {str(account_id) for account_id in cash_ids}
+    reported = read_stored_bridge(report.stored_figures)
     return CashFigures(
-        bridge=bridge,
-        opening=report.to_reported_amount(
-            now=bridge.opening, reported=sum_frozen_cash(report.previous_closing, accounts)
-        ),
-        closing=report.to_reported_amount(now=bridge.closing, reported=sum_frozen_cash(report.closing, accounts)),
-        last_year=compute_month_bridge(report, report.last_year) if report.last_year else None,
+        amounts={
+            part: report.to_reported_amount(now=now, reported=amount)
+            for part, now in list_bridge_amounts(bridge).items()
+            for amount in [reported.get(part) if reported else sum_reported_balances(report, part)]
+        },
+        last=bridge.last,
+        last_year=find_bridge_of_last_year(report, report.last_year) if report.last_year else None,
     )
+
+
+def find_bridge_of_last_year(report: ReportMonth, month: date) -> dict[str, Decimal]:
+    """Return the amounts of a month's bridge by part, as reported if it is closed."""
+    closing = find_closing(report.company, month)
+    stored = (closing.report_figures if closing and closing.reopening is None else None) or {}
+    return read_stored_bridge(stored) or list_bridge_amounts(compute_month_bridge(report, month))
 
 
 def compute_month_bridge(report: ReportMonth, month: date) -> CashBridge:
@@ -252,12 +281,17 @@ def compute_month_bridge(report: ReportMonth, month: date) -> CashBridge:
     )
 
 
-def sum_frozen_cash(closing: Closing | None, accounts: set[str]) -> Decimal | None:
-    """Return the sum of the reported balances of accounts; None without a closing."""
+def sum_reported_balances(report: ReportMonth, part: str) -> Decimal | None:
+    """Return the reported balances of the cash accounts at an end of the bridge; None without a closing of that day.
+
+    Closings of earlier versions store no bridge.
+    """
+    closing = {"opening": report.previous_closing, "closing": report.closing}.get(part)
     if closing is None:
         return None
+    cash_ids = set(Account.objects.for_company(report.company.id).cash().values_list("id", flat=True))
     balances = list_frozen_figures(closing, "balance")
-    return sum((each.value for each in balances if each.key.account_id in accounts), start=ZERO)
+    return sum((each.value for each in balances if UUID(each.key.account_id) in cash_ids), start=ZERO)
 
 
 # ---------------------------------------------------------------------------------------------- recurring revenue

@@ -9,6 +9,7 @@ from analytics.queries.customers import ORDER_BY, CustomerLine, list_customer_re
 from analytics.queries.monthly_report import ReportMonth, compute_results, sum_actual_by_line
 from analytics.queries.recurring_revenue import MRR, compute_monthly_data
 from analytics.queries.recurring_revenue_summary import RecurringRevenueSummary, measure_span, summarize_span
+from analytics.queries.reported_figures import read_stored_runway
 from analytics.queries.runway import Runway, compute_runway
 from analytics.query_window import get_default_start
 from ledger.calc.months import MONTHS_PER_YEAR, add_months, list_months
@@ -27,17 +28,19 @@ def list_measured_months(report: ReportMonth) -> list[date]:
 
 
 def compute_report_runway(report: ReportMonth, cash: Decimal) -> Runway:
-    """Return how long cash lasts at the pace of the measured months.
+    """Return how long cash lasts at the pace of the measured months; of a closed month as its closing stores it.
 
     Raises:
         RateLookupError: a currency has no exchange rate.
     """
+    if report.is_closed and report.stored_figures:
+        return read_stored_runway(report.stored_figures)
     following = add_months(list_measured_months(report)[-1], 1)
     return compute_runway(company=report.company, cash=cash, today=following, rates=report.rates)
 
 
 def measure_burn_multiple(report: ReportMonth, runway: Runway) -> Measure:
-    """Return cash burned, before financing, for each unit of net new ARR."""
+    """Return cash burned, without new financing, for each unit of net new ARR."""
     months = list_measured_months(report)
     if runway.months != months:
         return Measure(None, "no_months")

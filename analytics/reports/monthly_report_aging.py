@@ -1,5 +1,7 @@
 """The section of the monthly report about receivables by age."""
 
+from decimal import Decimal
+
 from django.utils.translation import gettext as _
 
 from analytics.queries.monthly_report import ReportMonth
@@ -23,17 +25,24 @@ def build_aging_table(report: ReportMonth) -> ReportTable:
         interval=DEFAULT_INTERVAL,
         rates=report.rates,
     )
-    amounts = [aging.total.current, *aging.total.buckets]
-    rows = [
-        ReportRow(label, [cells.format_amount(amount)])
-        for label, amount in zip(list_bucket_labels(), amounts, strict=True)
+    now = [aging.total.current, *aging.total.buckets]
+    stored = [Decimal(text) for text in report.stored_figures.get("aging", ())]
+    reported = [*stored, sum(stored, start=Decimal(0))] if stored else [None] * (len(now) + 1)
+    amounts = [
+        report.to_reported_amount(now=amount, reported=other)
+        for amount, other in zip([*now, aging.total.total], reported, strict=True)
     ]
-    rows.append(ReportRow(_("Total"), [cells.format_amount(aging.total.total)], "sum"))
+    rows = [
+        ReportRow(label, [cells.format_reported_amount(amount)], kind)
+        for label, amount, kind in zip(
+            [*list_bucket_labels(), _("Total")], amounts, [*[""] * len(now), "sum"], strict=True
+        )
+    ]
     return ReportTable(
         id="aging",
         title=_("Receivables aging"),
         head=[_("Age"), _("Amount")],
-        rows=rows if any(amounts) else [],
+        rows=rows if any(amount.value or amount.other for amount in amounts) else [],
         hint=_("Open on {day}.").format(day=get_current_locale().format_day(as_of)),
         nothing=_("Customers owe nothing."),
     )

@@ -46,9 +46,8 @@ NO_RETENTION_TEXT = gettext_lazy("Not available: no customer paid twelve months 
 def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl) -> ReportTable:
     """Build the cash bridge of the month beside that of last year."""
     cells = CellFormatter(report)
-    queries = build_part_queries(start=report.month, end=cash.bridge.last)
-    last_year = cash.last_year
-    before = {"opening": last_year.opening, **last_year.parts, "closing": last_year.closing} if last_year else {}
+    queries = build_part_queries(start=report.month, end=cash.last)
+    before = cash.last_year or {}
 
     def build_row(part: str, cell: ReportCell, kind: str = "") -> ReportRow:
         return ReportRow(PART_LABELS[part], [cell, cells.format_amount(before.get(part))], kind)
@@ -59,9 +58,12 @@ def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl
         title=_("Cash bridge"),
         head=[_("Description"), _("Actual"), _("Last year")],
         rows=[
-            build_row("opening", cells.format_reported_amount(cash.opening, link=links["opening"]), "sum"),
-            *(build_row(part, cells.format_amount(cash.bridge.parts[part], link=links[part])) for part in PARTS),
-            build_row("closing", cells.format_reported_amount(cash.closing, link=links["closing"]), "sum"),
+            build_row(
+                part,
+                cells.format_reported_amount(cash.amounts[part], link=links[part]),
+                "sum" if part in ("opening", "closing") else "",
+            )
+            for part in ("opening", *PARTS, "closing")
         ],
     )
 
@@ -143,7 +145,7 @@ def build_board_measure_table(
     first, *_rest, last = (get_current_locale().format_month(month) for month in list_measured_months(report))
     if burn_multiple:
         text = "" if burn_multiple.value is None else get_current_locale().format_number(burn_multiple.value, 2)
-        meaning = _("Burn before financing ÷ net new ARR, {first} to {last}").format(first=first, last=last)
+        meaning = _("Burn without new financing ÷ net new ARR, {first} to {last}").format(first=first, last=last)
         rows.append(build_measure_row(_("Burn multiple"), burn_multiple, text, meaning))
     if cac_payback:
         text = "" if cac_payback.value is None else format_month_count(cac_payback.value)

@@ -211,10 +211,10 @@ def build_change_url(
     query = build_results_query(first, last, line=change.row.pl_type, categories=[change.row.category_id])
     if party is None:
         return build_url("transactions", query)
+    if party.party_count > 1 or not (party.id or party.name):
+        return ""
     if party.id:
         return build_url("transactions", f"{query}&counterpartyId={party.id}")
-    if party.party_count > 1 or not party.name:
-        return ""
     return build_url("transactions", f"{query}&{urlencode({'hasCounterparty': 'false', 'fromTo': party.name})}")
 
 

@@ -54,7 +54,7 @@ def build_monthly_report(report: ReportMonth, *, permissions: Permissions, build
     cash = compute_cash_figures(report) if Permission.BALANCES_READ in permissions else None
     recurring = compute_recurring_figures(report) if Permission.SUBSCRIPTIONS_READ in permissions else None
     is_named = Permission.COUNTERPARTIES_READ in permissions
-    runway = report_measures.compute_report_runway(report, cash.closing.value) if cash else None
+    runway = report_measures.compute_report_runway(report, cash.closing) if cash else None
     tables = [
         build_key_figure_table(report, results, cash=cash, recurring=recurring, runway=runway),
         *([monthly_report_cash.build_cash_table(report, cash, build_url)] if cash else []),
@@ -107,26 +107,25 @@ def build_key_figure_table(
 
 def build_cash_rows(cash: CashFigures, runway: Runway, cells: CellFormatter) -> list[ReportRow]:
     """Build cash, its change, and the runway; none of them is planned."""
-    change = cash.closing.value - cash.opening.value
     last_year = cash.last_year
     figure = build_runway_figure(runway, currency=cells.currency)
     return [
         ReportRow(
             _("Cash at the end of the month"),
             [
-                cells.format_reported_amount(cash.closing),
+                cells.format_reported_amount(cash.amounts["closing"]),
                 cells.plain,
                 cells.plain,
-                cells.format_amount(last_year.closing if last_year else None),
+                cells.format_amount(last_year["closing"] if last_year else None),
             ],
         ),
         ReportRow(
             _("Change in cash"),
             [
-                cells.format_amount(change, plus=True),
+                cells.format_reported_amount(cash.change, plus=True),
                 cells.plain,
                 cells.plain,
-                cells.format_amount(last_year.closing - last_year.opening if last_year else None, plus=True),
+                cells.format_amount(last_year["closing"] - last_year["opening"] if last_year else None, plus=True),
             ],
         ),
         ReportRow(_("Runway"), [ReportCell(figure.text), cells.plain, cells.plain, cells.plain], note=figure.hint),
@@ -165,7 +164,7 @@ def build_margin_figure(revenue: CellAmounts, profit: CellAmounts, cells: CellFo
         [
             cells.format_percentage(actual, other=compute_margin(revenue.as_reported, profit.as_reported)),
             cells.format_percentage(planned),
-            cells.format_percentage(variance),
+            cells.format_percentage_points(variance),
             cells.format_percentage(compute_margin(revenue.compared, profit.compared)),
         ],
     )

@@ -68,8 +68,8 @@ class CellFormatter:
         meta = "" if other is None else self.describe_other(format_full_amount(other, self.currency))
         return ReportCell(format_full_amount(amount, self.currency, plus=plus), link, meta)
 
-    def format_reported_amount(self, amount: ReportedAmount, *, link: str = "") -> ReportCell:
-        return self.format_amount(amount.value, other=amount.other, link=link)
+    def format_reported_amount(self, amount: ReportedAmount, *, link: str = "", plus: bool = False) -> ReportCell:
+        return self.format_amount(amount.value, other=amount.other, link=link, plus=plus)
 
     def describe_plan(self) -> str:
         """Return of which day the plan is in the report of a closed month; empty for others."""
@@ -98,6 +98,13 @@ class CellFormatter:
             return self.plain
         meta = "" if other is None or other == value else self.describe_other(format_report_percentage(other))
         return ReportCell(format_report_percentage(value), meta=meta)
+
+    def format_percentage_points(self, value: Decimal | None) -> ReportCell:
+        """Format a difference of percentages."""
+        if value is None:
+            return self.plain
+        number = get_current_locale().format_number(abs(value), 2)
+        return ReportCell(add_sign(value, _("{number} pp").format(number=number)))
 
     def format_count(self, value: int | None) -> ReportCell:
         if isinstance(value, CountChange):

@@ -124,7 +124,7 @@ def build_closings(change: CompanyChange, figures: dict[date, list[Figure]], *, 
 
 
 def add_report_contents(closings: Sequence[Closing], checks: CloseChecks) -> None:
-    """Add what a closing stores beside its figures: the plan, and the checks that were acknowledged.
+    """Add what a closing stores beside its figures: what reports show, and the checks that were acknowledged.
 
     Checks cover all months that are closed at once, so they stand with the last one.
     """
@@ -132,8 +132,13 @@ def add_report_contents(closings: Sequence[Closing], checks: CloseChecks) -> Non
     plans = {
         month: plan for by_month in hooks.list_plans_to_report.run(company, months) for month, plan in by_month.items()
     }
+    report_figures = {
+        month: figures
+        for by_month in hooks.list_figures_to_report.run(company, months)
+        for month, figures in by_month.items()
+    }
     for closing in closings:
-        closing.plan = plans.get(closing.month)
+        closing.plan, closing.report_figures = plans.get(closing.month), report_figures.get(closing.month)
     closings[-1].acknowledged_checks = None if checks.passed else checks.to_json()
 
 

@@ -17,6 +17,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='closing',
+            name='report_figures',
+            field=models.JSONField(null=True),
+        ),
+        migrations.AddField(
+            model_name='closing',
             name='acknowledged_checks',
             field=models.JSONField(null=True),
         ),

@@ -15,7 +15,7 @@ from companies.models import AuditEntry, CompanyForeignKey, CompanyOwned, Compan
 from ledger.models.derived_tables import BASE_TOTAL_DIGITS
 
 MAX_REASON_LENGTH = 500
-CONTENT_COLUMNS = ("figures", "plan")  # of a closing: large, and deferred where they are not needed
+CONTENT_COLUMNS = ("figures", "plan", "report_figures")  # of a closing: large, and deferred where they are not needed
 
 
 class ClosingQuerySet(CompanyOwnedQuerySet["Closing"]):
@@ -33,7 +33,7 @@ class Closing(CompanyOwned):
     """One closing of a month. ``figures`` are what was reported: objects of the API with ``value`` as text.
 
     ``number`` counts the company's closings in the order in which they were stored; it is the place in the chain.
-    ``plan`` and ``acknowledged_checks`` are no part of the digest.
+    ``plan``, ``report_figures`` and ``acknowledged_checks`` are no part of the digest.
     """
 
     month = models.DateField()  # its first day
@@ -46,6 +46,7 @@ class Closing(CompanyOwned):
     log_number = models.BigIntegerField()  # of the company's last audit entry before the closing
     rates_version = models.BigIntegerField()  # of the exchange rates by which the figures were converted
     plan = models.JSONField(null=True)  # of the month's calendar year; null where it was not stored
+    report_figures = models.JSONField(null=True)  # cash and receivables of the report; null where they were not stored
     acknowledged_checks = models.JSONField(null=True)  # checks of the API that failed; null where they were not stored
     created_time = models.DateTimeField()
     created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001

@@ -71,6 +71,16 @@ def test_smaller_changes_are_added_up(acme, viewer, categorized):
     assert changes["2 others"] == ["-30.00", "0.00", "-30.00"]
 
 
+def test_counterparties_without_a_change_are_among_the_others_so_that_rows_add_up(acme, viewer, categorized):
+    for day in ("2026-02-12", "2026-03-12"):
+        categorized("officeAndAdmin", "ga", "-500.00", day, fromTo="Landlord")
+    categorized("officeAndAdmin", "ga", "-20.00", "2026-03-13", fromTo="Shop")
+    changes = read_table(viewer.get(page(acme, "2026-03")), "changes")
+    assert changes["Office and administration General and administration"] == ["-520.00", "-500.00", "-20.00"]
+    assert changes["Shop"] == ["-20.00", "0.00", "-20.00"]
+    assert changes["Landlord"] == ["-500.00", "-500.00", "0.00"]
+
+
 def test_csv_of_changes_has_the_columns_of_the_page(acme, viewer, categorized):
     categorized("officeAndAdmin", "ga", "-100.00", "2026-02-12", fromTo="Landlord")
     categorized("officeAndAdmin", "ga", "-120.00", "2026-03-12", fromTo="Landlord")

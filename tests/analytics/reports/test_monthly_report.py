@@ -80,7 +80,7 @@ def test_measures_of_the_last_three_whole_months(acme, viewer, categorized, subs
     subscribed("New", "2026-02-01", "50.00")
     measures = read_table(viewer.get(page(acme)), "measures")
     # Burned: 3 × 120; net new ARR: 12 × 50. Marketing of 600 for 50 MRR with a margin of 80 %.
-    assert measures["Burn multiple Burn before financing ÷ net new ARR, Jan 2026 to Mar 2026"] == ["0.60"]
+    assert measures["Burn multiple Burn without new financing ÷ net new ARR, Jan 2026 to Mar 2026"] == ["0.60"]
     assert measures["CAC payback Sales and marketing ÷ gross profit of new MRR, Jan 2026 to Mar 2026"] == ["15 months"]
     assert measures["Net revenue retention Not available: no customer paid twelve months ago."] == ["–"]
     margin = read_table(viewer.get(page(acme)), "margin")

@@ -131,7 +131,7 @@ def test_overview_runway_is_cash_divided_by_burn_of_last_whole_months(api, alice
         create_transaction(api, bank, "-500.00", MONTH - timedelta(days=back))
     assert parse_key_figures(get_overview(alice, acme))["Runway"] == [
         "17 months",
-        "−€500 a month before financing, average of the last 3 months",
+        "−€500 a month without new financing, average of the last 3 months",
     ]
 
 
@@ -169,7 +169,7 @@ def test_overview_runway_says_no_burn_if_income_exceeds_spending(api, alice, acm
     create_transaction(api, bank, "300.00", MONTH - timedelta(days=5))
     assert parse_key_figures(get_overview(alice, acme))["Runway"] == [
         "No burn",
-        "+€300 before financing in the last month",
+        "+€300 without new financing in the last month",
     ]
 
 

@@ -139,7 +139,7 @@ def test_recurring_revenue_summary_compares_with_another_month(
     ("measure", "unit", "title"),
     [
         ("revenue", "percent", "Revenue retained, % of first month"),
-        ("revenue", "value", "Revenue retained, in EUR"),
+        ("revenue", "value", "Revenue retained"),
         ("customers", "percent", "Customers retained, % of first month"),
         ("customers", "value", "Customers retained"),
     ],

@@ -1,0 +1,79 @@
+"""What reports show of cash and receivables: closings keep it, as it was when the month was closed.
+
+The figures of a closing in the API have the balances of all accounts. Which accounts are cash, what is financing, and
+the invoices of a closed month can change later.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+from analytics.queries.cash_bridge import CashBridge, compute_cash_bridge
+from analytics.queries.runway import Runway, compute_runway
+from companies.models import Company
+from ledger.calc.months import get_last_day_of_month
+from ledger.money.calc.fx import RateLookupError, RateTable
+from ledger.money.rates import get_rate_table
+from planning.invoices.queries import DEFAULT_INTERVAL, compute_aging
+
+MAX_STORED_MONTHS = 13  # of those that are closed at once: the latest, back to its month of last year
+ONE_DAY = timedelta(days=1)
+
+StoredFigures = dict[str, Any]
+"""Amounts as text in the base currency: `cash` by part of the bridge, `runway` by field, `aging` by bucket."""
+
+
+def list_figures_to_report(company: Company, months: Sequence[date]) -> dict[date, StoredFigures]:
+    """Return what the reports of the latest of these months show.
+
+    Months that lack an exchange rate are left out, which does not prevent closing.
+    """
+    rates, stored = get_rate_table(), {}
+    for month in months[-MAX_STORED_MONTHS:]:
+        try:
+            stored[month] = compute_figures_to_report(company, month, rates=rates)
+        except RateLookupError:
+            continue
+    return stored
+
+
+def compute_figures_to_report(company: Company, month: date, *, rates: RateTable) -> StoredFigures:
+    """Compute what the report of a month shows. Raises RateLookupError."""
+    last_day = get_last_day_of_month(month)
+    following_day = last_day + ONE_DAY
+    bridge = compute_cash_bridge(company=company, start=month, end=last_day, today=following_day, rates=rates)
+    runway = compute_runway(company=company, cash=bridge.closing, today=following_day, rates=rates)
+    aging = compute_aging(company, kind="receivables", as_of=last_day, interval=DEFAULT_INTERVAL, rates=rates)
+    return {
+        "cash": {part: str(amount) for part, amount in list_bridge_amounts(bridge).items()},
+        "runway": asdict(runway, dict_factory=to_text_values),
+        "aging": [str(amount) for amount in (aging.total.current, *aging.total.buckets)],
+    }
+
+
+def list_bridge_amounts(bridge: CashBridge) -> dict[str, Decimal]:
+    """Return the amounts of a bridge by part, `opening` and `closing` included."""
+    return {"opening": bridge.opening, **bridge.parts, "closing": bridge.closing}
+
+
+def read_stored_bridge(stored: StoredFigures) -> dict[str, Decimal]:
+    """Return the amounts of the bridge that a closing stores, by part; empty where it stores none."""
+    return {part: Decimal(text) for part, text in stored.get("cash", {}).items()}
+
+
+def to_text_values(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return fields of a runway as JSON."""
+    return {
+        name: [str(each) for each in value] if isinstance(value, list) else None if value is None else str(value)
+        for name, value in fields
+    }
+
+
+def read_stored_runway(stored: StoredFigures) -> Runway:
+    """Return the runway that a closing stores."""
+    fields: dict[str, Any] = dict(stored["runway"])
+    months = [date.fromisoformat(text) for text in fields.pop("months")]
+    amounts: dict[str, Any] = {name: None if text is None else Decimal(text) for name, text in fields.items()}
+    return Runway(months=months, **amounts)
