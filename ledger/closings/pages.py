@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
@@ -26,9 +26,18 @@ from ledger.closings.queries import closings as closing_queries
 from ledger.closings.queries.checks import CloseChecks, check_months
 from ledger.closings.queries.differences import Difference, list_closing_differences
 from ledger.closings.serializers import CloseRequest, ReopenRequest
-from ledger.models import Account, Category, Closing, PlType, translate_category_name
+from ledger.models import (
+    TRANSFER_SYSTEM_KEY,
+    Account,
+    Category,
+    Closing,
+    PlType,
+    Transaction,
+    translate_category_name,
+)
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.rates import get_rate_table
+from ledger.transactions.filters import filter_transactions
 from ledger.transactions.pages.labels import LINE_LABELS, join_texts
 
 CHECK_LABELS = {  # by their names in the API
@@ -55,6 +64,13 @@ class CheckLine(NamedTuple):
     page: str = ""
     query: str = ""
     accounts: Sequence[AccountName] = ()
+
+
+class UnlinkedTransfers(NamedTuple):
+    """How many transfers have no other transaction, and the query of the list of exactly those."""
+
+    transaction_count: int
+    query: str
 
 
 @company_page(reads=READ, writes=MANAGE)
@@ -96,6 +112,7 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
         chosen=format_month(chosen) if chosen else "",
         checks=describe_checks(page, result, through),
         accounts_without_statement=list_account_names(page, result.accounts_without_statement),
+        unlinked_transfers=count_unlinked_transfers(page, through),
         missing_rates=", ".join(result.missing_rates),
         passed=result.passed,
         rows=[(row, format_month(row.month), *describe_closing(row, people)) for row in rows],
@@ -139,6 +156,29 @@ def describe_checks(page: CompanyPage, checks: CloseChecks, months: Sequence[dat
         CheckLine(_("Overdue planned transactions"), checks.overdue, "planned", overdue_query),
         CheckLine(_("Missing exchange rates"), len(checks.missing_rates), "exchange-rates"),
     ]
+
+
+def count_unlinked_transfers(page: CompanyPage, months: Sequence[date]) -> UnlinkedTransfers | None:
+    """Return how many booked transactions of the months are categorized as Transfers but not linked, None if none is.
+
+    They are counted with the filters of the list.
+    """
+    transfer_category = Category.objects.for_company(page.company.id).for_system_key(TRANSFER_SYSTEM_KEY).first()
+    if not months or transfer_category is None:
+        return None
+    filters = QueryDict(mutable=True)
+    filters.update(
+        {
+            "startDate": str(months[0]),
+            "endDate": str(get_last_day_of_month(months[-1])),
+            "categoryId": str(transfer_category.id),
+            "transfer": "false",
+            "pending": "false",
+        }
+    )
+    rows = Transaction.objects.for_company(page.company.id)
+    count = filter_transactions(rows, filters, company_id=page.company.id).count()
+    return UnlinkedTransfers(count, f"?{filters.urlencode()}") if count else None
 
 
 def list_account_names(page: CompanyPage, account_ids: Sequence[UUID]) -> list[AccountName]:

@@ -46,6 +46,7 @@ from ledger.transactions.pages.edit_conflicts import check_not_changed, describe
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
 from ledger.transactions.pages.transaction_list import find_undoable_run
+from ledger.transactions.queries.transfer_candidates import find_unlinked_transfers
 
 PAGE_SIZE = 20  # of transactions, and of pairs
 MAX_COUNTED = 99
@@ -185,12 +186,14 @@ def link_suggested_transfer(page: CompanyPage) -> ActionResult:
     # Described here; a change after this check is rejected by the action itself.
     check_not_changed(page, Transaction.objects.for_company(page.company.id).filter(id__in=[source_id, target_id]))
     with record_inbox_undo(page, [source_id, target_id]) as run:
+        unlinked_transfers = find_unlinked_transfers(page.company, [source_id, target_id])
         transfers.link_transfer(
             company=page.company,
             context=page.audit_context,
             source_id=source_id,
-            source_categorization_id=None,
+            source_categorization_id=unlinked_transfers.get(source_id),
             target_id=target_id,
+            target_categorization_id=unlinked_transfers.get(target_id),
         )
     return ActionResult(
         _("Transactions linked as a transfer."), run_id=run.id if run.affected else None, return_row=f"p-{source_id}"
@@ -243,7 +246,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
     names = load_visible_names(page)
     rows = list(filter_open_transactions(page.company).order_by("-date", "-id")[: PAGE_SIZE + 1])
     rows, more = rows[:PAGE_SIZE], len(rows) > PAGE_SIZE
-    pairs = list_transfer_proposals(company=page.company, start=page.today - PAIRING_WINDOW, end=page.today)[:PAGE_SIZE]
+    pairs = list_inbox_transfers(page)[:PAGE_SIZE]
     proposals_by_id = propose_categories(page.company, [row.id for row in rows]) if rows else {}
     has_transactions = bool(rows) or Transaction.objects.for_company(page.company.id).exists()
     listed_pairs = [
@@ -275,6 +278,12 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         category_lines=names.list_line_choices(),
     )
+
+
+def list_inbox_transfers(page: CompanyPage) -> list[LegPair]:
+    """Return the proposed transfers of the last 180 days; one leg may be categorized as Transfers already."""
+    start, end = page.today - PAIRING_WINDOW, page.today
+    return list_transfer_proposals(company=page.company, start=start, end=end, include_categorized=True)
 
 
 def build_undo_form(page: CompanyPage) -> UndoForm | None:

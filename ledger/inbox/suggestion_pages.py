@@ -22,12 +22,11 @@ from companies.permissions import Permission
 from companies.versions import compute_version
 from ledger.categorization.actions.remainder import categorize_remainder
 from ledger.categorization.pages.bulk_actions import format_categorized_count
-from ledger.inbox.pages import PAIRING_WINDOW, filter_open_transactions, record_inbox_undo
+from ledger.inbox.pages import filter_open_transactions, list_inbox_transfers, record_inbox_undo
 from ledger.inbox.proposal_basis import describe_proposal_basis
-from ledger.models import Transaction
+from ledger.models import TRANSFER_SYSTEM_KEY, Category, Transaction
 from ledger.rules.calc.category_proposals import CategoryProposal
 from ledger.rules.queries.history_proposals import propose_categories
-from ledger.rules.queries.transfer_proposals import list_transfer_proposals
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
 
@@ -93,7 +92,9 @@ def accept_suggestions_page(page: CompanyPage) -> HttpResponse:
             return accept_suggestions(page, accepted)
     confidence = page.request.GET.get("confidence", "")
     confidence = confidence if confidence in CONFIDENCES else DEFAULT_CONFIDENCE
-    suggestions = list_primary_suggestions(page, load_visible_names(page), min_confidence=Decimal(confidence) / 100)
+    suggestions, transfer_count = list_primary_suggestions(
+        page, load_visible_names(page), min_confidence=Decimal(confidence) / 100
+    )
     return page.render(
         "ledger/inbox/accept_suggestions.html",
         status=400 if form.general or form.errors else 200,
@@ -103,6 +104,7 @@ def accept_suggestions_page(page: CompanyPage) -> HttpResponse:
         suggestions=suggestions[:MAX_ACCEPTED],
         more=len(suggestions) > MAX_ACCEPTED,
         most=MAX_ACCEPTED,
+        transfer_count=transfer_count,
         totals=list_suggestion_totals(suggestions[:MAX_ACCEPTED]),
         confidence=confidence,
         confidences=CONFIDENCES,
@@ -111,18 +113,21 @@ def accept_suggestions_page(page: CompanyPage) -> HttpResponse:
 
 def list_primary_suggestions(
     page: CompanyPage, names: LedgerNames, *, min_confidence: Decimal
-) -> list[PrimarySuggestion]:
-    """Return the transactions whose first suggestion has a primary button, latest first.
+) -> tuple[list[PrimarySuggestion], int]:
+    """Return the transactions whose first suggestion has a primary button, latest first, and the number of transfers.
 
-    Those of closed months and legs of suggested transfers are left out.
+    Those of closed months are left out, and possible transfers, which need their other leg: legs of suggested
+    pairs, and those with Transfers as their first suggestion. A pair counts once.
     """
     rows = [
         row
         for row in filter_open_transactions(page.company).order_by("-date", "-id")[:MAX_REVIEWED]
         if not is_day_closed(page.company, row.date)
     ]
-    pairs = list_transfer_proposals(company=page.company, start=page.today - PAIRING_WINDOW, end=page.today)
-    paired_ids = {leg.id for pair in pairs for leg in (pair.source, pair.target)}
+    pair_ids = {leg.id: pair.source.id for pair in list_inbox_transfers(page) for leg in (pair.source, pair.target)}
+    transfer_category = Category.objects.for_company(page.company.id).for_system_key(TRANSFER_SYSTEM_KEY)
+    transfer_id = transfer_category.values_list("id", flat=True).first()
+    transfers: set[UUID] = set()  # of a pair the source
     proposals_by_id = propose_categories(page.company, [row.id for row in rows]) if rows else {}
     suggestions = []
     for row in rows:
@@ -132,10 +137,14 @@ def list_primary_suggestions(
             if proposal.categorization.category_id in names.categories
         )
         first = next(visible, None)
-        if first and first.is_likely and first.confidence >= min_confidence and row.id not in paired_ids:
-            category = names.get_category_name(first.categorization.category_id)
-            suggestions.append(PrimarySuggestion(row, first, category))
-    return suggestions
+        if not (first and first.is_likely and first.confidence >= min_confidence):
+            continue
+        if row.id in pair_ids or first.categorization.category_id == transfer_id:
+            transfers.add(pair_ids.get(row.id, row.id))
+            continue
+        category = names.get_category_name(first.categorization.category_id)
+        suggestions.append(PrimarySuggestion(row, first, category))
+    return suggestions, len(transfers)
 
 
 def list_suggestion_totals(suggestions: Iterable[PrimarySuggestion]) -> list[SuggestionTotal]:

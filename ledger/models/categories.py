@@ -31,6 +31,7 @@ class PlType(models.TextChoices):
 EXPENSE_LINES = (PlType.COGS, PlType.CAC, PlType.PD, PlType.GA)  # shown positive in the statement
 
 
+TRANSFER_SYSTEM_KEY = "transfer"
 # (systemKey, name, emoji) of the categories of a new company, by the P&L line that each posts to.
 DEFAULT_CATEGORIES: dict[PlType, list[tuple[str, str, str]]] = {
     PlType.REVENUE: [
@@ -56,7 +57,7 @@ DEFAULT_CATEGORIES: dict[PlType, list[tuple[str, str, str]]] = {
         ("grants", gettext_noop("Grants"), "🎁"),
     ],
     PlType.NEUTRAL: [
-        ("transfer", gettext_noop("Transfers"), "↔️"),
+        (TRANSFER_SYSTEM_KEY, gettext_noop("Transfers"), "↔️"),
         ("initialBalance", gettext_noop("Opening balances"), "🏁"),
         ("taxPayments", gettext_noop("Tax payments"), "🧮"),
         ("financing", gettext_noop("Equity and loans"), "🌱"),

@@ -9,7 +9,7 @@ from django.db.models import F, Q
 
 from companies.models import CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
 from ledger.calc.recognition import DateRule
-from ledger.models.categories import Category, Counterparty, PlType
+from ledger.models.categories import TRANSFER_SYSTEM_KEY, Category, Counterparty, PlType
 from ledger.models.rules import CategorizationRun
 from ledger.models.transactions import Source, Transaction
 
@@ -29,6 +29,11 @@ class CategorizationQuerySet(CompanyOwnedQuerySet["Categorization"]):
     def unlinked(self) -> Self:
         """Return categorizations that are not legs of transfers."""
         return self.filter(counter__isnull=True)
+
+    def unlinked_transfers(self) -> Self:
+        """Return categorizations of whole transactions as Transfers that are not linked with the other transaction."""
+        whole_amount = self.unlinked().filter(value=F("transaction__amount_value")).exclude(value=0)
+        return whole_amount.filter(category__system_key=TRANSFER_SYSTEM_KEY)
 
     def counted_in_results(self) -> Self:
         """Return categorizations that count in the profit and loss: booked, no initial balance, no leg of a transfer.

@@ -24,6 +24,7 @@ class CandidateLeg(NamedTuple):
     currency: str
     from_to: str = ""
     description: str = ""
+    is_open: bool = True  # False: categorized as Transfers, but not linked
 
 
 class LegPair(NamedTuple):
@@ -114,6 +115,8 @@ class UnpairedLegs:
         source = criteria.source
         if leg.account_id == source.account_id or (source.id, leg.id) in self.dismissed:
             return False
+        if not (source.is_open or leg.is_open):
+            return False
         signs = self.get_party_signs(source), self.get_party_signs(leg)
         if criteria.needs_signs and not all(leg_signs.own for leg_signs in signs):
             return False
@@ -138,7 +141,7 @@ def find_transfer_pairs(
     and target. Each leg is in one pair at most. Pairs with a sign on both legs are chosen first, so that a
     payment of a stranger with the same amount takes no leg; then those with the fewest days between, equal
     amounts before others. Of sources at the same distance the earlier one chooses. Ordered by days between,
-    fewest first.
+    fewest first. At least one leg of a pair is open.
     """
     rows = list(legs)
     unpaired_legs = UnpairedLegs((leg for leg in rows if leg.amount > 0), identity=identity, dismissed=dismissed)

@@ -18,7 +18,7 @@ from django.db.models.functions import Left, Lower
 
 from companies.closed_periods import is_day_closed
 from companies.models import Company, IdIn
-from ledger.models import Category, Transaction
+from ledger.models import TRANSFER_SYSTEM_KEY, Category, Transaction
 from ledger.models.transactions import MAX_INDEXED_NAME_LENGTH, FirstWord
 from ledger.rules.calc.category_proposals import (
     COUNTERPARTY,
@@ -131,7 +131,8 @@ def propose_transfer_categories(
     ]
     if not own:
         return {}
-    transfer_id = Category.objects.for_company(company.id).for_system_key("transfer").values_list("id", flat=True).get()
+    transfer_category = Category.objects.for_company(company.id).for_system_key(TRANSFER_SYSTEM_KEY)
+    transfer_id = transfer_category.values_list("id", flat=True).get()
     return {row_id: [build_transfer_proposal(transfer_id)] for row_id in own}
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from django.db.models import F
 
 from companies.models import Company
-from ledger.models import DismissedMatch, Transaction
+from ledger.models import Categorization, DismissedMatch, Transaction
 from ledger.money.calc.fx import RateLookupError, convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
@@ -16,11 +16,16 @@ from ledger.rules.queries.company_identity import load_company_identity
 MAX_PAIRS = 10_000  # of one answer
 
 
-def list_transfer_proposals(*, company: Company, start: date, end: date) -> list[LegPair]:
+def list_transfer_proposals(
+    *, company: Company, start: date, end: date, include_categorized: bool = False
+) -> list[LegPair]:
     """Return pairs among the uncategorized, booked transactions of a period, at most 10,000, the nearest first.
 
     One query each for them, the accounts, dismissed pairs and rates. Amounts are the uncategorized ones. A
     currency without a rate matches no other.
+
+    Args:
+        include_categorized: one leg of a pair may be categorized as Transfers, if it is not linked. One more query.
     """
     open_transactions = (
         Transaction.objects.for_company(company.id)
@@ -36,6 +41,8 @@ def list_transfer_proposals(*, company: Company, start: date, end: date) -> list
     legs = [CandidateLeg(*row) for row in rows]
     if not legs:
         return []
+    if include_categorized:
+        legs += list_categorized_legs(company=company, start=start, end=end)
     rates = get_rate_table()
 
     def convert_amount(amount: Decimal, source: str, target: str, day: date) -> Decimal | None:
@@ -48,3 +55,19 @@ def list_transfer_proposals(*, company: Company, start: date, end: date) -> list
     return find_transfer_pairs(
         legs, convert_amount=convert_amount, identity=load_company_identity(company), dismissed=dismissed_pairs
     )[:MAX_PAIRS]
+
+
+def list_categorized_legs(*, company: Company, start: date, end: date) -> list[CandidateLeg]:
+    """Return the booked transactions of a period that are categorized as Transfers but not linked."""
+    unlinked_transfers = (
+        Categorization.objects.for_company(company.id)
+        .unlinked_transfers()
+        .filter(transaction__pending=False, transaction__date__range=(start, end))
+        .order_by("transaction__date", "transaction_id")
+    )
+    columns = ("account_id", "date", "amount_value", "amount_currency", "from_to", "description")
+    rows = unlinked_transfers.values_list("transaction_id", *(f"transaction__{column}" for column in columns))
+    return [
+        CandidateLeg(leg_id, account_id, day, amount, currency, from_to, description, is_open=False)
+        for leg_id, account_id, day, amount, currency, from_to, description in rows
+    ]

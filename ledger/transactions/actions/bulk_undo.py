@@ -213,11 +213,14 @@ _RESTORE_TRANSACTIONS = """
      WHERE b.company_id = %(company)s AND b.run_id = %(run)s AND b.transaction_id = ANY (%(ids)s::uuid[])
        AND b.facts IS NOT NULL
 """
+# A categorization that the run linked as a leg of a transfer is replaced by what it was before.
 _DELETE_ASSIGNED = """
     DELETE FROM ledger_categorization AS c USING ledger_transactionbefore AS b
      WHERE c.company_id = %(company)s AND c.transaction_id = ANY (%(ids)s::uuid[])
        AND b.company_id = %(company)s AND b.run_id = %(run)s AND b.transaction_id = c.transaction_id
-       AND NOT EXISTS (SELECT FROM jsonb_array_elements(b.parts) AS e (part) WHERE (e.part ->> 'id')::uuid = c.id)
+       AND NOT EXISTS (SELECT FROM jsonb_array_elements(b.parts) AS e (part)
+                        WHERE (e.part ->> 'id')::uuid = c.id
+                          AND (e.part ->> 'counter_id')::uuid IS NOT DISTINCT FROM c.counter_id)
 """
 # If the rule run of a categorization was undone meanwhile, the reference to it is dropped.
 _RESTORE_CATEGORIZATIONS = """

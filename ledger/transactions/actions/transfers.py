@@ -4,7 +4,7 @@ Both stay in their account balances; neither is a cash flow or in the profit and
 """
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
@@ -14,6 +14,7 @@ from companies.closed_periods import check_period_open_for_days
 from companies.errors import ConflictError, InvalidInputError, NotFoundError
 from companies.models import AuditContext, Company, generate_id
 from ledger.models import (
+    TRANSFER_SYSTEM_KEY,
     Account,
     AccountType,
     Categorization,
@@ -70,6 +71,17 @@ class TransferAmountsDiffer(InvalidInputError):
     code = "transfer_amounts_differ"
 
 
+class LinkedAmount(NamedTuple):
+    """What becomes a leg: a categorization of a transaction, or its uncategorized amount."""
+
+    row: Transaction
+    categorization: Categorization | None
+
+    @property
+    def value(self) -> Decimal:
+        return self.categorization.value if self.categorization else self.row.amount_value - self.row.categorized_value
+
+
 def link_transfer(
     *,
     company: Company,
@@ -77,9 +89,10 @@ def link_transfer(
     source_id: UUID,
     source_categorization_id: UUID | None,
     target_id: UUID,
+    target_categorization_id: UUID | None = None,
     force: bool = False,
 ) -> bool:
-    """Link a categorization of the source, or its uncategorized amount, with the target's uncategorized amount.
+    """Link two transactions: of each the categorization with the given id, or its uncategorized amount.
 
     Returns:
         False if this pair is linked already.
@@ -96,17 +109,17 @@ def link_transfer(
             .filter(transaction_id__in=transaction_ids)
             .select_related("counter")
         )
-        categorization = find_source_categorization(categorizations, source, source_categorization_id)
-        if is_linked_pair(categorizations, source, target, categorization):
+        legs = (
+            LinkedAmount(source, find_leg_categorization(categorizations, source, source_categorization_id)),
+            LinkedAmount(target, find_leg_categorization(categorizations, target, target_categorization_id)),
+        )
+        if is_linked_pair(categorizations, source, target, legs[0].categorization):
             return False
-        check_not_linked(categorizations, source, target, categorization)
+        check_not_linked(categorizations, legs)
         days = [("#/sourceTransactionId", source), ("#/targetTransactionId", target)]
         check_period_open_for_days(company, [(pointer, row.date) for pointer, row in days if not row.pending])
-        source_value = categorization.value if categorization else source.amount_value - source.categorized_value
-        check_transfer_pair(source, source_value, target, force=force)
-        create_transfer_legs(
-            company=company, source=source, categorization=categorization, source_value=source_value, target=target
-        )
+        check_transfer_pair(*legs, force=force)
+        create_transfer_legs(company, *legs)
         recompute_totals_and_postings(change, transaction_ids)
         entry = change.record_bulk(
             "transfer.linked",
@@ -128,14 +141,14 @@ def get_transfer_transactions(company: Company, source_id: UUID, target_id: UUID
     return rows[source_id], rows[target_id]
 
 
-def find_source_categorization(
-    categorizations: list[Categorization], source: Transaction, categorization_id: UUID | None
+def find_leg_categorization(
+    categorizations: list[Categorization], row: Transaction, categorization_id: UUID | None
 ) -> Categorization | None:
-    """Return the source's categorization with this id; None without an id. Raises NotFoundError."""
+    """Return the transaction's categorization with this id; None without an id. Raises NotFoundError."""
     if categorization_id is None:
         return None
     for categorization in categorizations:
-        if categorization.id == categorization_id and categorization.transaction_id == source.id:
+        if categorization.id == categorization_id and categorization.transaction_id == row.id:
             return categorization
     raise NotFoundError
 
@@ -155,78 +168,58 @@ def is_linked_pair(
     return any(each.counter and each.counter.transaction_id == target.id for each in legs)
 
 
-def check_not_linked(
-    categorizations: list[Categorization],
-    source: Transaction,
-    target: Transaction,
-    categorization: Categorization | None,
-) -> None:
+def check_not_linked(categorizations: list[Categorization], legs: tuple[LinkedAmount, LinkedAmount]) -> None:
     """Check that neither leg is linked: the categorization, or all amounts of a transaction. Raises AlreadyLinked."""
-    if categorization is not None and categorization.counter_id:
+    if any(leg.categorization and leg.categorization.counter_id for leg in legs):
         raise AlreadyLinked
-    for row in (target,) if categorization is not None else (source, target):
+    for row in (leg.row for leg in legs if leg.categorization is None):
         has_linked_leg = any(each.counter_id for each in categorizations if each.transaction_id == row.id)
         if has_linked_leg and not row.is_open:
             raise AlreadyLinked
 
 
-def check_transfer_pair(source: Transaction, source_value: Decimal, target: Transaction, *, force: bool) -> None:
+def check_transfer_pair(source: LinkedAmount, target: LinkedAmount, *, force: bool) -> None:
     """Check accounts, signs and amounts of both legs.
 
     Raises:
         TransferSameAccount, TransferSameSign, TransferSourceClosed, TransferTargetClosed,
         TransferAmountsDiffer, MissingRateError.
     """
-    target_value = target.amount_value - target.categorized_value
-    if source.account_id == target.account_id:
+    if source.row.account_id == target.row.account_id:
         raise TransferSameAccount
-    if source.amount_value * target.amount_value >= 0:
+    if source.row.amount_value * target.row.amount_value >= 0:
         raise TransferSameSign
-    if not source_value:
+    if not source.value:
         raise TransferSourceClosed
-    if not target_value:
+    if not target.value:
         raise TransferTargetClosed
-    if not force and has_amount_difference(source, source_value, target, target_value):
+    if not force and has_amount_difference(source.row, source.value, target.row, target.value):
         raise TransferAmountsDiffer
 
 
-def create_transfer_legs(
-    *,
-    company: Company,
-    source: Transaction,
-    categorization: Categorization | None,
-    source_value: Decimal,
-    target: Transaction,
-) -> None:
+def create_transfer_legs(company: Company, source: LinkedAmount, target: LinkedAmount) -> None:
     """Store both legs, which refer to each other, as neutral categorizations in the category for transfers."""
-    category = Category.objects.for_company(company.id).for_system_key("transfer").get()
-    kind = choose_link_kind(company, source, target)
-    target_value = target.amount_value - target.categorized_value
-    if categorization is None:
-        legs = [
-            build_transfer_leg(source, source_value, category, kind),
-            build_transfer_leg(target, target_value, category, kind),
-        ]
-        legs[0].counter_id, legs[1].counter_id = legs[1].id, legs[0].id
-        Categorization.objects.bulk_create(legs)
-        return
-    counter = build_transfer_leg(target, target_value, category, kind)
-    counter.counter_id = categorization.id
-    counter.save(force_insert=True)
-    Categorization.objects.for_company(company.id).filter(id=categorization.id).update(
-        **build_leg_values(source, source_value, category, kind), counter_id=counter.id
+    category = Category.objects.for_company(company.id).for_system_key(TRANSFER_SYSTEM_KEY).get()
+    kind = choose_link_kind(company, source.row, target.row)
+    source_id, target_id = (leg.categorization.id if leg.categorization else generate_id() for leg in (source, target))
+    values_by_id = {
+        source_id: build_leg_values(source, category, kind) | {"counter_id": target_id},
+        target_id: build_leg_values(target, category, kind) | {"counter_id": source_id},
+    }
+    Categorization.objects.bulk_create(
+        Categorization(id=leg_id, company_id=company.id, transaction=leg.row, **values_by_id[leg_id])
+        for leg_id, leg in ((source_id, source), (target_id, target))
+        if leg.categorization is None
     )
+    for leg in (source, target):
+        if leg.categorization:
+            leg_id = leg.categorization.id
+            Categorization.objects.for_company(company.id).filter(id=leg_id).update(**values_by_id[leg_id])
 
 
-def build_transfer_leg(row: Transaction, value: Decimal, category: Category, kind: str) -> Categorization:
-    return Categorization(
-        id=generate_id(), company_id=row.company_id, transaction=row, **build_leg_values(row, value, category, kind)
-    )
-
-
-def build_leg_values(row: Transaction, value: Decimal, category: Category, kind: str) -> dict[str, Any]:
+def build_leg_values(leg: LinkedAmount, category: Category, kind: str) -> dict[str, Any]:
     """Return the column values of a leg: all neutral, on the day of its transaction."""
-    lines = {line: value if line == PlType.NEUTRAL else None for line in PlType.values}
+    lines = {line: leg.value if line == PlType.NEUTRAL else None for line in PlType.values}
     return {
         **lines,
         "category": category,
@@ -234,10 +227,10 @@ def build_leg_values(row: Transaction, value: Decimal, category: Category, kind:
         "rule_start_date": None,
         "rule_end_date": None,
         "invoice_date": None,
-        "computed_start_date": row.date,
-        "computed_end_date": row.date,
+        "computed_start_date": leg.row.date,
+        "computed_end_date": leg.row.date,
         "pass_through_tax": None,
-        "value": value,
+        "value": leg.value,
         "link_kind": kind,
     }
 

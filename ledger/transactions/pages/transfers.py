@@ -24,7 +24,7 @@ from ledger.transactions.pages.detail import (
 )
 from ledger.transactions.pages.labels import LedgerNames, load_visible_names
 from ledger.transactions.pages.return_urls import build_return_urls, redirect_to_transaction
-from ledger.transactions.queries.transfer_candidates import list_transfer_candidates
+from ledger.transactions.queries.transfer_candidates import find_unlinked_transfers, list_transfer_candidates
 
 DAY_RANGES = (3, 10, 30, 90)
 DEFAULT_DAYS = 10
@@ -61,12 +61,14 @@ def link_transfer_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
     posted = page.request.POST
     form = BoundForm(values={"target": posted.get("target", ""), "force": "force" in posted})
     with page.handle_errors(form):
+        target_id = parse_target_id(page, form.values["target"])
         transfers.link_transfer(
             company=page.company,
             context=page.audit_context,
             source_id=row.id,
             source_categorization_id=parse_existing_id(posted["part"]) if posted.get("part") else None,
-            target_id=parse_target_id(page, form.values["target"]),
+            target_id=target_id,
+            target_categorization_id=find_unlinked_transfers(page.company, [target_id]).get(target_id),
             force=form.values["force"],
         )
         return redirect_to_transaction(page, row.id, _("Transactions linked as a transfer."))

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
-from django.db.models import F, Q, Value
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Greatest
 
-from companies.models import Company
-from ledger.models import Transaction
+from companies.models import Company, IdIn
+from ledger.models import Categorization, Transaction
 from ledger.money.calc.fx import RateLookupError, RateTable, convert_currency
 from ledger.money.calc.money import CURRENCIES
 from ledger.money.rates import get_rate_table
@@ -23,18 +24,24 @@ def list_transfer_candidates(
 ) -> list[Transaction]:
     """Return transactions that could be the other leg of `value` of the source, nearest day first.
 
-    They are partly uncategorized, on another account, have the opposite sign, are at most `days` days away, and
-    their amount is equal or, across currencies, within 10 % at the day's rate (`any_amount` lifts this). Each
-    has `remaining_amount`, its uncategorized amount. At most 50; one query.
+    They are partly uncategorized, or categorized as Transfers but not linked, on another account, have the opposite
+    sign, are at most `days` days away, and their amount is equal or, across currencies, within 10 % at the day's
+    rate (`any_amount` lifts this). Each has `remaining_amount`, the amount to link. At most 50; one query.
 
     Raises:
         MissingRateError.
     """
-    rows = Transaction.objects.for_company(company.id).open()
+    day_range = build_day_range(source.date, days=days)
+    unlinked_transfers = Categorization.objects.for_company(company.id).unlinked_transfers()
+    unlinked_ids = unlinked_transfers.filter(transaction__date__range=day_range).values("transaction_id")
+    is_categorized = Q(amount_value=F("categorized_value"))
+    rows = Transaction.objects.for_company(company.id).filter(~is_categorized | Q(IdIn("id", unlinked_ids)))
     rows = rows.exclude(account_id=source.account_id).annotate(
-        remaining_amount=F("amount_value") - F("categorized_value")
+        remaining_amount=Case(
+            When(is_categorized, then=F("amount_value")), default=F("amount_value") - F("categorized_value")
+        )
     )
-    rows = rows.filter(date__range=build_day_range(source.date, days=days))
+    rows = rows.filter(date__range=day_range)
     rows = rows.filter(amount_value__gt=0) if value < 0 else rows.filter(amount_value__lt=0)
     if not any_amount:
         rows = rows.filter(build_remainder_condition(source, value, rates=get_rate_table()))
@@ -45,6 +52,12 @@ def list_transfer_candidates(
             row for row in transactions if not has_amount_difference(source, value, row, row.remaining_amount)
         )
     return list(transactions)[:MAX_CANDIDATES]
+
+
+def find_unlinked_transfers(company: Company, transaction_ids: Iterable[UUID]) -> dict[UUID, UUID]:
+    """Return by transaction id the categorization as Transfers that can be linked, of those that have one."""
+    rows = Categorization.objects.for_company(company.id).unlinked_transfers()
+    return dict(rows.filter(transaction_id__in=transaction_ids).values_list("transaction_id", "id"))
 
 
 def build_day_range(day: date, *, days: int) -> tuple[date, date]:

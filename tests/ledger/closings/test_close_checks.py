@@ -155,3 +155,30 @@ def test_acknowledged_checks_are_kept_with_the_closing(acme, owner, api, books, 
 def test_closing_without_unfinished_items_has_no_acknowledged_checks(api, march):
     answer = api.post("closings", {"month": "2026-03", "acknowledge": True})
     assert answer.json()["acknowledgedChecks"] is None
+
+
+def test_page_links_transfers_without_other_transaction(acme, owner, books, bank, savings, march):
+    address = f"/app/companies/{acme.id}/closings"
+    assert "no other transaction" not in text(owner.get(address, {"month": "2026-03"}))
+    names = {}
+    for name, day, values in (
+        ("Listed", "2026-03-31", {}),
+        ("Also listed", "2026-03-01", {}),
+        ("Pending", "2026-03-20", {"pending": True}),
+        ("Later", "2026-04-01", {}),
+        ("Linked", "2026-03-10", {}),
+    ):
+        names[name] = books.book(bank, "-80.00", day, fromTo=name, **values)["id"]
+        part = {"categoryId": books.category("transfer"), "plSplit": {"neutral": -80}}
+        assert books.split(names[name], part).status_code == 200
+    part = next(iter(books.read(names["Linked"])["categorizations"]))
+    other = books.book(savings, "80.00", "2026-03-11", fromTo="Linked")["id"]
+    assert books.link(names["Linked"], other, part).status_code == 200
+    shown = owner.get(address, {"month": "2026-03"})
+    expected = "2 transfers have no other transaction, so they count as money in and out: Show transactions"
+    assert expected in text(shown)
+    link = unescape(re.search(r'money in and out:\s*<a href="([^"]+)"', shown.content.decode())[1])
+    listed = owner.get(link).content.decode()
+    found = {name for name, row in names.items() if f"/transactions/{row}" in listed}
+    assert found == {"Listed", "Also listed"}
+    assert "3 transfers have no other transaction" in text(owner.get(address, {"month": "2026-04"}))

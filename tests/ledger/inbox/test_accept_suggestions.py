@@ -1,6 +1,7 @@
 """Accepting the primary suggestions of the inbox at once: what the page lists, what it does, and undoing it."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -104,3 +105,30 @@ def test_readers_have_no_such_page(browser_of, bob, acme, address, books, bank, 
     reader = browser_of(bob, acme).client
     assert f"{address}/accept" not in reader.get(address).content.decode()
     assert reader.get(f"{address}/accept").status_code == 403
+
+
+def test_transfers_are_left_out_and_counted(editor, address, books, bank, savings, learned):
+    """The category Transfers alone would leave half a transfer in the cash flow."""
+    learned("Cloud", "hosting")
+    cloud = books.book(bank, "-1.00", fromTo="Cloud")["id"]
+    assert "not included" not in text(editor.get(f"{address}/accept"))
+    alone = books.book(bank, "-70.00", fromTo="Acme")["id"]
+    shown = editor.get(f"{address}/accept")
+    assert [field.split(" ")[0] for field in list_fields(shown)] == [cloud]
+    assert "1 possible transfer is not included. Link it in the inbox." in text(shown)
+    today = datetime.now(tz=UTC).date().isoformat()
+    books.book(bank, "-80.00", today, fromTo="Acme")
+    books.book(savings, "80.00", today, fromTo="Acme")
+    shown = editor.get(f"{address}/accept")
+    assert "2 possible transfers are not included. Link them in the inbox." in text(shown)
+    editor.post(f"{address}/accept", {"suggestion": list_fields(shown)})
+    assert (len(books.parts(cloud)), books.parts(alone)) == (1, [])
+
+
+def test_categories_learned_as_transfers_are_left_out(editor, address, books, bank, learned):
+    learned("Reserve", "transfer")
+    books.book(bank, "-70.00", fromTo="Reserve")
+    shown = editor.get(f"{address}/accept")
+    assert list_fields(shown) == []
+    assert "No suggestions with this confidence." in text(shown)
+    assert "1 possible transfer is not included. Link it in the inbox." in text(shown)

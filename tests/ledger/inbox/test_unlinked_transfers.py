@@ -1,0 +1,145 @@
+"""Bank statements come one account at a time: the first leg of a transfer may be categorized as Transfers before the
+second one is there. Then both are linked, from the inbox or from the page of either leg."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from ledger.models import Categorization
+from tests.ledger.conftest import get_page_text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def inbox(browser_of, alice, acme):
+    """The inbox: get() without a form, else the answer after its redirect."""
+    client = browser_of(alice, acme).client
+    address = f"/app/companies/{acme.id}/inbox"
+    return lambda **form: client.post(address, form, follow=True) if form else client.get(address)
+
+
+@pytest.fixture
+def today():
+    return datetime.now(tz=UTC).date().isoformat()
+
+
+@pytest.fixture
+def as_transfer(books):
+    """Categorizes a transaction as Transfers, or a part of its amount; returns its id."""
+
+    def categorize(row, amount=None):
+        part = {"categoryId": books.category("transfer"), "plSplit": {"neutral": float(amount or row["amountValue"])}}
+        answer = books.split(row["id"], part)
+        assert answer.status_code == 200, answer.content
+        return row["id"]
+
+    return categorize
+
+
+def read_link_form(answer):
+    """Return the fields of the form that links the first proposed pair; None if there is none."""
+    form = re.search(r'name="act" value="link">.*?</form>', answer.content.decode(), re.DOTALL)
+    if form is None:
+        return None
+    fields = re.findall(r'name="(\w+)"\s+value="([^"]*)"', form[0])
+    return dict(fields) | {"act": "link", "version": [value for name, value in fields if name == "version"]}
+
+
+def is_linked(one, other):
+    legs = Categorization.objects.filter(transaction_id=one, counter__transaction_id=other)
+    return [leg.transaction_id for leg in legs] != []
+
+
+@pytest.mark.parametrize("first_amount", ["-80.00", "80.00"], ids=["money out first", "money in first"])
+def test_second_leg_is_matched_with_the_categorized_first_leg_and_undone(
+    inbox, books, bank, savings, today, as_transfer, first_amount
+):
+    first = as_transfer(books.book(bank, first_amount, today, fromTo="Acme"))
+    first_part = books.read(first)["categorizations"]
+    assert read_link_form(inbox()) is None
+    second_amount = first_amount[1:] if first_amount.startswith("-") else f"-{first_amount}"
+    second = books.book(savings, second_amount, today, fromTo="Acme")["id"]
+    shown = inbox()
+    assert "Part of a suggested transfer. Link it above." in get_page_text(shown)
+    form = read_link_form(shown)
+    assert {form["source"], form["target"]} == {first, second}
+    done = inbox(**form)
+    assert "Transactions linked as a transfer." in get_page_text(done)
+    assert is_linked(first, second)
+    assert is_linked(second, first)
+    assert read_link_form(done) is None
+    run = re.search(r'name="run" value="([^"]+)"', done.content.decode())[1]
+    undone = inbox(act="undo", run=run)
+    assert "2 transactions restored." in get_page_text(undone)
+    assert books.read(first)["categorizations"] == first_part
+    assert books.parts(second) == []
+    assert read_link_form(undone)["source"] in (first, second)
+
+
+def test_two_categorized_legs_are_no_proposal(inbox, books, bank, savings, today, as_transfer):
+    as_transfer(books.book(bank, "-80.00", today))
+    as_transfer(books.book(savings, "80.00", today))
+    books.book(bank, "-3.00", today)
+    assert read_link_form(inbox()) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"amount": "80.01"}, id="other amount"),
+        pytest.param({"fromTo": "Globex", "first": {"fromTo": "Initech"}}, id="two third parties"),
+        pytest.param({"first_part": "-40.00"}, id="first leg only partly categorized as Transfers"),
+        pytest.param({"first_category": "taxPayments"}, id="first leg in another category"),
+        pytest.param({"linked": True}, id="first leg is linked"),
+    ],
+)
+def test_categorized_leg_is_proposed_by_the_rules_of_open_ones(inbox, books, bank, savings, today, as_transfer, change):
+    row = books.book(bank, "-80.00", today, **change.get("first", {"fromTo": ""}))
+    if "first_category" in change:
+        part = {"categoryId": books.category(change["first_category"]), "plSplit": {"neutral": -80}}
+        assert books.split(row["id"], part).status_code == 200
+    elif "linked" in change:
+        assert books.link(row["id"], books.book(savings, "80.00", today)["id"]).status_code == 200
+    else:
+        as_transfer(row, change.get("first_part"))
+    books.book(savings, change.get("amount", "80.00"), today, fromTo=change.get("fromTo", ""))
+    assert read_link_form(inbox()) is None
+
+
+def test_api_proposes_only_uncategorized_transactions(api, books, bank, savings, as_transfer):
+    first = books.book(bank, "-80.00", "2026-03-10")
+    second = books.book(savings, "80.00", "2026-03-10")["id"]
+    window = {"startDate": "2026-03-01", "endDate": "2026-03-31"}
+    assert len(api.post("transactions/transfer_proposals", window).json()) == 1
+    as_transfer(first)
+    assert api.post("transactions/transfer_proposals", window).json() == []
+    refused = books.link(second, first["id"])
+    assert (refused.status_code, refused.json()["code"]) == (400, "transfer_target_closed")
+    part = next(iter(books.read(first["id"])["categorizations"]))
+    assert books.link(first["id"], second, part).status_code == 200
+
+
+@pytest.mark.parametrize("is_second_categorized", [False, True], ids=["open", "categorized as Transfers"])
+def test_link_page_finds_the_categorized_leg(pages, books, bank, savings, as_transfer, is_second_categorized):
+    first = as_transfer(books.book(bank, "-80.00"))
+    second = books.book(savings, "80.00")
+    if is_second_categorized:
+        as_transfer(second)
+    second_id = second["id"]
+    shown = pages.get(f"/{second_id}/link")
+    assert re.search(rf'name="target"\s+value="{first}"', shown.content.decode())
+    part = re.search(r'name="part" value="([^"]*)"', shown.content.decode())[1]
+    assert pages.post(f"/{second_id}/link", target=first, part=part).status_code == 303
+    assert is_linked(first, second_id)
+    assert len(books.parts(first)) == len(books.parts(second_id)) == 1
+
+
+def test_link_page_leaves_out_what_is_linked_or_in_another_category(pages, books, bank, savings):
+    row, other = books.book(bank, "-80.00")["id"], books.book(bank, "-80.00")["id"]
+    linked, taxes = books.book(savings, "80.00")["id"], books.book(savings, "80.00")["id"]
+    assert books.link(other, linked).status_code == 200
+    books.split(taxes, {"categoryId": books.category("taxPayments"), "plSplit": {"neutral": 80}})
+    for amounts in ("equal", "any"):
+        assert "No other leg found" in get_page_text(pages.get(f"/{row}/link", amounts=amounts))
