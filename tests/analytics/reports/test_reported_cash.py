@@ -31,9 +31,7 @@ def test_closed_report_keeps_cash_when_an_account_is_cash_no_more(acme, viewer, 
     assert before[1]["Closing cash"][0] != "0.00"
 
 
-def test_closed_report_keeps_the_bridge_when_a_category_becomes_financing(
-    acme, viewer, api, books, booked_year, close
-):
+def test_closed_report_keeps_the_bridge_when_a_category_becomes_financing(acme, viewer, api, books, booked_year, close):
     close()
     before = read_cash(viewer.get(page(acme)))
     category = books.category("revenueRecurring")

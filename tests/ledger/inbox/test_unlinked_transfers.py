@@ -2,7 +2,7 @@
 second one is there. Then both are linked, from the inbox or from the page of either leg."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -143,3 +143,13 @@ def test_link_page_leaves_out_what_is_linked_or_in_another_category(pages, books
     books.split(taxes, {"categoryId": books.category("taxPayments"), "plSplit": {"neutral": 80}})
     for amounts in ("equal", "any"):
         assert "No other leg found" in get_page_text(pages.get(f"/{row}/link", amounts=amounts))
+
+
+def test_categorized_leg_of_a_closed_month_is_no_proposal(api, inbox, books, bank, savings, as_transfer):
+    """It cannot be linked until the month is reopened."""
+    last_day = datetime.now(tz=UTC).date().replace(day=1) - timedelta(days=1)
+    as_transfer(books.book(bank, "-80.00", last_day.isoformat()))
+    books.book(savings, "80.00", (last_day + timedelta(days=1)).isoformat())
+    assert read_link_form(inbox())
+    assert api.post("closings", {"month": f"{last_day:%Y-%m}", "acknowledge": True}).status_code == 201
+    assert read_link_form(inbox()) is None
