@@ -153,3 +153,20 @@ def test_categorized_leg_of_a_closed_month_is_no_proposal(api, inbox, books, ban
     assert read_link_form(inbox())
     assert api.post("closings", {"month": f"{last_day:%Y-%m}", "acknowledge": True}).status_code == 201
     assert read_link_form(inbox()) is None
+
+
+@pytest.mark.parametrize("changed", [0, 1], ids=["first leg", "second leg"])
+@pytest.mark.parametrize("is_categorized", [True, False], ids=["one categorized", "both open"])
+def test_undo_after_one_leg_changed_keeps_the_transfer(
+    api, inbox, books, bank, savings, today, as_transfer, changed, is_categorized
+):
+    first = books.book(bank, "-80.00", today)
+    legs = first["id"], books.book(savings, "80.00", today)["id"]
+    if is_categorized:
+        as_transfer(first)
+    done = inbox(**read_link_form(inbox()))
+    run = re.search(r'name="run" value="([^"]+)"', done.content.decode())[1]
+    assert api.put(f"transactions/{legs[changed]}", {"notes": "Checked"}).status_code == 200
+    inbox(act="undo", run=run)
+    assert is_linked(*legs)
+    assert is_linked(*reversed(legs))
