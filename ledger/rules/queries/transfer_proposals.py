@@ -58,13 +58,18 @@ def list_transfer_proposals(
 
 
 def list_categorized_legs(*, company: Company, start: date, end: date) -> list[CandidateLeg]:
-    """Return the booked transactions of a period that are categorized as Transfers but not linked."""
+    """Return the booked transactions of a period that are categorized as Transfers but not linked.
+
+    Those of closed months are left out: they cannot be linked.
+    """
     unlinked_transfers = (
         Categorization.objects.for_company(company.id)
         .unlinked_transfers()
         .filter(transaction__pending=False, transaction__date__range=(start, end))
         .order_by("transaction__date", "transaction_id")
     )
+    if company.closed_through:
+        unlinked_transfers = unlinked_transfers.filter(transaction__date__gt=company.closed_through)
     columns = ("account_id", "date", "amount_value", "amount_currency", "from_to", "description")
     rows = unlinked_transfers.values_list("transaction_id", *(f"transaction__{column}" for column in columns))
     return [

@@ -2,7 +2,7 @@
 second one is there. Then both are linked, from the inbox or from the page of either leg."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -143,3 +143,30 @@ def test_link_page_leaves_out_what_is_linked_or_in_another_category(pages, books
     books.split(taxes, {"categoryId": books.category("taxPayments"), "plSplit": {"neutral": 80}})
     for amounts in ("equal", "any"):
         assert "No other leg found" in get_page_text(pages.get(f"/{row}/link", amounts=amounts))
+
+
+def test_categorized_leg_of_a_closed_month_is_no_proposal(api, inbox, books, bank, savings, as_transfer):
+    """It cannot be linked until the month is reopened."""
+    last_day = datetime.now(tz=UTC).date().replace(day=1) - timedelta(days=1)
+    as_transfer(books.book(bank, "-80.00", last_day.isoformat()))
+    books.book(savings, "80.00", (last_day + timedelta(days=1)).isoformat())
+    assert read_link_form(inbox())
+    assert api.post("closings", {"month": f"{last_day:%Y-%m}", "acknowledge": True}).status_code == 201
+    assert read_link_form(inbox()) is None
+
+
+@pytest.mark.parametrize("changed", [0, 1], ids=["first leg", "second leg"])
+@pytest.mark.parametrize("is_categorized", [True, False], ids=["one categorized", "both open"])
+def test_undo_after_one_leg_changed_keeps_the_transfer(
+    api, inbox, books, bank, savings, today, as_transfer, changed, is_categorized
+):
+    first = books.book(bank, "-80.00", today)
+    legs = first["id"], books.book(savings, "80.00", today)["id"]
+    if is_categorized:
+        as_transfer(first)
+    done = inbox(**read_link_form(inbox()))
+    run = re.search(r'name="run" value="([^"]+)"', done.content.decode())[1]
+    assert api.put(f"transactions/{legs[changed]}", {"notes": "Checked"}).status_code == 200
+    inbox(act="undo", run=run)
+    assert is_linked(*legs)
+    assert is_linked(*reversed(legs))
