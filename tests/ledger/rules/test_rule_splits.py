@@ -136,7 +136,7 @@ def test_service_period_is_counted_from_each_transaction(api, books, bank, acme,
     days = {"startDate": "2026-01-01", "endDate": "2026-03-31"}
     assert part["usingDateRule"] == {"type": "servicePeriod", "invoiceDate": None, "recognizeFrom": None, **days}
     assert (part["computedStartDate"], part["computedEndDate"]) == (days["startDate"], days["endDate"])
-    assert list(list_month_results(acme)) == [("2026-01", "cogs"), ("2026-02", "cogs"), ("2026-03", "cogs")]
+    assert sorted(list_month_results(acme)) == [("2026-01", "cogs"), ("2026-02", "cogs"), ("2026-03", "cogs")]
     assert apply_rules(api)["affected"] == 0
     moved = api.put(f"transactions/{nimbus_ltd['id']}", {"date": "2026-02-15"}).json()
     (part,) = moved["categorizations"].values()
