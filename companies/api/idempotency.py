@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+import orjson
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.db import connection
@@ -89,6 +90,8 @@ def run_once(
             raise IdempotencyInProgress
     stored_record = IdempotencyRecord.objects.filter(**identity).first()
     if stored_record and stored_record.created_time > now - ANSWER_RETENTION:
+        if bytes(stored_record.request_digest) != digest and is_dry_run(request):
+            return run_action()
         return return_stored_answer(stored_record, digest)
     if stored_record:
         stored_record.delete()
@@ -96,6 +99,20 @@ def run_once(
     if 200 <= response.status_code < 300:
         store_answer(request, response, identity=identity, digest=digest, now=now)
     return response
+
+
+def is_dry_run(request: Any) -> bool:
+    """Whether the body, JSON or a form, asks for a dry run; the key is ignored for those.
+
+    JSON is not taken from ``request.data``: some actions read it from the stream, which that would use up.
+    """
+    if MULTIPART_PATTERN.match(request.META.get("CONTENT_TYPE", "")):
+        return request.data.get("dryRun") == "true"
+    try:
+        body = orjson.loads(request.body)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(body, dict) and body.get("dryRun") is True
 
 
 def return_stored_answer(stored_record: IdempotencyRecord, digest: bytes) -> Response:

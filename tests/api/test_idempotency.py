@@ -154,6 +154,17 @@ def count_stored_bytes():
     return sum(len(row.body) + idempotency.ROW_OVERHEAD_BYTES for row in IdempotencyRecord.objects.all())
 
 
+def test_dry_run_with_the_key_of_a_real_request_runs_and_leaves_its_answer(api):
+    bank = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+    body = {"transactions": [{"accountId": bank, "date": "2024-05-01", "amountValue": "-1.00"}]}
+    assert api.post("transactions/import", body, idempotency_key="k").json()["count"] == 1
+    dry = api.post("transactions/import", body | {"dryRun": True, "duplicates": "skip"}, idempotency_key="k")
+    assert (dry.status_code, dry.json()["dryRun"], dry.json()["duplicates"]) == (200, True, 1)
+    replayed = api.post("transactions/import", body, idempotency_key="k")
+    assert (replayed.json()["count"], replayed.headers["Idempotency-Replayed"]) == (1, "true")
+    assert len(api.get("transactions").json()) == 1
+
+
 def test_idempotency_storage_is_limited_per_credential_to_latest_answers(api, make_api, acme, settings, monkeypatch):
     monkeypatch.setattr(idempotency, "MAX_STORED_BYTES", 20_000)
     monkeypatch.setattr(idempotency, "CHECK_INTERVAL_BYTES", 1)
