@@ -321,7 +321,8 @@ def test_invalid_undo_timestamp_undoes_nothing(owner, acme, changed):
 
 
 @pytest.mark.parametrize(
-    ("text", "planned"), [("-250", 250), ("(250)", 250), ("(−250)", 250), ("250", 250), ("−250", 250), ("+250", -250), ("", 0)]
+    ("text", "planned"),
+    [("-250", 250), ("(250)", 250), ("(−250)", 250), ("250", 250), ("−250", 250), ("+250", -250), ("", 0)],
 )
 def test_amount_in_a_row_of_costs_is_a_cost_with_minus_or_without_sign(owner, api, acme, office, text, planned):
     fill_cells(owner, acme, {(office, "ga", 0): "7"})
