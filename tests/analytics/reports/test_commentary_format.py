@@ -17,6 +17,7 @@ TAGS = re.compile(r"</?(?:p|ul|ol|li|strong|em)>|<br>|<ol start=\"\d{1,9}\">")
         pytest.param("One\nline\n\nTwo", "<p>One<br>\nline</p>\n<p>Two</p>\n", id="paragraphs"),
         pytest.param("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n", id="list"),
         pytest.param("1. a\n2. b", "<ol>\n<li>a</li>\n<li>b</li>\n</ol>\n", id="numbered list"),
+        pytest.param("2026. Good", "<p>2026. Good</p>\n", id="year"),
         pytest.param("**Up** 3 * 4", "<p><strong>Up</strong> 3 * 4</p>\n", id="bold"),
         pytest.param("# No heading", "<p># No heading</p>\n", id="heading"),
         pytest.param("a < b & c", "<p>a &lt; b &amp; c</p>\n", id="signs"),
