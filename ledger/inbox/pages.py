@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
-from companies.errors import ValidationFailed
+from companies.errors import NotFoundError, ValidationFailed
 from companies.models import Company, parse_id
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
@@ -221,7 +221,10 @@ def undo_inbox_action(page: CompanyPage) -> ActionResult:
             company=page.company, context=page.audit_context, dismissed_match_id=dismissed_match_id
         )
         return ActionResult(_("Suggestion restored."))
-    result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
+    try:
+        result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
+    except NotFoundError:
+        return ActionResult(_("Already undone."))
     return ActionResult(format_undo_result(result))
 
 

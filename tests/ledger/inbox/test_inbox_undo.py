@@ -47,6 +47,8 @@ def test_undo_reopens_an_accepted_suggestion(books, bank, site):  # noqa: F811
     assert "1 transaction restored." in get_page_text(page)
     assert (books.parts(row), "Nimbus Ltd" in get_page_text(page)) == ([], True)
     assert ">Undo<" not in page.content.decode()
+    _place, again = submit_form(site, find_undo_form(done))
+    assert "Already undone." in get_page_text(again)
 
 
 def test_undo_reopens_only_accepted_rest_of_split_transaction(books, bank, site):  # noqa: F811
