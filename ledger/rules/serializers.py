@@ -342,7 +342,7 @@ class ProposalSerializer(StrictSerializer):
     pl_type = fields.ChoiceField(choices=PlType.choices)
     counterparty = CounterpartyRef(allow_null=True)
     confidence = fields.NumberField(
-        help_text="From 0 to 1. At most 0.5 for the basis `account`, and where only the opposite direction agrees."
+        help_text="From 0 to 1, and at most 0.5 for the basis `account` and where only the opposite direction agrees."
     )
     basis = ProposalBasis()
 
