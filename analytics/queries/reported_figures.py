@@ -6,10 +6,11 @@ the invoices of a closed month can change later.
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from analytics.queries.balances import ONE_DAY
 from analytics.queries.cash_bridge import CashBridge, compute_cash_bridge
 from analytics.queries.runway import Runway, compute_runway
 from companies.models import Company
@@ -19,7 +20,6 @@ from ledger.money.rates import get_rate_table
 from planning.invoices.queries import DEFAULT_INTERVAL, compute_aging
 
 MAX_STORED_MONTHS = 13  # of those that are closed at once: the latest, back to its month of last year
-ONE_DAY = timedelta(days=1)
 
 StoredFigures = dict[str, Any]
 """Amounts as text in the base currency: `cash` by part of the bridge, `runway` by field, `aging` by bucket."""

@@ -32,10 +32,10 @@ from analytics.reports.profit_and_loss_table import (
 from companies.locales import get_current_locale
 from ledger.calc.months import add_months
 from ledger.models import EXPENSE_LINES, PlType
+from ledger.transactions.filter_fields import MAX_TEXT_LENGTH
 from ledger.transactions.pages.labels import HIDDEN_NAME, LINE_LABELS
 
 ZERO = Decimal(0)
-MAX_FILTER_TEXT_LENGTH = 500  # of a name in the list's filter
 BuildUrl = Callable[[str, str], str]
 """(name of a page, its query) -> URL; empty where the reader may not open it."""
 
@@ -212,7 +212,7 @@ def build_change_url(
     query = build_results_query(first, last, line=change.row.pl_type, categories=[change.row.category_id])
     if party is None:
         return build_url("transactions", query)
-    if party.party_count > 1 or not (party.id or 0 < len(party.name) <= MAX_FILTER_TEXT_LENGTH):
+    if party.party_count > 1 or not (party.id or 0 < len(party.name) <= MAX_TEXT_LENGTH):
         return ""
     if party.id:
         return build_url("transactions", f"{query}&counterpartyId={party.id}")
