@@ -53,6 +53,7 @@ class TransactionImportOutcome:
     booked: list[tuple[StoredTransaction, Entry]] = field(default_factory=list)  # pending rows, and what books them
     rows: SizedRows = field(default_factory=list)  # what is stored, or would be
     known: list[UUID] = field(default_factory=list)  # stored rows that it has too; they stay when theirs is undone
+    reported_balance: hooks.ReportedBalance | None = None  # that the balance column proves
 
     @property
     def known_count(self) -> int:
