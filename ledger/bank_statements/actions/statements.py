@@ -37,7 +37,7 @@ from ledger.bank_statements.queries.statement_accounts import (
     get_requested_account,
     list_account_labels,
 )
-from ledger.imports.actions.imports import SourceFile, TransactionImportOutcome, store_batch
+from ledger.imports.actions.imports import SourceFile, TransactionImportOutcome, notify_sender, store_batch
 from ledger.imports.calc.entries import Entry
 from ledger.imports.calc.entry_groups import EntryGroup, StoredTransaction, build_match_key
 from ledger.imports.calc.entry_matcher import MAX_BOOKING_DAYS
@@ -304,6 +304,7 @@ def store_import_batch(
         lapsed_transactions.edited_since_import().count() if decision.lapsed else 0,
     )
     delete_lapsed_transactions(change, batch, decision.lapsed)
+    notify_sender(change, batch)
     return batch
 
 
