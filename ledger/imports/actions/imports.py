@@ -54,12 +54,8 @@ class TransactionImportOutcome:
     booked: list[tuple[StoredTransaction, Entry]] = field(default_factory=list)  # pending rows, and what books them
     rows: SizedRows = field(default_factory=list)  # what is stored, or would be
     known: list[UUID] = field(default_factory=list)  # stored rows that it has too; they stay when theirs is undone
+    known_items: list[TransactionImportItem] = field(default_factory=list)  # rows that were stored already
     reported_balance: hooks.ReportedBalance | None = None  # that the balance column proves
-
-    @property
-    def known_count(self) -> int:
-        """The number of rows that were stored already, without those that book pending ones."""
-        return self.duplicates - len(self.booked)
 
     @property
     def bad(self) -> int:
@@ -235,6 +231,7 @@ def drop_duplicate_items(
         if has_trusted_id(row, request):
             item_key = (row.account_id, row.external_id or "")
             if item_key in known_ids:
+                outcome.known_items.append(row)
                 continue
             known_ids.add(item_key)
         new_rows.append(row)
@@ -315,7 +312,13 @@ def drop_stored_items(
     possible_duplicate_ids = {id(unit) for unit in ledger.list_possible_duplicates(groups)}
     outcome.possible_duplicates = len(possible_duplicate_ids)
     skipped_ids = possible_duplicate_ids if request.skip_possible_duplicates else set()
-    return [row for row, group in zip(rows, groups, strict=True) if group.new and id(group.entry) not in skipped_ids]
+    new_rows = []
+    for item, group in zip(rows, groups, strict=True):
+        if group.new and id(group.entry) not in skipped_ids:
+            new_rows.append(item)
+        elif not group.booked:
+            outcome.known_items.append(item)
+    return new_rows
 
 
 def add_pending_rows(

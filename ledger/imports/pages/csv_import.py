@@ -56,6 +56,7 @@ MAX_FILES = 20  # statements at once; their names and ids stand in an address
 ROWS_SHOWN = 10
 MAX_NAME_LENGTH = 100  # of the file, as it is shown
 BAD_ROWS_SHOWN = 100
+KNOWN_ROWS_SHOWN = 100
 BAD_ROWS_MESSAGE = gettext_lazy("Some rows have errors. Fix the file, change the columns or skip those rows.")
 LINES_SHOWN = 5  # of the file as it is, while its columns are not known
 
@@ -348,6 +349,7 @@ def preview_csv_import(
             outcome=outcome,
             account=account,
             first_rows=list(islice(outcome.rows, ROWS_SHOWN)),
+            known_rows=outcome.known_items[:KNOWN_ROWS_SHOWN],
             bad_rows=rows.list_bad_rows(outcome.errors[:BAD_ROWS_SHOWN]),
             balances=rows.balances,
             left_out=[

@@ -29,7 +29,7 @@ def format_import_outcome(page: CompanyPage, outcome: TransactionImportOutcome, 
             "{count} pending transaction is now booked.", "{count} pending transactions are now booked.", booked
         )
         parts.append(booked_sentence.format(count=format_count(booked)))
-    if known := outcome.known_count:
+    if known := len(outcome.known_items):
         known_sentence = ngettext("{count} duplicate skipped.", "{count} duplicates skipped.", known)
         parts.append(known_sentence.format(count=format_count(known)))
     if old := outcome.skipped_before_data_start:
