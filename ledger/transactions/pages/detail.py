@@ -15,7 +15,15 @@ from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
-from ledger.models import BulkOperation, Categorization, File, Source, Transaction, TransactionIsInitialBalance
+from ledger.models import (
+    TRANSFER_SYSTEM_KEY,
+    BulkOperation,
+    Categorization,
+    File,
+    Source,
+    Transaction,
+    TransactionIsInitialBalance,
+)
 from ledger.transactions.actions import transactions
 from ledger.transactions.actions.bulk_undo import record_undo
 from ledger.transactions.fields import NOTES, TRANSACTION_TEXTS
@@ -85,6 +93,10 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
         may_link=not row.is_initial
         and not closed
         and (row.is_open or any(part.counter_id is None for part in categorizations)),
+        may_create_leg=not closed
+        and not row.is_open
+        and any(is_unlinked_transfer(part) for part in categorizations)
+        and page.has_permission(Permission.ACCOUNTS_READ),
         settlements=get_settled_occurrences(company_id=row.company_id, transaction_ids=[row.id]).get(row.id, []),
         sees_plans=page.has_permission(Permission.PLANNING_READ),
         files=list(list_attached_files(page, row)),
@@ -105,6 +117,11 @@ def list_transaction_categorizations(row: Transaction) -> Any:
     """Return a transaction's categorizations in order, with related rows."""
     rows = Categorization.objects.for_company(row.company_id).filter(transaction_id=row.id)
     return rows.select_related("category", "counterparty", "counter__transaction").order_by("position", "id")
+
+
+def is_unlinked_transfer(categorization: Categorization) -> bool:
+    """Return whether a categorization says that money moved between own accounts, but not to where."""
+    return categorization.counter_id is None and categorization.category.system_key == TRANSFER_SYSTEM_KEY
 
 
 def build_categorization_line(categorization: Categorization, ledger_names: Any) -> dict[str, Any]:

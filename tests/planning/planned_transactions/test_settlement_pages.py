@@ -248,7 +248,11 @@ def test_invoice_without_match_is_settled_with_a_searched_transaction(owner, acm
 
 @pytest.mark.parametrize(
     ("query", "message"),
-    [({"day": "2025-02-30"}, "Must be a date (YYYY-MM-DD)."), ({"amount": "12.3.4"}, "Enter an amount such as"), ({"q": "a\0"}, "NUL")],
+    [
+        ({"day": "2025-02-30"}, "Must be a date (YYYY-MM-DD)."),
+        ({"amount": "12.3.4"}, "Enter an amount such as"),
+        ({"q": "a\0"}, "NUL"),
+    ],
 )
 def test_malformed_settlement_search_shows_an_error(owner, acme, invoice, book, query, message):
     paid = book(0, "500.00", "Client")
