@@ -30,6 +30,11 @@ from planning.planned_transactions.pages.planned_transactions import (
     list_hidden_fields,
     list_visible_account_names,
 )
+from planning.planned_transactions.pages.write_off_undo import (
+    WRITE_OFFS_FIELD,
+    WRITTEN_OFF_PARAMETER,
+    format_write_off,
+)
 from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 from planning.planned_transactions.queries.occurrences import PlannedOccurrence, get_planned_occurrence
 from planning.planned_transactions.queries.settlement_candidates import (
@@ -277,15 +282,19 @@ def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> 
             reason=page.request.POST.get("reason", "").strip()[:MAX_REASON_LENGTH] or _("Written off"),
         )
         return redirect_after_occurrence_change(
-            page, planned, format_occurrence_message(_("{name} on {day} written off."), planned, original)
+            page,
+            planned,
+            format_occurrence_message(_("{name} on {day} written off."), planned, original),
+            written_off=format_write_off(planned.id, planned.start_date if planned.frequency is None else original),
         )
     return page.redirect("planned-one", planned_id=planned_id)
 
 
 @company_page(writes=Permission.PLANNING_WRITE)
 def unsettle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpResponse:
-    """Remove the settlement of an occurrence."""
+    """Remove settlements of an occurrence: one, its write-offs, or all."""
     original = parse_day_or_404(day)
+    write_offs_only = WRITE_OFFS_FIELD in page.request.POST
     with page.handle_errors():
         planned = settlements.unsettle_occurrence(
             company=page.company,
@@ -293,28 +302,34 @@ def unsettle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> H
             planned_id=planned_id,
             original_date=original,
             transaction_id=page.request.POST.get("transactionId") or None,
+            write_offs_only=write_offs_only,
         )
-        return redirect_after_occurrence_change(
-            page, planned, format_occurrence_message(_("{name} on {day} is no longer settled."), planned, original)
-        )
+        text = _("{name} on {day} is no longer settled.")
+        if write_offs_only:
+            text = _("{name} on {day} is no longer written off.")
+        return redirect_after_occurrence_change(page, planned, format_occurrence_message(text, planned, original))
     return page.redirect("planned-one", planned_id=planned_id)
 
 
 def redirect_after_occurrence_change(
-    page: CompanyPage, planned: PlannedTransaction, message: str, *, settled: str = ""
+    page: CompanyPage, planned: PlannedTransaction, message: str, *, settled: str = "", written_off: str = ""
 ) -> HttpResponse:
     """Redirect to the page of the button: the cash plan, the inbox or the planned transaction.
 
     Args:
         settled: the occurrence that was just settled, for the undo link of the inbox.
+        written_off: the occurrence that was just written off, for the undo of the other pages.
     """
     return_page = RETURN_PAGES.get(page.request.POST.get("from", ""))
     if return_page == "inbox":
         messages.success(page.request, message)
         return redirect(build_inbox_url(page, page.request.POST.get("next"), settled=settled))
-    if return_page:
-        return page.redirect_with_message(message, return_page)
-    return page.redirect_with_message(message, "planned-one", planned_id=planned.id)
+    response = (
+        page.redirect_with_message(message, return_page)
+        if return_page
+        else page.redirect_with_message(message, "planned-one", planned_id=planned.id)
+    )
+    return redirect(f"{response['Location']}?{WRITTEN_OFF_PARAMETER}={written_off}") if written_off else response
 
 
 def describe_payment(page: CompanyPage, planned: PlannedTransaction, original: dt.date) -> str:
