@@ -50,6 +50,7 @@ from ledger.transactions.pages.transaction_form import (
     render_transaction_form,
 )
 from ledger.transactions.pages.transaction_history import list_transaction_history
+from ledger.transactions.queries.possible_duplicates import MAX_DAYS_APART, list_possible_duplicates
 from ledger.transactions.representation import get_settled_occurrences
 
 MAX_UNATTACHED_FILES = 20  # files offered for linking
@@ -97,6 +98,7 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
         and not row.is_open
         and any(is_unlinked_transfer(part) for part in categorizations)
         and page.has_permission(Permission.ACCOUNTS_READ),
+        duplicates=list_duplicate_lines(page, row),
         settlements=get_settled_occurrences(company_id=row.company_id, transaction_ids=[row.id]).get(row.id, []),
         sees_plans=page.has_permission(Permission.PLANNING_READ),
         files=list(list_attached_files(page, row)),
@@ -111,6 +113,14 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
         changer=actors.get(row.last_updated_user_id or "", _("System")),
         assignee=actors.get(row.assigned_user_id or ""),
     )
+
+
+def list_duplicate_lines(page: CompanyPage, row: Transaction) -> list[dict[str, Any]]:
+    """Return the payments that the transaction may repeat or that may repeat it, each with its pair to dismiss."""
+    if row.amount_value >= 0 or row.pending or not row.from_to or row.transferred_value:
+        return []
+    duplicates = list_possible_duplicates(page.company, start=row.date, end=row.date + MAX_DAYS_APART, of=row)
+    return [{"row": pair.earlier if pair.row.id == row.id else pair.row, "pair": pair} for pair in duplicates]
 
 
 def list_transaction_categorizations(row: Transaction) -> Any:
