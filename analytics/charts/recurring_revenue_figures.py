@@ -36,12 +36,12 @@ def get_measure(name: str) -> RevenueMeasure:
     if name == "cmrr":
         return recurring_revenue_sections.COMMITTED
     if name == "arr":
-        return RevenueMeasure("ARR", "ARR", gettext("Twelve times MRR at the end of each month."))
+        return RevenueMeasure(name, "ARR", "ARR", gettext("Twelve times MRR at the end of each month."))
     if name == "carr":
         carr = gettext("Committed ARR")
-        return RevenueMeasure(carr, carr, gettext("Twelve times committed MRR at the end of each month."), True)
+        return RevenueMeasure(name, carr, carr, gettext("Twelve times committed MRR at the end of each month."))
     lead = gettext("MRR at the end of each month, counted from the effective date.")
-    return RevenueMeasure("MRR", "MRR", lead)
+    return RevenueMeasure(name, "MRR", "MRR", lead)
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,21 +184,6 @@ def test_customers_can_be_downloaded(viewer, acme, customer_ids):
     assert next(row for row in rows if row[0] == "Initech")[1:] == ["2023-03", "1", "150.00"]
 
 
-def test_figures_lead_to_the_events_of_their_months(viewer, api, acme, customer_ids):
-    html = viewer.get(build_page_path(acme), {"startMonth": "2024-01", "endMonth": "2024-12"}).content.decode()
-    links = {unescape(link) for link in re.findall(r'href="([^"]*/events\?[^"]+)"', html)}
-    months = {f"2024-{month:02}" for month in range(1, 13)}
-    assert months <= {re.search(r"startMonth=(\S{7})", link)[1] for link in links}
-    whole_year = next(link for link in links if "startMonth=2024-01&endMonth=2024-12" in link)
-    seen = get_page_text(viewer.get(whole_year))
-    assert "Events from Jan 2024 to Dec 2024." in seen
-    assert "several events of a customer are one movement, and exchange rates have no event" in seen
-    assert '?startMonth=2024-01&amp;endMonth=2024-12">Show the bridge' in viewer.get(whole_year).content.decode()
-    may = viewer.get(next(link for link in links if "startMonth=2024-05&endMonth=2024-05" in link))
-    days = [each["effectiveDate"] for each in api.get("subscription_events?limit=1000").json()]
-    assert may.content.decode().count('<td class="date">') == len([day for day in days if day[:7] == "2024-05"]) == 1
-
-
 def test_recurring_revenue_period_links_keep_other_parameters(viewer, acme, customer_ids):
     html = viewer.get(build_page_path(acme), {"mrrType": "arr", "measure": "customers"}).content.decode()
     start = format_month(add_months(RUNNING, -5))
