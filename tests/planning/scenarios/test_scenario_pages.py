@@ -71,6 +71,22 @@ def test_changes_are_added_in_the_words_of_finance(acme, pages, scenario, plan_r
     assert [each["kind"] for each in scenario.changes] == ["scale", "stop", "shift"]
 
 
+def test_percentages_of_one_target_apply_one_after_another_and_the_page_says_so(api, acme, pages, scenario, plan_rent):
+    rent = plan_rent()
+    halved = {"target": f"plannedTransactionId:{rent['id']}", "percent": "-50"}
+    for count in (1, 2):
+        assert add(pages, scenario, "price", **halved).status_code == 303
+        shown = read(pages, f"/planned/scenarios/{scenario.id}")
+        assert ("−50% twice leaves 25%" in shown) is (count == 2)
+    end = day_in_month(6)
+    plain = api.post("data/forecastCashFlowTimeSeries", {"endDate": end}).json()["plannedOutflow"]
+    body = {"endDate": end, "scenarioId": str(scenario.id)}
+    changed = api.post("data/forecastCashFlowTimeSeries", body).json()["plannedOutflow"]
+    total, quarter = (sum(each["value"] for each in series) for series in (plain, changed))
+    assert total > 0
+    assert round(quarter * 4, 2) == round(total, 2)
+
+
 @pytest.mark.parametrize(
     ("kind", "form", "field"),
     [
