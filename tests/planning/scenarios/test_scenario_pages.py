@@ -272,11 +272,22 @@ def test_hire_with_a_category_changes_cash_and_planned_result_once(api, acme, pa
     assert changed_cash - cash == -3 * 5000  # three payments
 
 
-def test_hire_with_a_negative_cost_is_money_out(pages, scenario):
-    form = {"name": "Engineer", "amountValue": "-5,000.00", "startDate": day_in_month(3)}
+@pytest.mark.parametrize("cost", ["-5,000.00", "(5,000.00)", "€ (5,000.00)"])
+def test_hire_with_a_negative_cost_is_money_out(pages, scenario, cost):
+    form = {"name": "Engineer", "amountValue": cost, "startDate": day_in_month(3)}
     assert add(pages, scenario, "hire", **form).status_code == 303
     scenario.refresh_from_db()
     assert [each["plannedTransaction"]["amountValue"] for each in scenario.changes] == ["-5000.00"]
+
+
+@pytest.mark.parametrize("field", ["amountValue", "oneOffValue"])
+def test_hire_without_cost_is_refused(pages, scenario, field):
+    answer = add(pages, scenario, "hire", **HIRE | {field: "0.00"})
+    assert answer.status_code == 400
+    shown = unescape(answer.content.decode())
+    assert f'id="{field}-error">Enter an amount other than 0.<' in shown
+    scenario.refresh_from_db()
+    assert scenario.changes == []
 
 
 def test_hire_without_a_category_changes_cash_only(pages, scenario):
