@@ -30,7 +30,7 @@ from analytics.queries.customers import (
     list_customer_ids,
     list_customer_lines,
 )
-from companies.pages.context import CompanyPage, company_page
+from companies.pages.context import CompanyPage, InvalidListPage, company_page
 from companies.pages.sheets import (
     SheetStyle,
     build_csv_response,
@@ -248,10 +248,10 @@ def parse_page_number(text: str) -> int:
     """Parse the page number.
 
     Raises:
-        Http404: it is none.
+        InvalidListPage: it is none.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= MAX_PAGE_NUMBER):
-        raise Http404
+        raise InvalidListPage
     return int(text)
 
 

@@ -25,7 +25,7 @@ INVALID_DATE_TEXT = gettext_lazy("Enter a date such as 2026-03-31.")
 @company_page(reads=Permission.AUDIT_READ)
 def show_audit_log(page: CompanyPage) -> HttpResponse:
     """Show the matching audit entries, newest first, with the changed fields."""
-    form = BoundForm(values={name: page.request.GET.get(name, "").replace("\0", "").strip() for name in FILTER_FIELDS})
+    form = BoundForm(values={name: page.request.GET.get(name, "").strip() for name in FILTER_FIELDS})
     people = list_actor_choices(page)
     rows, cursor = page.paginate(
         filter_audit_entries(page, form, people), order=("-time", "-id"), limit=ENTRIES_PER_PAGE
@@ -55,7 +55,7 @@ def filter_audit_entries(page: CompanyPage, form: BoundForm, people: Iterable[tu
     if filters["kind"]:
         rows = rows.filter(entity_type=filters["kind"])
     if filters["thing"]:
-        rows = rows.filter(entity_id=filters["thing"])
+        rows = rows.filter(entity_id=filters["thing"]) if "\0" not in filters["thing"] else rows.none()
     first_day, last_day = parse_filter_date(form, "from"), parse_filter_date(form, "to")
     if first_day and last_day and last_day < first_day:
         form.errors["to"] = _("Must not be before the first day.")

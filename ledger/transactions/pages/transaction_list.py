@@ -18,7 +18,7 @@ from companies.api.fields import get_first_message
 from companies.api.pagination import build_cursor, list_keyset_page, reverse_order
 from companies.errors import ValidationFailed
 from companies.models import Currency, parse_id
-from companies.pages.context import ROWS_PER_PAGE, CompanyPage, get_signed_in_user
+from companies.pages.context import ROWS_PER_PAGE, CompanyPage, InvalidListPage, get_signed_in_user
 from companies.pages.forms import BoundForm, parse_form_amounts
 from companies.permissions import Permission
 from companies.versions import compute_version
@@ -223,11 +223,10 @@ def render_transaction_list(
 ) -> HttpResponse:
     """Render a page of the list; with status 400 if a filter or bulk form has errors."""
     list_query, ledger_names = parse_list_query(page), load_visible_names(page)
-    list_page = ListPage()
     try:
         list_page = load_list_page(page, list_query)
-    except ValidationError as error:
-        add_filter_errors(list_query.form, error)
+    except ValidationError:
+        raise InvalidListPage from None
     bulk = bulk or BoundForm(values={})
     query = page.request.GET.copy()
     for name in VIEW_PARAMETERS:
