@@ -73,11 +73,11 @@ def close_months(
     if get_last_day_of_month(month) >= today:
         raise MonthNotOver
     with change_company(company, context=context) as change:
-        if company.closed_through is not None and month <= company.closed_through:
-            raise AlreadyClosed
         first = find_first_booked_month(company)
         if first is None or month < first:
             raise MonthBeforeData
+        if company.closed_through is not None and month <= company.closed_through:
+            raise AlreadyClosed
         rates = get_rate_table()
         months = list_months_to_close(company, month)
         checks = check_months(company, months, today=today, rates=rates)

@@ -54,7 +54,7 @@ def test_closing_closes_every_open_month_before(api, books, bank, march, close):
 
 @pytest.mark.parametrize(
     ("month", "status", "code"),
-    [("2026-03", 409, "already_closed"), ("2026-02", 409, "already_closed"), ("2026-13", 400, "validation_failed")],
+    [("2026-03", 409, "already_closed"), ("2026-02", 400, "month_before_data"), ("2026-13", 400, "validation_failed")],
 )
 def test_closing_is_refused(api, march, close, month, status, code):
     close()
