@@ -233,6 +233,7 @@ def render_transaction_list(
         query.pop(name, None)
     filters = urlencode(list_query_items(query))
     totals = compute_list_totals(page, list_query)
+    sums = sum_by_currency(list_query.rows) if list_page.rows else None
     return page.render(
         "ledger/transactions/transactions.html",
         status=200 if list_query.form.is_valid and bulk.is_valid else 400,
@@ -253,7 +254,8 @@ def render_transaction_list(
         ),
         more_open=any(list_query.form.values[name] or name in list_query.form.errors for name in MORE_FILTERS),
         lines=build_transaction_lines(page, list_page.rows, ledger_names, shares=totals.shares),
-        sums=sum_by_currency(list_query.rows) if list_page.rows else None,
+        sums=sums,
+        converts=sums is not None and any(currency != page.company.base_currency for _amount, currency in sums.amounts),
         total=totals.total,
         next=urlencode([*list_query_items(query), ("cursor", list_page.later)]) if list_page.later else None,
         previous=urlencode([*list_query_items(query), ("before", list_page.earlier)]) if list_page.earlier else None,
