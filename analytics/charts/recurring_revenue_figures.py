@@ -64,7 +64,7 @@ FIGURE_LABELS = {
     "grr": (_("Gross revenue retention"), _("same customers, without expansion")),
     "customer-churn": (_("Customer churn"), _("of customers 12 months ago")),
     "revenue-churn": (_("Revenue churn"), _("of MRR 12 months ago")),
-    "quick-ratio": (_("Quick ratio"), _("MRR gained ÷ MRR lost, 12 months")),
+    "quick-ratio": (_("Quick ratio"), _("(new + expansion + reactivation) ÷ (contraction + churn), 12 months")),
 }
 
 
@@ -121,6 +121,7 @@ def build_cohort_sheet(data: RecurringRevenueData, style: SheetStyle) -> Sheet:
             for cohort in cohorts
         ],
         style=style,
+        shows_money=not by_customers and data.params.cohort_unit != "percent",
     )
 
 

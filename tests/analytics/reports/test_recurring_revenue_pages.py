@@ -150,6 +150,8 @@ def test_cohort_table_matches_api(viewer, api, acme, customer_ids, measure, unit
     query = {"startMonth": "2023-12", "endMonth": "2024-12", "measure": measure}
     answer = viewer.get(build_page_path(acme), query | {"unit": "cents", "cohortUnit": unit})
     assert f'<h2 id="cohorts-heading">{title}</h2>' in answer.content.decode()
+    unit_text = " in EUR" if (measure, unit) == ("revenue", "value") else ""
+    assert f'<caption class="sr">{title}{unit_text}</caption>' in answer.content.decode()
     shown = {unit} ^ {"percent", "value"}
     (other,) = re.findall(r'href="\?([^"#]*)#cohorts-heading">', answer.content.decode())
     assert ("cohortUnit=value" in other) is ("value" in shown)
