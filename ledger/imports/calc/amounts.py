@@ -41,9 +41,9 @@ class BankAmount(NamedTuple):
 _SAME = str.maketrans({"\u2212": "-", "\u2013": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
 _WORD = r"[A-Za-z]{0,2}[$€£¥₩₪₹฿₺₱₽₴₫₦₸₼₾]|[^\W\d_]{1,5}\.?"
 _TEXT = re.compile(
-    rf"(?P<open>\()?\s*+(?P<before>[+-])?\s*+(?P<front>{_WORD})?\s*+(?P<between>[+-])?\s*+"
+    rf"(?P<open>\()?\s*+(?P<before>[+-])?\s*+(?P<front>{_WORD})?\s*+(?P<between>[+-])?\s*+(?P<inner_open>\()?\s*+"
     rf"(?P<number>[0-9](?:[0-9.,' ]*[0-9.,])?|[.,][0-9]+)"
-    rf"\s*+(?P<behind>[+-])?\s*+(?P<back>{_WORD})?\s*+(?P<last>{_WORD})?\s*+(?P<close>\))?"
+    rf"\s*+(?P<inner_close>\))?\s*+(?P<behind>[+-])?\s*+(?P<back>{_WORD})?\s*+(?P<last>{_WORD})?\s*+(?P<close>\))?"
 )
 
 
@@ -63,6 +63,7 @@ _USUAL = {  # as most amounts are written, which are read at once
     DecimalMark.POINT: re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3}){0,4}\.[0-9]{2}"),
     DecimalMark.COMMA: re.compile(r"-?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3}){0,4}|[1-9][0-9]{0,14}),[0-9]{2}"),
 }
+BRACKET_GROUPS = (("open", "inner_open"), ("inner_close", "close"))  # around all of it, or its number alone
 _LIKE_AMOUNT = re.compile(r"[^0-9]{0,12}[0-9][0-9.,'\u2019\s]*[^0-9]{0,16}")
 OUT_MARKS = {"dr", "db", "d", "s", "dt", "deb"}
 IN_MARKS = {"cr", "c", "h", "kt", "cred", "k"}
@@ -77,6 +78,8 @@ def parse_bank_amount(text: str, mark: DecimalMark) -> str:
     >>> parse_bank_amount("1,234.50", DecimalMark.POINT), parse_bank_amount("-1.234,50 €", DecimalMark.COMMA)
     ('1234.50', '-1234.50')
     >>> parse_bank_amount("(12.00)", DecimalMark.POINT), parse_bank_amount("12,00 Dr", DecimalMark.COMMA)
+    ('-12.00', '-12.00')
+    >>> parse_bank_amount("(12.00) EUR", DecimalMark.POINT), parse_bank_amount("$(12.00)", DecimalMark.POINT)
     ('-12.00', '-12.00')
     """
     if mark is DecimalMark.POINT and type(text) is str and _PLAIN.fullmatch(text):
@@ -106,14 +109,14 @@ def parse_bank_money(text: str, mark: DecimalMark) -> BankAmount:
     signs = [sign for sign in match.group("before", "between", "behind") if sign]
     currencies, marked = _read_words(match, text)
     whole, cents = re.sub(r"[^0-9]", "", number["whole"]), number["cents"] or ""
-    brackets = bool(match["open"])
-    if not (whole or cents) or len(signs) + brackets + bool(marked) > 1 or brackets != bool(match["close"]):
+    opened, closed = ([part for part in match.group(*names) if part] for names in BRACKET_GROUPS)
+    if not (whole or cents) or len(signs) + len(opened) + bool(marked) > 1 or len(opened) != len(closed):
         raise UnreadableValueError("“{text}” is not a valid amount.", text=text[:40])
     whole = whole.lstrip("0")
     if len(whole) > MAX_DIGITS:
         raise build_amount_too_large_error(text)
     amount = (whole or "0") + (f".{cents}" if cents else "")
-    negative = (brackets or "-" in signs or marked == "-") and amount.strip("0.")
+    negative = (opened or "-" in signs or marked == "-") and amount.strip("0.")
     return BankAmount(f"-{amount}" if negative else amount, currencies)
 
 

@@ -155,6 +155,13 @@ def test_amounts_in_cents_are_converted_on_page(editor, acme, bank):
     assert [row[1] for row in list_stored(acme)] == ["-500.00", "120.50"]
 
 
+@pytest.mark.parametrize(("before", "after"), [("", " EUR"), ("EUR ", ""), ("€", "")])
+def test_amounts_in_parentheses_beside_their_currency_are_negative(take, acme, bank, before, after):
+    rows = f"2024-03-24,Rent,{before}(20.00){after}\n2024-03-25,Sale,{before}8.00{after}\n"
+    assert take(f"Date,Description,Amount\n{rows}".encode(), accountId=bank)["count"] == 2
+    assert list_stored(acme) == [("2024-03-24", "-20.00", "EUR"), ("2024-03-25", "8.00", "EUR")]
+
+
 # ---------------------------------------------------------------------------------------------- dates
 
 
