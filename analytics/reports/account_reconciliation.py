@@ -7,7 +7,7 @@ from decimal import Decimal
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from companies.pages.context import CompanyPage
@@ -29,7 +29,7 @@ class ReconciliationLine:
     file: str
     file_address: str  # empty without the permission to read transactions
     days_address: str
-    is_replaced: bool  # a later statement of the same day and currency decides
+    is_replaced: bool  # a later statement in the currency that includes the day decides
 
     @property
     def missing_amount(self) -> Decimal:
@@ -41,31 +41,35 @@ def list_reconciliation_rows(page: CompanyPage, account: Account) -> tuple[list[
     """Return (rows of `GET accounts/{id}/reconciliation`, cursor of earlier ones), latest first."""
     rows = Statement.objects.for_company(page.company.id).for_account(account.id).with_closing_balance()
     statements, cursor = page.paginate(rows, order=("-day", "-id"))
-    comparisons = compare_statement_balances(
-        page.company, [*statements, *(find_statement_before(rows, statements[-1]) if cursor else [])]
-    )
+    compared = [*statements, *(find_statement_before(rows, statements[-1]) if cursor else [])]
+    replaced_ids = find_replaced_ids(rows, compared)
+    comparisons = compare_statement_balances(page.company, compared)
     can_list = page.has_permission(Permission.TRANSACTIONS_READ)
     files = ImportBatch.objects.for_company(page.company.id).filter(id__in={row.import_batch_id for row in statements})
     names = {row.id: row.filename or "" for row in files} if statements and can_list else {}
     transactions_url = reverse("transactions", args=[page.company.id]) if can_list else ""
-    replaced_ids = find_replaced_ids(rows, statements)
+    deciding = [each for each in comparisons if each.statement.id not in replaced_ids]
     return [
         build_reconciliation_row(
             row,
-            find_previous_comparison(row, comparisons[place + 1 :]),
+            find_previous_comparison(row, deciding),
             file=names.get(row.statement.import_batch_id, ""),
             transactions_url=transactions_url,
             is_replaced=row.statement.id in replaced_ids,
         )
-        for place, row in enumerate(comparisons[: len(statements)])
+        for row in comparisons[: len(statements)]
     ], cursor
 
 
 def find_replaced_ids(rows: QuerySet[Statement], statements: Sequence[Statement]) -> set[UUID]:
-    """Return the ids of statements after which another one of the same day and currency was imported."""
-    of_days = rows.filter(day__in={row.day for row in statements}) if statements else rows.none()
-    latest = of_days.order_by("day", "currency", "-created_time", "-id").distinct("day", "currency")
-    return {row.id for row in statements} - set(latest.values_list("id", flat=True))
+    """Return the ids of statements after which another one in the currency was imported that includes their day."""
+    day = OuterRef("day")
+    including = rows.filter(Q(day=day) | Q(day__gt=day, start_date__lte=day), currency=OuterRef("currency"))
+    later = including.filter(
+        Q(created_time__gt=OuterRef("created_time")) | Q(created_time=OuterRef("created_time"), id__gt=OuterRef("id"))
+    )
+    replaced = rows.filter(Exists(later), id__in=[row.id for row in statements])
+    return set(replaced.values_list("id", flat=True))
 
 
 def find_statement_before(rows: QuerySet[Statement], last: Statement) -> QuerySet[Statement]:
@@ -74,16 +78,19 @@ def find_statement_before(rows: QuerySet[Statement], last: Statement) -> QuerySe
     return rows.filter(earlier, currency=last.currency).order_by("-day", "-id")[:1]
 
 
-def find_previous_comparison(
-    row: ComparedBalance, earlier_comparisons: list[ComparedBalance]
-) -> ComparedBalance | None:
-    """Return the previous comparison of another day in the same currency, as far as the page goes and one further."""
+def find_previous_comparison(row: ComparedBalance, comparisons: list[ComparedBalance]) -> ComparedBalance | None:
+    """Return the comparison of the latest earlier day in the currency, as far as the page goes and one further.
+
+    Args:
+        comparisons: latest first.
+    """
     statement = row.statement
     return next(
         (
             each
-            for each in earlier_comparisons
-            if each.statement.currency == statement.currency and each.statement.day != statement.day
+            for each in comparisons
+            if each.statement.currency == statement.currency
+            and (each.statement.day or date.min) < (statement.day or date.min)
         ),
         None,
     )

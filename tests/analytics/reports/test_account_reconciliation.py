@@ -69,9 +69,33 @@ def test_latest_statement_of_a_day_decides_on_the_account_page(api, alice, acme,
     right = build_camt(build_statement(start="2026-01-01", end="2026-01-31", opening="100", closing="60"))
     assert upload_statement(api, right, "right.xml").status_code == 200
     shown = parse_reconciliation_table(get_account_page(alice, acme, main))
-    assert [row[3] for row in shown] == ["none", "€10.00", "none"]
+    assert [row[3] for row in shown] == ["none", "–", "none"]
     assert "look for" not in shown[1][4]
-    assert "Replaced by a later statement of this day." in shown[1][4]
+    assert "Replaced by a later statement that includes this day." in shown[1][4]
+
+
+def test_later_statement_that_includes_the_day_decides_on_the_account_page(api, alice, acme, main):
+    """The first file was exported in the middle of its last day."""
+    first = build_simple_camt("-40.00", end="2026-01-15")
+    rest = build_simple_camt("-5.00", "-2.00", start="2026-01-15", end="2026-01-31", day="2026-01-15", opening="60.00")
+    for content, name in ((first, "first.xml"), (rest, "rest.xml")):
+        assert upload_statement(api, content, name).status_code == 200
+    shown = parse_reconciliation_table(get_account_page(alice, acme, main))
+    assert [row[:4] for row in shown] == [
+        ["31 Jan 2026", "€53.00", "€53.00", "none"],
+        ["15 Jan 2026", "€60.00", "€53.00", "–"],
+    ]
+    assert "Replaced by a later statement that includes this day." in shown[1][4]
+    assert "ook for" not in shown[1][4]
+
+
+def test_earlier_statement_does_not_replace_the_balance_of_a_later_import(api, alice, acme, main):
+    january = build_simple_camt("-40.00")
+    middle = build_camt(build_statement(start="2026-01-01", end="2026-01-15", opening="100", closing="70"))
+    for content, name in ((january, "january.xml"), (middle, "middle.xml")):
+        assert upload_statement(api, content, name).status_code == 200
+    shown = parse_reconciliation_table(get_account_page(alice, acme, main))
+    assert [row[3] for row in shown] == ["none", "€10.00"]
 
 
 def test_account_page_hides_reconciliation_without_statements(alice, acme, main):
