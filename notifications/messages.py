@@ -99,6 +99,9 @@ def describe_import(facts: MessageFacts) -> tuple[str, str]:
             "{n} is before the data start date.", "{n} are before the data start date.", skipped_count
         )
         parts.append(skipped_text.format(n=format_count(skipped_count)))
+    if closed_count := facts.get("skippedClosed"):
+        closed_text = ngettext("{n} in a closed month left out.", "{n} in closed months left out.", closed_count)
+        parts.append(closed_text.format(n=format_count(closed_count)))
     if filename := facts.get("filename"):
         parts.append(_("File: {filename}").format(filename=filename))
     title = ngettext("{n} transaction imported", "{n} transactions imported", count).format(n=format_count(count))

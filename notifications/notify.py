@@ -239,6 +239,7 @@ def notify_import_finished(
     count: int,
     skipped_before_data_start: int,
     duplicates: int,
+    skipped_closed: int = 0,
     filename: str | None = None,
 ) -> None:
     """Notify that an import was stored; `count` is the number of new rows, `filename` the file that it came in."""
@@ -252,6 +253,7 @@ def notify_import_finished(
         entity_id=import_id,
         count=count,
         skippedBeforeDataStart=skipped_before_data_start,
+        skippedClosed=skipped_closed,
         duplicates=duplicates,
         **named,
     )

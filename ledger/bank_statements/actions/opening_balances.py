@@ -32,24 +32,26 @@ def is_first_opening_statement(change: CompanyChange, account: Account) -> bool:
 
 def update_opening_balance(
     change: CompanyChange, account: Account, *, is_first: bool, is_empty: bool = False, skips_closed: bool = False
-) -> bool:
+) -> None:
     """Set the account's initial balance to the opening balance of its earliest statement, on the day before it.
 
     Transactions from notifications before that day are subtracted, and the balance is dated before them. An
-    initial balance set by hand stays; a statement of an earlier period moves one set by a later statement.
+    initial balance set by hand stays; a statement of an earlier period moves one set by a later statement. What
+    falls in closed months is set on the first open day.
 
     Args:
         is_first: result of ``is_first_opening_statement``.
         is_empty: the account is empty, so statements whose balance changed have lost their transactions and do
             not count.
-        skips_closed: leave out a balance in a closed month instead of refusing it.
+        skips_closed: set a new balance after the closed months, and leave a stored one, instead of refusing the
+            change of a closed month.
 
-    Returns: False if the balance was left out. Raises: PeriodClosed.
+    Raises: PeriodClosed.
     """
     company = change.company
     initial = find_initial_balance(account=account)
     if (initial is None and not is_first) or (initial is not None and initial.provider_data != OPENED_BY_STATEMENT):
-        return True
+        return
     statements = (
         Statement.objects.for_company(company.id).for_account(account.id).filter(currency=account.default_currency)
     )
@@ -60,14 +62,17 @@ def update_opening_balance(
     if earliest is None or earliest.start_date is None:
         if initial is not None:
             delete_transaction_rows(change, [initial.id])
-        return True
+        return
     start, earlier_bookings = earliest.start_date, sum_earlier_bookings(change, account, earliest.start_date)
     day = min(start, earlier_bookings.first or start) - ONE_DAY
     amount = (earliest.opening_balance or Decimal(0)) - earlier_bookings.total
-    if is_day_closed(company, day) and (initial is None or (initial.date, initial.amount_value) != (day, amount)):
-        if skips_closed:
-            return False
-        raise PeriodClosed.for_company(company, "#/file")
+    if company.closed_through is not None and is_day_closed(company, day):
+        is_current = initial is not None and initial.amount_value == amount and day <= initial.date <= start
+        if not is_current and not skips_closed:
+            raise PeriodClosed.for_company(company, "#/file")
+        if initial is not None:
+            return
+        day = company.closed_through + ONE_DAY
     row = set_initial_balance(
         company=company,
         context=change.context,
@@ -76,7 +81,6 @@ def update_opening_balance(
         amount=format_plain_amount(amount, earliest.currency),
     )
     Transaction.objects.for_company(company.id).filter(id=row.id).update(provider_data=OPENED_BY_STATEMENT)
-    return True
 
 
 class EarlierBookings(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 
 from ledger.bank_statements.parsers import models
@@ -23,14 +23,46 @@ class StatementOutcome:
     count: int = 0
     duplicates: int = 0  # those that are booked now or have lapsed among them
     skipped: list[Entry] = field(default_factory=list)
+    data_start: date | None = None
+    closed_through: date | None = None  # the last closed day, if new entries up to it are left out
     ledger_balance: Decimal | None = None
 
     def split_entries_at(self, data_start: date | None) -> None:
         """Set the entries to import, and those before the start of the books, which are left out."""
+        self.data_start = data_start
         self.entries = self.statement.entries
         if data_start is not None and any(each.day < data_start for each in self.entries):
             self.skipped = [each for each in self.entries if each.day < data_start]
             self.entries = [each for each in self.entries if each.day >= data_start]
+
+    @property
+    def counted_from(self) -> date | None:
+        """The first day of which the ledger has entries, where those of earlier days are left out."""
+        days = [self.data_start] if self.data_start and self.skipped else []
+        first, last = self.statement.first_day, self.statement.last_day
+        if self.closed_through and first and last and first <= self.closed_through < last:
+            days.append(self.closed_through + timedelta(days=1))
+        return max(days, default=None)
+
+    @property
+    def start_date(self) -> date | None:
+        """The first day of which the ledger has entries."""
+        start, counted_from = self.statement.first_day, self.counted_from
+        return max(start, counted_from) if start and counted_from else start
+
+    @property
+    def opening_balance(self) -> Decimal | None:
+        """The balance before the first day of which the ledger has entries; None where all of them are left out."""
+        opening, last_day, counted_from = self.statement.opening, self.statement.last_day, self.counted_from
+        if opening is None or (self.closed_through and last_day and last_day <= self.closed_through):
+            return None
+        if counted_from is None:
+            return opening
+        return opening + sum(
+            Decimal(entry.amount)
+            for entry in self.statement.entries
+            if entry.day < counted_from and not entry.pending and entry.currency == self.statement.currency
+        )
 
     @property
     def pending(self) -> int:
@@ -86,11 +118,10 @@ class StatementImportResult:
     left_out_files: list[str] = field(default_factory=list)  # of an archive, that are no statements
     possible_duplicates: int = 0  # new ones with the day and amount of one that is there
     skips_closed: bool = False  # whether new entries in closed months are left out
-    openings_closed: int = 0  # initial balances in closed months that were left out
 
     @property
     def skipped_closed(self) -> int:
-        return sum(statement_outcome.skipped_closed for statement_outcome in self.statements) + self.openings_closed
+        return sum(statement_outcome.skipped_closed for statement_outcome in self.statements)
 
     @property
     def count(self) -> int:

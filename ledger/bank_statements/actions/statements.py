@@ -116,10 +116,8 @@ def store_entries(change: CompanyChange, result: StatementImportResult, file: So
     }
     create_statements(change, result.statements, batch, number_by_account)
     for account in accounts.values():
-        if not update_opening_balance(
-            change, account, is_first=is_first_by_account[account.id], skips_closed=result.skips_closed
-        ):
-            result.openings_closed += 1
+        is_first = is_first_by_account[account.id]
+        update_opening_balance(change, account, is_first=is_first, skips_closed=result.skips_closed)
         reconcile_account(change, account)
     compare_ledger_balances(change, result)
 
@@ -142,6 +140,7 @@ def match_entries(change: CompanyChange, result: StatementImportResult, *, detai
     for statement_outcome in result.statements:
         statement_outcome.split = details
         statement_outcome.split_entries_at(data_start)
+        statement_outcome.closed_through = change.company.closed_through if result.skips_closed else None
     account_ids = {statement_outcome.account.id for statement_outcome in result.statements}
     final_days = find_final_statement_days(change.company, account_ids)
     rows = list(iterate_candidate_rows(change.company, result.statements, account_ids))
@@ -235,7 +234,7 @@ def iterate_candidate_rows(
     on_accounts = Q(account_id__in=account_ids) | Q(as_told__isnull=False)
     if not rows.filter(on_accounts).exists():
         return
-    match_keys, days, amounts = KeyHashes(), set(), set()  # type: tuple[KeyHashes, set[date], set[Decimal]]
+    match_keys, days, amounts = KeyHashes(), set[date](), set[Decimal]()
     is_near_compared = any(outcome.pending or outcome.statement.has_unique_ids for outcome in statements)
     for outcome in statements:
         account = str(outcome.account.id)
@@ -304,7 +303,7 @@ def store_import_batch(
         lapsed_transactions.edited_since_import().count() if decision.lapsed else 0,
     )
     delete_lapsed_transactions(change, batch, decision.lapsed)
-    notify_sender(change, batch)
+    notify_sender(change, batch, skipped_closed=result.skipped_closed)
     return batch
 
 
@@ -325,9 +324,9 @@ def create_statements(
             account=statement_outcome.account,
             import_batch=batch,
             currency=statement_outcome.statement.currency,
-            start_date=get_first_day_since_data_start(change.company, statement_outcome),
+            start_date=statement_outcome.start_date,
             day=statement_outcome.statement.last_day,
-            opening_balance=compute_balance_at_data_start(statement_outcome),
+            opening_balance=statement_outcome.opening_balance,
             closing_balance=statement_outcome.statement.closing,
             final=statement_outcome.statement.final,
             number_given=numbers[statement_outcome.account.id],
@@ -335,28 +334,6 @@ def create_statements(
         )
         for statement_outcome in outcomes
     )
-
-
-def get_first_day_since_data_start(company: Company, statement_outcome: StatementOutcome) -> date | None:
-    """Return the first day of the statement of which the ledger has entries."""
-    start = statement_outcome.statement.first_day
-    return (
-        max(start, company.data_start_date)
-        if start and statement_outcome.skipped and company.data_start_date
-        else start
-    )
-
-
-def compute_balance_at_data_start(statement_outcome: StatementOutcome) -> Decimal | None:
-    """Return the opening balance plus the entries before the start of the books."""
-    if statement_outcome.statement.opening is None:
-        return None
-    skipped_entries = (
-        entry
-        for entry in statement_outcome.skipped
-        if not entry.pending and entry.currency == statement_outcome.statement.currency
-    )
-    return statement_outcome.statement.opening + sum(Decimal(entry.amount) for entry in skipped_entries)
 
 
 def adopt_account_number(change: CompanyChange, account: Account, statements: Iterable[StatementOutcome]) -> str | None:

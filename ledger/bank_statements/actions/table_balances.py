@@ -36,8 +36,11 @@ def store_table_balances(
     )
     outcome = StatementOutcome(statement, account)
     outcome.split_entries_at(change.company.data_start_date)
+    skips_closed = request.closed == "skip"
+    outcome.closed_through = change.company.closed_through if skips_closed else None
     create_statements(change, [outcome], batch, {account.id: None})
-    update_opening_balance(change, account, is_first=opens_account, skips_closed=request.closed == "skip")
+    # An account that the file opens has no rows yet: its balance is set after the closed months, as the page says.
+    update_opening_balance(change, account, is_first=opens_account, skips_closed=skips_closed or opens_account)
     reconcile_account(change, account)
     day = statement.last_day
     if day is None:

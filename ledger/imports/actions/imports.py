@@ -98,7 +98,7 @@ def import_transactions(
         count_import_outcome(source="transactions", outcome=outcome)
         if (rows or outcome.booked) and not request.dry_run:
             batch = store_batch(change, outcome, source=source, lookup=lookup, account_ids=account_ids, file=file)
-            notify_sender(change, batch)
+            notify_sender(change, batch, skipped_closed=outcome.skipped_closed)
             hooks.balances_changed.run(change=change, account_ids=account_ids)
     return outcome
 
@@ -151,8 +151,12 @@ def store_batch(
     return batch
 
 
-def notify_sender(change: CompanyChange, batch: ImportBatch) -> None:
-    """Notify the sender of an import, once its pending transactions are booked."""
+def notify_sender(change: CompanyChange, batch: ImportBatch, *, skipped_closed: int) -> None:
+    """Notify the sender of an import, once its pending transactions are booked.
+
+    Args:
+        skipped_closed: the number of rows left out in closed months.
+    """
     notify_import_finished(
         company_id=change.company.id,
         context=change.context,
@@ -160,6 +164,7 @@ def notify_sender(change: CompanyChange, batch: ImportBatch) -> None:
         count=batch.count,
         duplicates=count_known_rows(change.company, [batch])[batch.id].known,
         skipped_before_data_start=batch.skipped_before_data_start,
+        skipped_closed=skipped_closed,
         filename=batch.filename,
     )
 

@@ -343,6 +343,7 @@ def preview_csv_import(
             company=import_check.page.company, context=import_check.page.audit_context, request=request
         )
         account = import_check.form.get_chosen_account()
+        changes_ledger = bool(outcome.count or outcome.booked)
         return import_check.render(
             status=status,
             error=error,
@@ -357,7 +358,8 @@ def preview_csv_import(
                 for reason, count in rows.left_out_counts.items()
             ],
             other_currency=find_other_currency(outcome.rows, account),
-            opening=find_opening_balance(import_check.page, account, rows),
+            changes_ledger=changes_ledger,
+            opening=find_opening_balance(import_check.page, account, rows, request) if changes_ledger else None,
         )
     return import_check.render(status=400, error=form.general)
 
@@ -382,7 +384,7 @@ def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpRes
             if page.has_permission(Permission.ACCOUNTS_WRITE)
             else None,
             balances=rows.balances,
-            opens_account=sets_opening and find_opening_balance(page, account, rows) is not None,
+            opens_account=sets_opening and find_opening_balance(page, account, rows, request) is not None,
         )
         messages.success(page.request, format_import_outcome(page, outcome, account))
         return redirect_to_next_file(page)

@@ -410,7 +410,9 @@ def test_an_opening_balance_on_a_closed_day_is_refused_like_a_row(api, books, cl
     answer = upload_statement(api, content, accountId=other, name="a.sta")
     get_closed_pointers(answer)
     answer = upload_statement(api, content, accountId=other, name="a.sta", closed="skip").json()
-    assert (answer["count"], answer["skippedClosed"]) == (1, 1)
+    assert (answer["count"], answer["skippedClosed"]) == (1, 0)
+    opening = api.get(f"accounts/{other}/initial_balance").json()["transaction"]
+    assert (opening["date"], opening["amountValue"]) == ("2026-04-01", "1000.00")
 
 
 def mt940(opened, opening, ended, closing, lines):

@@ -93,6 +93,8 @@ def test_table_of_earlier_days_moves_opening_balance_of_statement(editor, api, a
 
 def test_rows_before_data_start_count_in_opening_balance(editor, api, acme, bank):
     api.put("", {"dataStartDate": "2025-01-20"})
+    _, check = open_check_page(editor, acme, bank, JANUARY)
+    assert "Set the opening balance to €1,100.00 on 19 Jan 2025" in get_page_text(check)
     import_table(editor, acme, bank, JANUARY, set_opening="on")
     transaction = api.get(f"accounts/{bank}/initial_balance").json()["transaction"]
     assert (transaction["date"], transaction["amountValue"]) == ("2025-01-19", "1100.00")
