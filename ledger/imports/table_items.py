@@ -23,7 +23,7 @@ from ledger.imports.calc.detection import detect_mapping
 from ledger.imports.calc.detection_result import AccountFacts, Detection, MappingQuestion
 from ledger.imports.calc.movements import LeftOutRow, Movement
 from ledger.imports.calc.other_party import find_counterparty
-from ledger.imports.calc.running_balance import RunningBalanceCheck, TableBalances
+from ledger.imports.calc.running_balance import BalanceFault, RunningBalanceCheck, TableBalances
 from ledger.imports.calc.table import Table, is_last_row_cut
 from ledger.imports.calc.table_rows import RowReader
 from ledger.imports.calc.unique_ids import is_unique_id_heading
@@ -252,12 +252,8 @@ class TableItems:
 
     def read_items(self, request: TransactionImportRequest) -> Iterator[TransactionImportItem | None]:
         """Yield the items one by one, and add errors to ``request``."""
-        self.positions, self.left_out, self.balance_check, self.has_bad_row = (
-            array("Q"),
-            [],
-            RunningBalanceCheck(),
-            False,
-        )
+        self.positions, self.left_out = array("Q"), []
+        self.balance_check, self.has_bad_row = RunningBalanceCheck(), False
         for position, (line, row) in enumerate(zip(self.table.rows, self.reader.read_rows(), strict=True)):
             if isinstance(row, LeftOutRow):
                 self.left_out.append(row)
@@ -350,13 +346,21 @@ class TableItems:
     @property
     def balances(self) -> TableBalances | None:
         """The balances before and after all rows, if all are stored and every step agrees; else None."""
+        return self.balance_check.find_balances() if self.can_check_balances else None
+
+    @property
+    def balance_fault(self) -> BalanceFault | None:
+        """Where the balance column does not agree with rows that are all stored."""
+        return self.balance_check.find_fault() if self.can_check_balances else None
+
+    @property
+    def can_check_balances(self) -> bool:
+        """Whether there is a balance column of which no row is left out."""
         if not {"balance", "balanceBefore"} & self.mapping.columns.keys() or any(
             row.reason == "status" for row in self.left_out
         ):
-            return None
-        if self.has_bad_row or self.balance_check.currencies - {"", self.currency}:
-            return None
-        return self.balance_check.find_balances()
+            return False
+        return not self.has_bad_row and not self.balance_check.currencies - {"", self.currency}
 
     @property
     def left_out_counts(self) -> dict[str, int]:

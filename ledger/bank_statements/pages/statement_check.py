@@ -30,6 +30,7 @@ from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES
 from ledger.imports.pages.outcome_messages import describe_import_payments
+from ledger.imports.pages.reported_balances import format_balance_fault
 from ledger.imports.pages.uploaded_files import (
     WaitingFile,
     add_waiting_files,
@@ -101,6 +102,11 @@ class StatementCheck:
     def entry_counts_text(self) -> str:
         """What happens to its entries, in a line."""
         return ", ".join(format_entry_counts(self.received)) if self.received else ""
+
+    @property
+    def balance_faults(self) -> list[str]:
+        """Why its accounts are not reconciled, each named if there are several."""
+        return list_balance_faults(self.received) if self.received else []
 
     @property
     def hidden_outcome_count(self) -> int:
@@ -271,6 +277,17 @@ def import_statement_file(page: CompanyPage, file: UploadedStatement, choices: d
             raise error from None
 
 
+def list_balance_faults(received: StatementImportResult) -> list[str]:
+    """Describe why accounts of a file are not reconciled with its balance column, each named if there are several."""
+    faults = [
+        (outcome.account.name, format_balance_fault(outcome.statement.balance_fault))
+        for outcome in received.statements
+        if outcome.statement.balance_fault
+    ]
+    is_named = len(received.statements) > 1
+    return [f"{name}: {text}" if is_named else text for name, text in faults]
+
+
 def format_entry_counts(received: StatementImportResult) -> list[str]:
     """Describe what happens to a file's entries; zero counts are left out."""
     templates = [_("{count} new"), ngettext("{count} duplicate", "{count} duplicates", received.known)]
@@ -326,9 +343,11 @@ def format_statement_result(received: Sequence[StatementImportResult]) -> str:
         (closed, ngettext("{count} in a closed month left out.", "{count} in closed months left out.", closed)),
     ]
     sentences = [_("{transactions} imported from {files}.").format(transactions=transactions, files=files)]
-    return " ".join(
-        [*sentences, *(text.format(count=format_count(count)) for count, text in optional_sentences if count)]
-    )
+    sentences += [text.format(count=format_count(count)) for count, text in optional_sentences if count]
+    for each in received:
+        name = f"{each.batch.filename}: " if len(received) > 1 and each.batch else ""
+        sentences += [f"{name}{fault}" for fault in list_balance_faults(each)]
+    return " ".join(sentences)
 
 
 def import_statement_files(

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 
 from ledger.calc.months import clamp_day_to_month
 from ledger.imports.calc.entries import Entry
+from ledger.imports.calc.running_balance import BalanceFault
 
 MAX_TEXT_LENGTH = 10_000  # of a transaction's texts
 MAX_ACCOUNT_NUMBER_LENGTH = 64  # of an account
@@ -67,6 +68,7 @@ class ParsedStatement:
     format: str = ""
     file: int = 0
     has_unique_ids: bool = False  # whether a reference is the id of one entry alone
+    balance_fault: BalanceFault | None = None  # why the balance column of a table has no balances
 
     @cached_property
     def pending_count(self) -> int:

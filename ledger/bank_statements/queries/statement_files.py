@@ -312,7 +312,7 @@ def read_table_statement(account: Account, detection: Detection) -> tuple[TableI
     rows = TableItems(detection.table, detection.mapping, account=account)
     request = TransactionImportRequest(items=[], trust_external_ids=False)
     statement = build_plain_statement(account, EntryList(iter_table_movements(account, rows, request)))
-    statement = replace(statement, has_unique_ids=rows.has_unique_ids)
+    statement = replace(statement, has_unique_ids=rows.has_unique_ids, balance_fault=rows.balance_fault)
     if balances := rows.balances:
         statement = replace(statement, opening=balances.opening, closing=balances.closing)
     return rows, statement

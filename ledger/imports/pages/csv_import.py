@@ -39,7 +39,7 @@ from ledger.imports.pages.mapping_questions import (
     build_asked_question,
 )
 from ledger.imports.pages.outcome_messages import find_other_currency, format_import_outcome
-from ledger.imports.pages.reported_balances import find_opening_balance
+from ledger.imports.pages.reported_balances import find_opening_balance, format_balance_fault
 from ledger.imports.pages.saved_settings import (
     ANSWER,
     apply_answers,
@@ -353,6 +353,7 @@ def preview_csv_import(
             known_rows=outcome.known_items[:KNOWN_ROWS_SHOWN],
             bad_rows=rows.list_bad_rows(outcome.errors[:BAD_ROWS_SHOWN]),
             balances=rows.balances,
+            balance_fault=format_balance_fault(rows.balance_fault) if changes_ledger else "",
             left_out=[
                 f"{SKIP_REASON_LABELS[reason]} ({format_count(count)})"
                 for reason, count in rows.left_out_counts.items()
@@ -386,7 +387,7 @@ def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpRes
             balances=rows.balances,
             opens_account=sets_opening and find_opening_balance(page, account, rows, request) is not None,
         )
-        messages.success(page.request, format_import_outcome(page, outcome, account))
+        messages.success(page.request, format_import_outcome(page, outcome, account, rows.balance_fault))
         return redirect_to_next_file(page)
     if not uploads.is_upload_stored(**get_upload_owner(page), upload_id=import_check.upload_id):
         return redirect_to_new_upload(page)

@@ -13,12 +13,15 @@ from companies.permissions import Permission
 from ledger import hooks
 from ledger.hooks import InvoicePayments
 from ledger.imports.actions.imports import TransactionImportOutcome
-from ledger.imports.pages.reported_balances import format_reported_balance
+from ledger.imports.calc.running_balance import BalanceFault
+from ledger.imports.pages.reported_balances import format_balance_fault, format_reported_balance
 from ledger.models import Account, ImportBatch
 
 
-def format_import_outcome(page: CompanyPage, outcome: TransactionImportOutcome, account: Account) -> str:
-    """Describe what an import did."""
+def format_import_outcome(
+    page: CompanyPage, outcome: TransactionImportOutcome, account: Account, balance_fault: BalanceFault | None
+) -> str:
+    """Describe what an import did, and why it reconciled nothing."""
     count, bad = outcome.count, outcome.bad
     sentence = ngettext(
         "{count} transaction imported into {account}.", "{count} transactions imported into {account}.", count
@@ -48,6 +51,8 @@ def format_import_outcome(page: CompanyPage, outcome: TransactionImportOutcome, 
         )
     if reported := format_reported_balance(page, outcome.reported_balance):
         parts.append(reported)
+    elif fault := format_balance_fault(balance_fault):
+        parts.append(fault)
     return " ".join(parts) + describe_import_payments(page, [outcome.batch])
 
 

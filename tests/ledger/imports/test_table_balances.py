@@ -4,6 +4,8 @@ import pytest
 
 from ledger.models import Statement
 from tests.ledger.bank_file_builders import build_simple_camt
+from tests.ledger.bank_statements.test_statement_pages import confirm_import as confirm_statements
+from tests.ledger.bank_statements.test_statement_pages import open_check_page as open_statements_page
 from tests.ledger.imports.test_import_pages import confirm_import, get_page_text, open_check_page
 from tests.ledger.statement_upload import upload_statement
 
@@ -60,8 +62,42 @@ def test_account_that_differs_from_balance_column_is_out_of_balance(editor, api,
 def test_unproven_balance_column_is_not_stored(editor, api, acme, bank):
     answer = import_table(editor, acme, bank, UNPROVEN)
     assert "2 transactions imported" in get_page_text(answer)
-    assert "alance" not in get_page_text(answer).split("2 transactions imported")[1][:60]
+    assert "Reconciled" not in get_page_text(answer)
     assert (list_reconciliation(api, bank), get_connection(api, bank)) == ([], None)
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        (
+            ["2026-10-10,Aa,-1.00,99.00", "2026-10-11,Bb,-1.00,97.99", "2026-10-12,Cc,-1.00,97.00"],
+            "does not add up in line 3",
+        ),
+        (
+            ["2026-10-12,Cc,-1.00,97.00", "2026-10-11,Bb,-1.00,97.99", "2026-10-10,Aa,-1.00,99.00"],
+            "does not add up in line 3",
+        ),
+        (
+            ["2026-10-10,Aa,-1.00,99.00", "2026-10-10,Bb,-1.00,98.00", "2026-10-10,Cc,-1.00,96.00"],
+            "does not add up in line 4",
+        ),
+        (["2026-10-10,Aa,-1.00,99.00", "2026-10-11,Bb,-1.00,", "2026-10-12,Cc,-1.00,97.00"], "is empty in line 3"),
+    ],
+)
+def test_pages_name_the_line_where_the_balance_column_fails(editor, acme, bank, rows, fault):
+    message = f"The balance column {fault}. The account will not be reconciled."
+    text = HEADINGS + "\n".join(rows) + "\n"
+    address, check = open_check_page(editor, acme, bank, text)
+    assert message in get_page_text(check)
+    assert message in get_page_text(confirm_import(editor, address))
+
+
+def test_review_of_several_files_names_the_line_where_a_balance_column_fails(editor, acme, bank):
+    files = ("january.csv", JANUARY.encode()), ("wrong.csv", UNPROVEN.replace("2025-01", "2025-02").encode())
+    address, check = open_statements_page(editor, acme, *files, account=bank)
+    message = "The balance column does not add up in line 3. The account will not be reconciled."
+    assert get_page_text(check).count(message) == 1
+    assert f"wrong.csv: {message}" in get_page_text(confirm_statements(editor, address, check))
 
 
 def test_undo_of_import_removes_its_balances(editor, api, acme, bank):
