@@ -1,7 +1,7 @@
 """Pages to check uploaded bank files by a dry run that stores nothing, and to import them once confirmed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -11,17 +11,21 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from companies.errors import DomainError, InvalidInputError, TooLargeError, ValidationFailed
 from companies.models import parse_id
-from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from ledger.bank_statements.actions import statements
 from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
 from ledger.bank_statements.errors import ColumnsUnknown, DateOrderUnknown, MappingAmbiguous
+from ledger.bank_statements.pages.statement_messages import (
+    SHOWN_NAMES,
+    format_entry_counts,
+    format_statement_result,
+    list_balance_faults,
+)
 from ledger.bank_statements.pages.statement_uploads import MAX_NAME_LENGTH, TooManyFiles
 from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown
 from ledger.files.actions import clean_filename
@@ -30,18 +34,18 @@ from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES
 from ledger.imports.pages.outcome_messages import describe_import_payments
-from ledger.imports.pages.reported_balances import format_balance_fault
 from ledger.imports.pages.uploaded_files import (
     WaitingFile,
     add_waiting_files,
     get_upload_owner,
     redirect_to_next_file,
 )
+from ledger.imports.queries.account_numbers import find_account_of_headings
+from ledger.imports.table_items import read_uploaded_table
 from ledger.models import Account
 
 BYTES_PER_MIB = 1024 * 1024
 STATEMENTS_SHOWN = 50  # of one file
-SHOWN_NAMES = 5  # of files in an archive
 OPTION_CHOICES = {
     "split": ("entry", "details"),
     "dateOrder": ("", "dayFirst", "monthFirst"),
@@ -84,6 +88,7 @@ class StatementCheck:
     refusal: str = ""
     number: str = ""  # of an account that is to be opened first
     waits: bool = False  # a person is asked how to read it once the others are imported
+    lacks_account: bool = False  # it names none, and none was chosen
 
     @property
     def is_refused(self) -> bool:
@@ -198,7 +203,7 @@ def render_statement_check(
         else "",  # the address of the files that can be stored
         count=sum(statement_check.received.count for statement_check in checks if statement_check.received),
         booked=sum(statement_check.received.booked for statement_check in checks if statement_check.received),
-        sent=[*(pair for each in files for pair in each.query_items), *choices.items()],
+        sent=[*(pair for each in checks for pair in each.file.query_items), *choices.items()],
         accounts=csv_import.list_importable_accounts(page),
         chosen=choices,
     )
@@ -207,18 +212,42 @@ def render_statement_check(
 def preview_statement_files(
     page: CompanyPage, files: list[UploadedStatement], choices: dict[str, str]
 ) -> list[StatementCheck]:
-    """Import each file after those before it, and roll everything back."""
+    """Import each file after those before it, and roll everything back.
+
+    At first a file that names no account gets the one whose saved columns it has.
+    """
+    is_first = not page.is_post and "split" not in page.request.GET
     checks = []
     with transaction.atomic():
         for file in files:
-            try:
-                checks.append(StatementCheck(file, import_statement_file(page, file, choices)))
-            except DomainError as refusal:
-                number = getattr(refusal, "number", "")
-                text, waits = describe_refusal(refusal), needs_reading_choice(refusal)
-                checks.append(StatementCheck(file, refusal=text, number=number, waits=waits))
+            check = preview_statement_file(page, file, choices)
+            if is_first and check.lacks_account and (account := find_remembered_account(page, file)):
+                check = preview_statement_file(page, replace(file, account=account), choices)
+            checks.append(check)
         transaction.set_rollback(True)
     return checks
+
+
+def preview_statement_file(page: CompanyPage, file: UploadedStatement, choices: dict[str, str]) -> StatementCheck:
+    try:
+        return StatementCheck(file, import_statement_file(page, file, choices))
+    except DomainError as refusal:
+        return StatementCheck(
+            file,
+            refusal=describe_refusal(refusal),
+            number=getattr(refusal, "number", ""),
+            waits=needs_reading_choice(refusal),
+            lacks_account=isinstance(refusal, AccountUnknown) and not refusal.number and file.account is None,
+        )
+
+
+def find_remembered_account(page: CompanyPage, file: UploadedStatement) -> Account | None:
+    """Return the account that tables such as this one were imported into."""
+    try:
+        lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id))
+    except DomainError:
+        return None
+    return find_account_of_headings(csv_import.list_importable_accounts(page), lines)
 
 
 def describe_refusal(refusal: DomainError) -> str:
@@ -275,79 +304,6 @@ def import_statement_file(page: CompanyPage, file: UploadedStatement, choices: d
             if not error.number:  # a QIF file of several accounts
                 raise
             raise error from None
-
-
-def list_balance_faults(received: StatementImportResult) -> list[str]:
-    """Describe why accounts of a file are not reconciled with its balance column, each named if there are several."""
-    faults = [
-        (outcome.account.name, format_balance_fault(outcome.statement.balance_fault))
-        for outcome in received.statements
-        if outcome.statement.balance_fault
-    ]
-    is_named = len(received.statements) > 1
-    return [f"{name}: {text}" if is_named else text for name, text in faults]
-
-
-def format_entry_counts(received: StatementImportResult) -> list[str]:
-    """Describe what happens to a file's entries; zero counts are left out."""
-    templates = [_("{count} new"), ngettext("{count} duplicate", "{count} duplicates", received.known)]
-    counts = [received.count, received.known]
-    if received.booked:
-        templates.append(_("{count} pending now booked"))
-        counts.append(received.booked)
-    if received.lapsed:
-        templates.append(_("{count} pending skipped because the bank no longer reports them"))
-        counts.append(received.lapsed)
-    if other_accounts := received.other_accounts:
-        templates.append(
-            ngettext("{count} other account skipped", "{count} other accounts skipped", len(other_accounts))
-        )
-        counts.append(len(other_accounts))
-    if skipped_count := received.skipped_before_data_start:
-        templates.append(_("{count} before the data start date"))
-        counts.append(skipped_count)
-    if closed_count := received.skipped_closed:
-        templates.append(_("{count} in closed months left out"))
-        counts.append(closed_count)
-    texts = [template.format(count=format_count(count)) for template, count in zip(templates, counts, strict=True)]
-    if files := received.left_out_files:
-        text = ngettext("{count} file left out ({names})", "{count} files left out ({names})", len(files))
-        texts.append(text.format(count=format_count(len(files)), names=", ".join(files[:SHOWN_NAMES])))
-    return texts
-
-
-def format_statement_result(received: Sequence[StatementImportResult]) -> str:
-    """Describe what was stored."""
-    names = ("count", "booked", "known", "lapsed", "gone", "skipped_closed")
-    count, booked, known, lapsed, gone, closed = (sum(getattr(each, name) for each in received) for name in names)
-    transactions = ngettext("{count} transaction", "{count} transactions", count).format(count=format_count(count))
-    files = ngettext("{count} file", "{count} files", len(received)).format(count=format_count(len(received)))
-    lapsed_said = ngettext(
-        "{count} pending entry skipped: the bank no longer reports it.",
-        "{count} pending entries skipped: the bank no longer reports them.",
-        lapsed,
-    )
-    optional_sentences = [
-        (
-            booked,
-            ngettext(
-                "{count} pending transaction is now booked.", "{count} pending transactions are now booked.", booked
-            ),
-        ),
-        (known, ngettext("{count} duplicate skipped.", "{count} duplicates skipped.", known)),
-        (lapsed, lapsed_said),
-        (
-            gone,
-            ngettext("{count} pending transaction was deleted.", "{count} pending transactions were deleted.", gone),
-        ),
-        (closed, ngettext("{count} in a closed month left out.", "{count} in closed months left out.", closed)),
-    ]
-    sentences = [_("{transactions} imported from {files}.").format(transactions=transactions, files=files)]
-    sentences += [text.format(count=format_count(count)) for count, text in optional_sentences if count]
-    for each in received:
-        name = f"{each.batch.filename}: " if len(received) > 1 and each.batch else ""
-        sentences += [f"{name}{fault}" for fault in list_balance_faults(each)]
-    return " ".join(sentences)
 
 
 def import_statement_files(

@@ -51,7 +51,7 @@ def find_configured_table(lines: Sequence[Line], normalized_settings: dict[str, 
     table = find_table(lines, skip_above=normalized_settings.get("skipAbove"), skip_below=skip_below)
     if "skipAbove" not in normalized_settings:
         return table
-    names = [name for name in _flatten_columns(normalized_settings.get("columns", {})) if isinstance(name, str)]
+    names = [name for name in list_configured_columns(normalized_settings.get("columns", {})) if isinstance(name, str)]
     if all(find_column_position(name, table.names) is not None for name in names) and (names or table.rows):
         return table
     detected_table = find_table(lines, skip_below=skip_below)
@@ -61,7 +61,8 @@ def find_configured_table(lines: Sequence[Line], normalized_settings: dict[str, 
     return detected_table if known_counts[1] > known_counts[0] else table
 
 
-def _flatten_columns(columns: dict[str, Any]) -> list[Any]:
+def list_configured_columns(columns: dict[str, Any]) -> list[Any]:
+    """Return the headings and positions of all columns of settings."""
     return [each for value in columns.values() for each in (value if isinstance(value, list) else [value])]
 
 

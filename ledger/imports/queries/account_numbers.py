@@ -6,8 +6,8 @@ from uuid import UUID
 
 from ledger.calc.delimited_text import Line
 from ledger.imports.calc.account_numbers import find_stated_numbers, has_full_number, is_comparable, is_same_number
-from ledger.imports.calc.column_mapping import ColumnMapping
-from ledger.imports.calc.detection import detect_mapping
+from ledger.imports.calc.column_mapping import ColumnMapping, find_column_position, normalize_csv_settings
+from ledger.imports.calc.detection import detect_mapping, find_configured_table, list_configured_columns
 from ledger.imports.calc.detection_result import AccountFacts
 from ledger.imports.calc.table import Table
 from ledger.models import Account
@@ -70,3 +70,20 @@ def find_account_of_table(accounts: Sequence[Account], lines: Sequence[Line]) ->
         if account.account_number and stated and all(is_same_number(each, account.account_number) for each in stated)
     ]
     return matches[0] if len(matches) == 1 else None
+
+
+def find_account_of_headings(accounts: Sequence[Account], lines: Sequence[Line]) -> Account | None:
+    """Return the only one of the accounts whose saved CSV columns are all in a table, else None."""
+    matches = [account for account in accounts if has_saved_columns(account, lines)]
+    return matches[0] if len(matches) == 1 else None
+
+
+def has_saved_columns(account: Account, lines: Sequence[Line]) -> bool:
+    """Whether a table has a heading for each column of the account's saved CSV settings."""
+    settings = normalize_csv_settings((account.import_settings or {}).get("csv"))
+    columns = [each for each in list_configured_columns(settings.get("columns", {})) if each is not None]
+    headings = settings.get("headings", ())
+    if not columns or not all(isinstance(each, str) or headings for each in columns):
+        return False
+    names = find_configured_table(lines, settings).names
+    return all(find_column_position(each, names, headings) is not None for each in columns)
