@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -20,6 +21,7 @@ from companies.permissions import Permission
 from ledger.bank_statements.actions import statements
 from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
 from ledger.bank_statements.errors import ColumnsUnknown, DateOrderUnknown, MappingAmbiguous
+from ledger.bank_statements.items import BankImportItem, NewStatementItems
 from ledger.bank_statements.pages.statement_messages import (
     SHOWN_NAMES,
     format_entry_counts,
@@ -32,7 +34,7 @@ from ledger.files.actions import clean_filename
 from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
-from ledger.imports.pages.csv_import import MAX_FILES
+from ledger.imports.pages.csv_import import MAX_FILES, ROWS_SHOWN
 from ledger.imports.pages.outcome_messages import describe_import_payments
 from ledger.imports.pages.uploaded_files import (
     WaitingFile,
@@ -107,6 +109,14 @@ class StatementCheck:
     def entry_counts_text(self) -> str:
         """What happens to its entries, in a line."""
         return ", ".join(format_entry_counts(self.received)) if self.received else ""
+
+    @property
+    def first_rows(self) -> list[BankImportItem]:
+        """Its first new entries."""
+        received = self.received
+        return (
+            list(islice(NewStatementItems(received.statements, count=received.count), ROWS_SHOWN)) if received else []
+        )
 
     @property
     def balance_faults(self) -> list[str]:

@@ -22,7 +22,7 @@ from tests.ledger.bank_file_builders import (
     build_statement,
 )
 from tests.ledger.conftest import get_page_text
-from tests.ledger.statement_upload import list_stored_rows
+from tests.ledger.statement_upload import list_stored_rows, upload_statement
 
 pytestmark = pytest.mark.django_db
 
@@ -81,6 +81,24 @@ def test_check_page_shows_account_balances_and_new_entries(editor, acme, main):
     assert f"Main {IBAN} 1 Jan 2026 – 31 Jan 2026 €100.00 €85.50 €0.00 2 0 0" in shown
     assert "Import 2 transactions" in shown
     assert list_stored_rows(acme) == []
+
+
+def test_check_page_shows_first_new_rows_of_each_file(editor, api, acme, main):
+    assert upload_statement(api, build_simple_camt("-40.00")).status_code == 200
+    january = build_simple_camt("-40.00", "25.50")
+    february = build_simple_camt(
+        *[f"-{number}.25" for number in range(1, 13)],
+        start="2026-02-01",
+        end="2026-02-28",
+        day="2026-02-10",
+        opening="85.50",
+    )
+    _, answer = open_check_page(editor, acme, ("1.xml", january), ("2.xml", february))
+    first, second = answer.content.decode().split('id="file-2"')
+    assert re.findall(r"[−€]+[0-9.]+(?=\s*</td>\s*</tr>)", first) == ["€25.50"]
+    rows = re.findall(r"−€[0-9]+\.25", second)
+    assert rows == [f"−€{number}.25" for number in range(1, 11)]
+    assert "The first 10 of 12." in get_page_text(answer)
 
 
 def test_statement_is_stored_only_after_confirmation(editor, acme, main):
