@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ledger.inbox.pages import InboxOffer, UndoForm
     from ledger.models import Account, Category, Counterparty, File, ImportBatch, Transaction
     from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
+    from ledger.transactions.pages.search import SearchGroup
 
 
 @Hook
@@ -191,6 +192,12 @@ def list_inbox_notices(page: CompanyPage) -> Iterable[tuple[str, str]]:
 @Hook
 def list_inbox_offers(page: CompanyPage) -> Iterable[InboxOffer]:
     """Return what can be confirmed in one press on the inbox page."""
+    return ()
+
+
+@Hook
+def list_search_groups(page: CompanyPage, text: str) -> Iterable[SearchGroup]:
+    """Return what else the search of a company finds, as far as the user may see it."""
     return ()
 
 
