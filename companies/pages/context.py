@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property, partial, wraps
 from typing import Any, Protocol
@@ -240,6 +240,7 @@ class CompanyPage:
     request: HttpRequest
     access: Access
     now: datetime
+    actor_names: dict[str, str] = field(default_factory=dict)  # of people and keys, by `find_actor_names`
     is_outdated = False  # the form was rejected because the row has changed
 
     @property
