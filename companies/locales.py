@@ -51,7 +51,7 @@ DAY_CACHE_SIZE = 10_000  # number of formatted dates in the cache
 MAX_HEADER_LENGTH = 500  # characters of Accept-Language that are parsed
 NARROW_SPACE, WIDE_SPACE = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
 
-_YEAR = re.compile(r"^[0-9]{4}[^0-9]*|[^0-9.]*[0-9]{4}\W*$")
+_YEAR = re.compile(r"^[0-9]{4}[^0-9]{0,3}|[^0-9.]{0,2}[0-9]{4}\W{0,3}$")
 _SAMPLE = re.compile(r"([^0-9]*)1(?P<by>.)234(?P=by)567([.,])50([^0-9]*)")
 _PARTS = {"dd": "d", "d": "j", "MM": "m", "M": "n", "yy": "Y", "y": "Y"}  # CLDR's letters → Django's
 _STRFTIME = {"d": "%d", "j": "%-d", "m": "%m", "n": "%-m", "Y": "%Y", "M": "%b"}
