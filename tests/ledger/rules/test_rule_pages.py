@@ -102,7 +102,7 @@ def test_rule_form_saves_splits_service_period_and_counterparty(api, books, host
         pytest.param({"splitShare-1": "130 %"}, "Must be more than 0% and at most 100%.", id="more than all"),
         pytest.param({"splitShare-1": "much"}, "Enter an amount such as", id="no share"),
         pytest.param({}, "Enter a percentage or an amount.", id="nothing"),
-        pytest.param({"serviceMonths": "many"}, "Must be an integer.", id="months"),
+        pytest.param({"serviceMonths": "many"}, "Enter a whole number.", id="months"),
     ],
 )
 def test_rule_form_shows_what_is_wrong_with_a_split(books, hosting, site, typed, values, message):
