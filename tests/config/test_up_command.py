@@ -69,7 +69,7 @@ def test_up_serves_until_ctrl_c_and_stops_its_database(started):
 
 def test_ctrl_c_in_terminal_stops_every_process_promptly(started):
     """Connections that are just being closed keep the workers busy; one that hung was waited for half a minute."""
-    for _ in range(2):
+    for _ in range(4):
         port = find_free_port()
         with started.up(port) as process:
             connections = [http.client.HTTPConnection("127.0.0.1", port) for _ in range(8)]
