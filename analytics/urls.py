@@ -9,6 +9,7 @@ from analytics.reports import (
     cash_plan,
     monthly_report,
     profit_and_loss,
+    revenue_movements,
     shared_report,
     upcoming_movements,
 )
@@ -54,6 +55,8 @@ urlpatterns = [
         billed_and_received.show_billed_and_received,
         name="billed-and-received",
     ),
+    path("app/companies/<str:company_id>/recurring-revenue/movements.csv", revenue_movements.download_revenue_movements, name="revenue-movements-csv"),
+    path("app/companies/<str:company_id>/recurring-revenue/movements", revenue_movements.show_revenue_movements, name="revenue-movements"),
     path("app/companies/<str:company_id>/recurring-revenue/<str:chart>.csv", revenue.download_recurring_revenue_chart, name="recurring-revenue-download"),
     path("app/companies/<str:company_id>/recurring-revenue/customers", revenue.show_customers, name="customers"),
     path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>", revenue.show_customer, name="customer"),

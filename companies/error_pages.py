@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from companies.api import errors
 from companies.api.request_slots import TooManyInWork
 from companies.auth.throttling import RateLimited
-from companies.pages.context import CompanyReadOnly, MfaRequired
+from companies.pages.context import CompanyReadOnly, InvalidListPage, MfaRequired
 
 PAGE_PREFIXES = ("/app", "/admin", "/auth/oauth2/authorize")
 
@@ -83,10 +83,13 @@ def show_permission_denied_page(request: HttpRequest, exception: Exception) -> H
 
 
 def show_bad_request_page(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Show the page for a form that cannot be read or is too large."""
+    """Show the page for a form that cannot be read or is too large, or for a page of a list that does not exist."""
     answer = errors.respond_bad_request(request, exception)
     if not request.path.startswith(PAGE_PREFIXES):
         return answer
+    if isinstance(exception, InvalidListPage):
+        text = _("This page of the list does not exist. Open the list again from the start.")
+        return render(request, "companies/error.html", {"title": _("Invalid request"), "text": text}, status=400)
     is_too_large = isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent)
     if is_too_large:
         text = _("The form contains too much data. Nothing was saved.")

@@ -57,7 +57,7 @@ def register_company_hooks() -> None:
 def register_ledger_hooks() -> None:
     """Functions of upper packages that lower packages of this app run."""
     from ledger import hooks
-    from ledger.bank_statements.actions import pending_transactions, reconciliation, statement_undo
+    from ledger.bank_statements.actions import pending_transactions, reconciliation, statement_undo, table_balances
     from ledger.rules.actions import edited_transactions
     from ledger.subscriptions.actions import subscriptions
 
@@ -65,6 +65,7 @@ def register_ledger_hooks() -> None:
     hooks.transaction_updated.register(edited_transactions.categorize_edited_transaction)
     hooks.balances_changed.register(reconciliation.reconcile_changed_accounts)
     hooks.pending_transactions_matched.register(pending_transactions.book_pending_transactions)
+    hooks.table_balances_proven.register(table_balances.store_table_balances)
     hooks.import_undo_started.register(statement_undo.restore_pending_transactions)
     hooks.import_undone.register(statement_undo.delete_import_statements)
     hooks.counterparty_merged.register(subscriptions.move_subscriptions_to_counterparty)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from companies.pages.context import CompanyPage
     from ledger.imports.calc.entries import Entry
     from ledger.imports.calc.entry_groups import StoredTransaction
+    from ledger.imports.calc.running_balance import TableBalances
+    from ledger.imports.import_body import TransactionImportRequest
     from ledger.inbox.pages import InboxOffer, UndoForm
     from ledger.models import Account, Category, Counterparty, File, ImportBatch, Transaction
     from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
+    from ledger.transactions.pages.search import SearchGroup
 
 
 @Hook
@@ -44,6 +48,31 @@ def pending_transactions_matched(
     *, change: CompanyChange, batch: ImportBatch, pairs: Sequence[tuple[StoredTransaction, Entry]]
 ) -> None:
     """An imported table has the bookings of pending transactions, which are to become booked."""
+
+
+class ReportedBalance(NamedTuple):
+    """The closing balance that a bank reported for a day, and the balance of the ledger at its end."""
+
+    day: date
+    reported: Decimal
+    calculated: Decimal
+    currency: str
+
+
+@Hook
+def table_balances_proven(
+    *,
+    change: CompanyChange,
+    batch: ImportBatch,
+    account_id: UUID,
+    request: TransactionImportRequest,
+    balances: TableBalances,
+    opens_account: bool,
+) -> ReportedBalance | None:
+    """A table was imported whose balance column proves its rows. ``opens_account``: the opening balance of the table
+    becomes the account's.
+    """
+    return None
 
 
 @Hook
@@ -163,6 +192,12 @@ def list_inbox_notices(page: CompanyPage) -> Iterable[tuple[str, str]]:
 @Hook
 def list_inbox_offers(page: CompanyPage) -> Iterable[InboxOffer]:
     """Return what can be confirmed in one press on the inbox page."""
+    return ()
+
+
+@Hook
+def list_search_groups(page: CompanyPage, text: str) -> Iterable[SearchGroup]:
+    """Return what else the search of a company finds, as far as the user may see it."""
     return ()
 
 

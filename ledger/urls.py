@@ -38,7 +38,7 @@ from ledger.subscriptions.views import event_imports, product_groups, products, 
 from ledger.transactions import views as transactions
 from ledger.transactions.pages import create as transaction_pages
 from ledger.transactions.pages import detail as one_transaction
-from ledger.transactions.pages import saved_views, search, transfers
+from ledger.transactions.pages import other_leg, saved_views, search, transfers
 
 urlpatterns = [
     path("companies/<str:company_id>/accounts", accounts.AccountViewSet.as_view({"get": "list", "post": "create"})),
@@ -179,6 +179,7 @@ urlpatterns = [
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/delete", one_transaction.delete_transaction_page, name="transaction-delete"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/split", split.split_transaction_page, name="transaction-split"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/link", transfers.link_transfer_page, name="transaction-link"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/other-leg", other_leg.create_other_leg_page, name="transaction-other-leg"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/unlink", transfers.unlink_transfer_page, name="transaction-unlink"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/documents", document_pages.upload_transaction_files_page, name="transaction-documents"),
     path("app/companies/<str:company_id>/documents", document_pages.show_files, name="documents"),

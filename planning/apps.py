@@ -14,6 +14,7 @@ class PlanningConfig(AppConfig):
         from planning import category_usage
         from planning.invoice_files.pages import render_invoice_of_file
         from planning.invoice_files.queries import build_planned_file_lookup
+        from planning.invoices.pages.search import list_search_groups
         from planning.models import PlanItem, PlannedTransaction, Scenario
         from planning.planned_transactions import settlements
         from planning.planned_transactions.actions import settlement_checks
@@ -43,6 +44,7 @@ class PlanningConfig(AppConfig):
         hooks.count_overdue_occurrences.register(occurrences.count_overdue_occurrences)
         hooks.list_inbox_notices.register(overdue_notice.list_overdue_notices)
         hooks.list_inbox_offers.register(inbox_matches.list_inbox_offers)
+        hooks.list_search_groups.register(list_search_groups)
         hooks.find_inbox_undo.register(inbox_matches.get_settlement_undo)
         for kind in ("plannedTransaction", "invoice"):
             AUDITED_MODELS[kind] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)

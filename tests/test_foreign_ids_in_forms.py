@@ -19,6 +19,7 @@ def create_all_rows(api: Any) -> dict[str, str]:
     rule = {"name": "Rent", "accountId": account, "startDate": "2026-12-01", "amountValue": "-10.00"}
     return {
         "account": account,
+        "savings": savings,
         "group": api.post("account_groups", {"name": "Banks"}).json()["id"],
         "category": next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting"),
         "counterparty": api.post("counterparties", {"name": "Initech", "type": "vendor"}).json()["id"],
@@ -62,6 +63,7 @@ FORMS = [
     ("transactions/{transaction}/split", PART, "category-0", "{category}:cogs"),
     ("transactions/{transaction}/split", PART, "counterparty-0", "{counterparty}"),
     ("transactions/{transaction}/link", {}, "target", "{counter}"),
+    ("transactions/{transaction}/other-leg", {}, "accountId", "{savings}"),
     ("transactions", BULK, "category", "{category}:cogs"),
     ("transactions", BULK, "counterparty", "{counterparty}"),
     ("recurring-revenue/customers/{customer}/subscriptions/new", PRICE, "productId", "{product}"),

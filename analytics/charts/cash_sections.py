@@ -236,18 +236,27 @@ def describe_opening_balance(data: ChartData) -> str:
 
 
 def build_account_section(data: ChartData) -> Section:
-    """Build the table of each account's balance and its change."""
+    """Build the table of each account's balance and its change, with the sum of cash accounts if there are others."""
     accounts = data.accounts
+    cash_accounts = [each for each in accounts if each.account_id in data.cash_ids]
     lead = _("Today, with the change since {start}.")
     if data.until != data.today:
         lead = _("On {day}, with the change since {start}.")
     account, balance, change = _("Account, Balance, Change").split(", ")
-    total = sum((each.value for each in accounts), start=ZERO), sum((each.change for each in accounts), start=ZERO)
     return Section(
         id="accounts",
         title=_("Accounts"),
-        lead=lead.format(
-            day=get_current_locale().format_day(data.until), start=get_current_locale().format_day(data.start)
+        lead=" ".join(
+            filter(
+                None,
+                (
+                    lead.format(
+                        day=get_current_locale().format_day(data.until),
+                        start=get_current_locale().format_day(data.start),
+                    ),
+                    describe_conversion(data),
+                ),
+            )
         ),
         nothing="" if accounts else _("No accounts yet."),
         table=ChartTable(
@@ -255,13 +264,31 @@ def build_account_section(data: ChartData) -> Section:
             columns=[TableColumn(balance), TableColumn(change, ColumnKind.CHANGE)],
             rows=[
                 *(build_account_row(data, each) for each in accounts),
-                TableRow(_("All accounts"), _("All accounts"), total, sum=True),
+                *([build_sum_row(_("Cash accounts"), cash_accounts)] if len(cash_accounts) != len(accounts) else []),
+                build_sum_row(_("All accounts"), accounts),
             ],
             currency=data.currency,
         ),
         unfolded=True,
         span=2,
     )
+
+
+def describe_conversion(data: ChartData) -> str:
+    """Say how balances in other currencies are converted; empty without any."""
+    currencies = {
+        currency for amounts in data.balances_at_end.values() for currency, amount in amounts.items() if amount
+    }
+    if currencies <= {data.currency}:
+        return ""
+    return _(
+        "Balances are converted at the rate of this day, transactions at the rate of theirs: their sums can differ."
+    )
+
+
+def build_sum_row(name: str, accounts: Sequence[AccountBalance]) -> TableRow:
+    change = sum((each.change for each in accounts), start=ZERO)
+    return TableRow(name, name, (sum((each.value for each in accounts), start=ZERO), change), sum=True)
 
 
 def build_account_row(data: ChartData, account: AccountBalance) -> TableRow:

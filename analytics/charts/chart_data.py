@@ -10,7 +10,7 @@ from uuid import UUID
 
 from analytics.calc.mrr import MonthlyRow
 from analytics.calc.time_series import Interval
-from analytics.charts.links import FigureLinks
+from analytics.charts.links import FigureLinks, MovementLinks
 from analytics.queries import balances, cash_flow, daily_movements, profit_and_loss, recurring_revenue
 from analytics.queries.balance_forecast import (
     AccountForecast,
@@ -367,6 +367,10 @@ class ChartData:
         return get_last_day_of_month(self.calendar[-1])
 
     # ------------------------------------------------------------------------------------------ recurring revenue
+
+    @cached_property
+    def movement_links(self) -> MovementLinks:
+        return MovementLinks(self.company.id)
 
     @cached_property
     def bridge(self) -> MonthlyRow:

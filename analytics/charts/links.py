@@ -1,7 +1,9 @@
 """URLs of the rows behind a figure. They hold our own ids, days and words: nothing needs quoting."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from uuid import UUID
 
 from django.urls import reverse
@@ -47,6 +49,27 @@ class FigureLinks:
         """Return the URL of what counts on a line in the year so far."""
         first = self.month.replace(month=1)
         return self.list_url and f"{self.list_url}{build_results_query(first, self.month, line=line)}"
+
+
+@dataclass
+class MovementLinks:
+    """URLs of the customers behind figures of recurring revenue, of one product if given."""
+
+    company_id: UUID
+    product: str = ""
+    is_customer_page: bool = False  # which lists the events of its only customer itself
+
+    @cached_property
+    def path(self) -> str:
+        return reverse("revenue-movements", args=[self.company_id])
+
+    def get_url(self, mrr_type: str, figure: str, first: date, last: date) -> str:
+        """Return the URL of the customers whose amounts add up to a figure of the months from `first` to `last`."""
+        if self.is_customer_page:
+            return "#events-title"
+        months = f"startMonth={format_month(first)}&endMonth={format_month(last)}"
+        product = f"&productId={self.product}" if self.product else ""
+        return f"{self.path}?{months}&mrrType={mrr_type}&movement={figure}{product}"
 
 
 def build_results_query(

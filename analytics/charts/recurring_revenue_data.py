@@ -7,6 +7,7 @@ from functools import cached_property
 from uuid import UUID
 
 from analytics.calc.mrr import MonthlyRow, to_annual_row
+from analytics.charts.links import MovementLinks
 from analytics.queries import monthly_rows, recurring_revenue
 from analytics.queries.cohorts import Cohort, compute_cohorts
 from analytics.queries.recurring_revenue_summary import RecurringRevenueSummary, Span, measure_span, summarize_span
@@ -34,6 +35,10 @@ class RecurringRevenueBase:
     @property
     def calendar(self) -> list[date]:
         return self.params.calendar
+
+    @cached_property
+    def movement_links(self) -> MovementLinks:
+        return MovementLinks(self.company.id, product=self.params.product)
 
 
 @dataclass
@@ -124,6 +129,10 @@ class CustomerRevenueData(RecurringRevenueBase):
     """The data of one customer."""
 
     customer_id: UUID
+
+    @cached_property
+    def movement_links(self) -> MovementLinks:
+        return MovementLinks(self.company.id, is_customer_page=True)
 
     @cached_property
     def recurring(self) -> list[MonthlyRow]:

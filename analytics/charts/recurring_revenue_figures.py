@@ -36,12 +36,12 @@ def get_measure(name: str) -> RevenueMeasure:
     if name == "cmrr":
         return recurring_revenue_sections.COMMITTED
     if name == "arr":
-        return RevenueMeasure("ARR", "ARR", gettext("Twelve times MRR at the end of each month."))
+        return RevenueMeasure(name, "ARR", "ARR", gettext("Twelve times MRR at the end of each month."))
     if name == "carr":
         carr = gettext("Committed ARR")
-        return RevenueMeasure(carr, carr, gettext("Twelve times committed MRR at the end of each month."), True)
+        return RevenueMeasure(name, carr, carr, gettext("Twelve times committed MRR at the end of each month."))
     lead = gettext("MRR at the end of each month, counted from the effective date.")
-    return RevenueMeasure("MRR", "MRR", lead)
+    return RevenueMeasure(name, "MRR", "MRR", lead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ FIGURE_LABELS = {
     "grr": (_("Gross revenue retention"), _("same customers, without expansion")),
     "customer-churn": (_("Customer churn"), _("of customers 12 months ago")),
     "revenue-churn": (_("Revenue churn"), _("of MRR 12 months ago")),
-    "quick-ratio": (_("Quick ratio"), _("MRR gained ÷ MRR lost, 12 months")),
+    "quick-ratio": (_("Quick ratio"), _("(new + expansion + reactivation) ÷ (contraction + churn), 12 months")),
 }
 
 
@@ -121,6 +121,7 @@ def build_cohort_sheet(data: RecurringRevenueData, style: SheetStyle) -> Sheet:
             for cohort in cohorts
         ],
         style=style,
+        shows_money=not by_customers and data.params.cohort_unit != "percent",
     )
 
 

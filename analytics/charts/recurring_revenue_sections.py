@@ -1,12 +1,11 @@
 """Chart sections of committed recurring revenue: its level, its bridge, and its monthly movements."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Protocol
 
-from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -15,11 +14,11 @@ from analytics.calc import chart_layout
 from analytics.calc.mrr import MonthlyRow
 from analytics.charts.amount_format import format_compact_amount
 from analytics.charts.chart_tables import ChartTable, ColumnKind, CountChange, TableColumn, TableRow, build_month_rows
+from analytics.charts.links import MovementLinks
 from analytics.charts.sections import LegendKey, Section, build_month_chart, build_named_chart, get_smallest_step
 from companies.locales import get_current_locale
 from companies.models import Company
 from companies.pages.amount_formats import format_count
-from ledger.calc.months import format_month
 
 ZERO = Decimal(0)
 MOVEMENT_KEYS = (
@@ -30,6 +29,7 @@ MOVEMENT_KEYS = (
     LegendKey("cancel", gettext_lazy("Churn")),
     LegendKey("currency", gettext_lazy("FX and rounding")),
 )
+FIGURES = ("start", *(key.series for key in MOVEMENT_KEYS), "end")  # of a bridge, in its order
 END_LABELS = gettext_lazy("Start, End")  # one text, since the words alone are ambiguous for translators
 SHORT_LABELS = gettext_lazy("Start, New, React, Exp, Con, Churn, FX, End")
 LEVEL_SERIES = "mrr"  # the series
@@ -42,19 +42,19 @@ NO_MOVEMENT = gettext_lazy("No movements: there was no recurring revenue.")
 
 @dataclass(frozen=True, slots=True)
 class RevenueMeasure:
-    """What is shown of recurring revenue: short name, name and description; whether contract dates count."""
+    """What is shown of recurring revenue: its type in the API, short name, name and description."""
 
+    mrr_type: str
     short: str | Promise
     name: str | Promise
     lead: str | Promise
-    committed: bool = False
 
 
 COMMITTED = RevenueMeasure(
+    "cmrr",
     gettext_lazy("Committed MRR"),
     gettext_lazy("Committed MRR"),
     gettext_lazy("MRR at the end of each month, counted from the contract date."),
-    committed=True,
 )
 
 
@@ -76,19 +76,13 @@ class RecurringRevenueSource(Protocol):
     @property
     def recurring(self) -> Sequence[MonthlyRow]: ...
 
+    @property
+    def movement_links(self) -> MovementLinks: ...
+
 
 class BridgeSource(RecurringRevenueSource, Protocol):
     @property
     def bridge(self) -> MonthlyRow: ...
-
-
-def build_events_urls(
-    data: RecurringRevenueSource, measure: RevenueMeasure, periods: Iterable[tuple[date, date]]
-) -> list[str]:
-    """Return the URLs of the subscription events behind the figures of each period from one month to another."""
-    by = "committed" if measure.committed else "effective"
-    path = reverse("subscription-events", args=[data.company.id])
-    return [f"{path}?startMonth={format_month(first)}&endMonth={format_month(last)}&by={by}" for first, last in periods]
 
 
 def build_level_section(data: RecurringRevenueSource, measure: RevenueMeasure = COMMITTED) -> Section:
@@ -117,7 +111,7 @@ def build_level_section(data: RecurringRevenueSource, measure: RevenueMeasure = 
             rows=build_month_rows(
                 months,
                 ((row.end, row.end_count) for row in rows),
-                [(url, "") for url in build_events_urls(data, measure, zip(months, months, strict=True))],
+                [(data.movement_links.get_url(measure.mrr_type, "end", month, month), "") for month in months],
                 today=data.today,
             ),
             currency=currency,
@@ -138,7 +132,7 @@ def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED
     names = (start, *(str(key.label) for key in MOVEMENT_KEYS), end)
     amounts = (row.start, *(amount for _, amount in movements), row.end)
     customers = (row.start_count, *counts, row.end_count)
-    (events_url,) = build_events_urls(data, measure, [(first, row.month)])
+    urls = [data.movement_links.get_url(measure.mrr_type, figure, first, row.month) for figure in FIGURES]
     return Section(
         id="mrr-bridge",
         title=_("{measure} bridge").format(measure=measure.short),
@@ -165,8 +159,8 @@ def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED
             first=_("Step"),
             columns=[TableColumn(measure.name), CUSTOMERS_COLUMN],
             rows=[
-                TableRow(name, name, (amount, count), sum=name in {start, end}, link=events_url)
-                for name, amount, count in zip(names, amounts, customers, strict=True)
+                TableRow(name, name, (amount, count), sum=name in {start, end}, link=url)
+                for name, amount, count, url in zip(names, amounts, customers, urls, strict=True)
             ],
             currency=currency,
         ),
@@ -217,8 +211,8 @@ def build_movement_section(data: RecurringRevenueSource, measure: RevenueMeasure
                     for row in rows
                 ),
                 [
-                    ("", *[url] * len(MOVEMENT_KEYS), "", "")
-                    for url in build_events_urls(data, measure, zip(months, months, strict=True))
+                    (*(data.movement_links.get_url(measure.mrr_type, figure, month, month) for figure in FIGURES), "")
+                    for month in months
                 ],
                 today=data.today,
             ),

@@ -24,7 +24,7 @@ from companies.models import Company
 from ledger.calc.months import MONTHS_PER_YEAR, add_months, get_last_day_of_month, list_months
 from ledger.closings.calc.figures import Figure
 from ledger.closings.queries.closings import find_first_booked_month, get_closing
-from ledger.models import Account, Category, Closing, PlType
+from ledger.models import Account, Category, Closing, PlType, SubscriptionEvent
 from ledger.money.calc.fx import RateTable
 
 ZERO = Decimal(0)
@@ -63,12 +63,14 @@ class ReportMonth:
         return self.last_day < self.today
 
     @property
+    def year_before(self) -> date | None:
+        """The same month a year before, None before the calendar begins."""
+        return add_months(self.month, -MONTHS_PER_YEAR) if self.month.year > 1 else None
+
+    @property
     def last_year(self) -> date | None:
         """The same month a year before, None before the first booked month."""
-        if self.month.year == 1:
-            return None
-        month = add_months(self.month, -MONTHS_PER_YEAR)
-        return month if month >= self.first_month else None
+        return self.year_before if self.year_before and self.year_before >= self.first_month else None
 
     @property
     def stored_plan(self) -> Cells | None:
@@ -324,7 +326,18 @@ def compute_recurring_figures(report: ReportMonth) -> RecurringFigures:
         )
         for name in ROW_FIELDS
     }
-    return RecurringFigures(row, amounts, compute_mrr_row(report, report.last_year) if report.last_year else None)
+    return RecurringFigures(row, amounts, compute_mrr_row_of_last_year(report))
+
+
+def compute_mrr_row_of_last_year(report: ReportMonth) -> MonthlyRow | None:
+    """Return the row of a year before; None before the first transaction and the first subscription event."""
+    month = report.year_before
+    if month is None:
+        return None
+    events = SubscriptionEvent.objects.for_company(report.company.id).filter(
+        retracted_time=None, effective_date__lte=get_last_day_of_month(month)
+    )
+    return compute_mrr_row(report, month) if report.last_year or events.exists() else None
 
 
 def compute_mrr_row(report: ReportMonth, month: date) -> MonthlyRow:

@@ -137,7 +137,7 @@ def compute_span(
 
 # Raw SQL: counts of customers by two aggregated lists.
 # An event is effective at the end of a month if it is its subscription's last one up to then.
-_STAYS = """
+CUSTOMER_ENDS_SQL = """
     WITH dated AS (
         SELECT s.customer_id, e.{date} AS date, lead(e.{date}) OVER later AS next, e.amount_value > 0 AS pays,
                concat_ws(' ', e.amount_currency, e.amount_value, e.interval, e.interval_count) AS price
@@ -146,21 +146,36 @@ _STAYS = """
          WHERE e.company_id = %(company)s AND e.retracted_time IS NULL AND e.{date} <= %(end)s {which}
         WINDOW later AS (PARTITION BY e.subscription_id ORDER BY e.{date}, e.id)
     ), ends AS (
-        SELECT array_agg(price) FILTER (WHERE date < %(start)s AND (next IS NULL OR next >= %(start)s)) AS before,
+        SELECT customer_id,
+               array_agg(price) FILTER (WHERE date < %(start)s AND (next IS NULL OR next >= %(start)s)) AS before,
                array_agg(price) FILTER (WHERE next IS NULL) AS now,
                bool_or(date < %(start)s AND (
                    next IS NULL OR date_trunc('month', next::timestamp) > date_trunc('month', date::timestamp)
                )) AS seen
           FROM dated WHERE pays GROUP BY customer_id
     )
-    SELECT before, now, seen, count(*) FROM ends WHERE before IS NOT NULL OR now IS NOT NULL GROUP BY before, now, seen
 """
+_STAYS = f"""{CUSTOMER_ENDS_SQL}
+    SELECT before, now, seen, count(*) FROM ends WHERE before IS NOT NULL OR now IS NOT NULL GROUP BY before, now, seen
+"""  # noqa: S608 - what stands above
 
 
 def iter_customer_spans(
     company: Company, *, first: date, last: date, basis: str, products: Sequence[UUID]
 ) -> Iterator[CustomerSpan]:
     """Yield the contracts of customers who were there before the span or are at its end."""
+    for before, after, was_active_before, times in list_customer_ends(
+        _STAYS, company=company, first=first, last=last, basis=basis, products=products
+    ):
+        yield CustomerSpan(
+            sum_monthly_contracts(before or ()), sum_monthly_contracts(after or ()), was_active_before, times
+        )
+
+
+def list_customer_ends(
+    sql: str, *, company: Company, first: date, last: date, basis: str, products: Sequence[UUID]
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement that begins with CUSTOMER_ENDS_SQL."""
     which = "AND s.product_id = ANY(%(products)s)" if products else ""
     parameters: dict[str, Any] = {
         "company": company.id,
@@ -169,12 +184,8 @@ def iter_customer_spans(
         "products": list(products),
     }
     with connection.cursor() as cursor:
-        cursor.execute(_STAYS.format(date=DATE_COLUMN_BY_BASIS[basis], which=which), parameters)
-        rows = cursor.fetchall()
-    for before, after, was_active_before, times in rows:
-        yield CustomerSpan(
-            sum_monthly_contracts(before or ()), sum_monthly_contracts(after or ()), was_active_before, times
-        )
+        cursor.execute(sql.format(date=DATE_COLUMN_BY_BASIS[basis], which=which), parameters)
+        return cursor.fetchall()
 
 
 def sum_monthly_contracts(prices: Sequence[str]) -> Contracts:

@@ -5,7 +5,13 @@ from datetime import date
 from decimal import Decimal
 
 from analytics.calc.board_measures import Measure, compute_burn_multiple, compute_cac_payback, compute_share
-from analytics.queries.customers import ORDER_BY, CustomerLine, list_customer_revenue
+from analytics.queries.customers import (
+    ORDER_BY,
+    CustomerLine,
+    CustomerSelection,
+    list_customer_ids,
+    list_customer_lines,
+)
 from analytics.queries.monthly_report import ReportMonth, compute_results, sum_actual_by_line
 from analytics.queries.recurring_revenue import MRR, compute_monthly_data
 from analytics.queries.recurring_revenue_summary import RecurringRevenueSummary, measure_span, summarize_span
@@ -77,15 +83,11 @@ class TopCustomers:
 
 def list_top_customers(report: ReportMonth, mrr: Decimal) -> TopCustomers:
     """Return the largest customers; `mrr` is that of all customers."""
-    lines, _more = list_customer_revenue(
-        company=report.company,
-        today=report.last_day,
-        text="",
-        order=ORDER_BY["-mrr"],
-        page_number=1,
-        rates=report.rates,
-    )
-    paying = [line for line in lines if line.mrr > 0][:TOP_CUSTOMERS]
+    company, today, rates = report.company, report.last_day, report.rates
+    selection = CustomerSelection(text="", status="active", order=ORDER_BY["-mrr"])
+    ids = list_customer_ids(company=company, today=today, selection=selection, rates=rates)
+    lines = list_customer_lines(company=company, ids=ids, start=0, count=TOP_CUSTOMERS, today=today, rates=rates)
+    paying = [line for line in lines if line.mrr > 0]
     return TopCustomers(paying, mrr, compute_share([line.mrr for line in paying], mrr))
 
 

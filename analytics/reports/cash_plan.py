@@ -34,6 +34,7 @@ from planning.forecast.expected_cash import find_expectations_after_cutover
 from planning.models import PlannedTransaction
 from planning.planned_transactions.pages import outlook
 from planning.planned_transactions.pages.planned_transactions import list_visible_account_names
+from planning.planned_transactions.pages.write_off_undo import get_write_off_undo
 
 MAX_MONTHS_AHEAD = 24  # hundreds of rules have too many occurrences beyond this
 
@@ -80,6 +81,7 @@ def show_cash_plan(page: CompanyPage) -> HttpResponse:
         sheet=build_month_sheet(page, months) if months else None,
         style=get_sheet_style(page.request),
         missing=missing_currency,
+        undo_write_off=get_write_off_undo(page, return_page="plan"),
         notices=warnings,
         any=bool(payments.late or payments.coming or payments.done)
         or PlannedTransaction.objects.for_company(page.company.id).exists(),

@@ -1,9 +1,10 @@
 """Pages of recurring revenue: overview, customers, and one customer."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
@@ -17,14 +18,19 @@ from analytics.charts import recurring_revenue_figures, recurring_revenue_sectio
 from analytics.charts.recurring_revenue_data import CustomerRevenueData, RecurringRevenueData
 from analytics.queries.billed_and_received import get_invoiced_amount, list_customer_invoices
 from analytics.queries.customers import (
+    ID_LENGTH,
     MAX_PAGE_NUMBER,
     ORDER_BY,
     ORDER_BY_WITHOUT_NAMES,
+    PAGE_SIZE,
+    STATUS_CONDITIONS,
     CustomerLine,
+    CustomerSelection,
     compute_mrr_by_customer,
-    list_customer_revenue,
+    list_customer_ids,
+    list_customer_lines,
 )
-from companies.pages.context import CompanyPage, company_page
+from companies.pages.context import CompanyPage, InvalidListPage, company_page
 from companies.pages.sheets import (
     SheetStyle,
     build_csv_response,
@@ -57,6 +63,8 @@ SORT_LABELS = {
     "name": _("Name (A–Z)"),
     "-name": _("Name (Z–A)"),
 }
+CUSTOMER_STATUS_LABELS = {"": _("All"), "active": _("Active"), "churned": _("Churned")}
+CUSTOMERS_PER_READ = 1_000  # of a file
 STATUS_LABELS = {"scheduled": _("scheduled"), "active": _("active"), "ended": _("ended")}
 
 
@@ -135,23 +143,53 @@ def list_product_names(page: CompanyPage) -> dict[str, str]:
 # ---------------------------------------------------------------------------------------------- customers
 
 
+@dataclass(frozen=True, slots=True)
+class CustomerQuery:
+    """The parameters of the customer list; invalid values are replaced by the defaults."""
+
+    text: str
+    status: str
+    sort: str
+    orders: Mapping[str, str]
+
+    @property
+    def address(self) -> str:
+        values = {"q": self.text, "status": self.status, "sort": self.sort}
+        return urlencode({name: value for name, value in values.items() if value})
+
+
+def parse_customer_query(page: CompanyPage) -> CustomerQuery:
+    """Parse the parameters; users who may not read names cannot search or sort by them."""
+    query, can_read_names = page.request.GET, page.has_permission(Permission.COUNTERPARTIES_READ)
+    orders = ORDER_BY if can_read_names else ORDER_BY_WITHOUT_NAMES
+    sort, status = query.get("sort", "-mrr"), query.get("status", "")
+    return CustomerQuery(
+        text=query.get("q", "").replace("\0", "").strip()[:200] if can_read_names else "",
+        status=status if status in STATUS_CONDITIONS else "",
+        sort=sort if sort in orders else "-mrr",
+        orders=orders,
+    )
+
+
+def list_selected_customer_ids(page: CompanyPage, query: CustomerQuery) -> bytes:
+    selection = CustomerSelection(text=query.text, status=query.status, order=query.orders[query.sort])
+    return list_customer_ids(company=page.company, today=page.today, selection=selection, rates=get_rate_table())
+
+
 @company_page(reads=Permission.SUBSCRIPTIONS_READ)
 def show_customers(page: CompanyPage) -> HttpResponse:
     """List the customers with their recurring revenue."""
-    query, can_read_names = page.request.GET, page.has_permission(Permission.COUNTERPARTIES_READ)
-    orders = ORDER_BY if can_read_names else ORDER_BY_WITHOUT_NAMES
-    sort = query.get("sort", "-mrr")
-    sort = sort if sort in orders else "-mrr"
-    text = query.get("q", "").replace("\0", "").strip()[:200] if can_read_names else ""
-    page_number = parse_page_number(query.get("page", "1"))
-    lines, has_more, missing_currency = list[CustomerLine](), False, ""
+    query, can_read_names = parse_customer_query(page), page.has_permission(Permission.COUNTERPARTIES_READ)
+    page_number = parse_page_number(page.request.GET.get("page", "1"))
+    ids = list_selected_customer_ids(page, query)
+    lines, missing_currency = list[CustomerLine](), ""
     try:
-        lines, has_more = list_customer_revenue(
+        lines = list_customer_lines(
             company=page.company,
+            ids=ids,
+            start=(page_number - 1) * PAGE_SIZE,
+            count=PAGE_SIZE,
             today=page.today,
-            text=text,
-            order=orders[sort],
-            page_number=page_number,
             rates=get_rate_table(),
         )
     except RateLookupError as error:
@@ -163,32 +201,33 @@ def show_customers(page: CompanyPage) -> HttpResponse:
         missing=missing_currency,
         named=can_read_names,
         not_shown=HIDDEN_NAME,
-        q=text,
-        sort=sort,
-        sorts={name: label for name, label in SORT_LABELS.items() if name in orders},
+        query=query,
+        statuses=CUSTOMER_STATUS_LABELS,
+        sorts={name: label for name, label in SORT_LABELS.items() if name in query.orders},
         page=page_number,
-        more=has_more,
+        total=len(ids) // ID_LENGTH,
+        more=len(ids) > page_number * PAGE_SIZE * ID_LENGTH,
         writes=page.has_permission(Permission.COUNTERPARTIES_WRITE) and can_read_names,
     )
 
 
 @company_page(reads=Permission.SUBSCRIPTIONS_READ)
 def download_customers(page: CompanyPage) -> HttpResponse:
-    """Download all customers with their recurring revenue as CSV."""
-    can_read_names, currency = page.has_permission(Permission.COUNTERPARTIES_READ), page.company.base_currency
-    orders = ORDER_BY if can_read_names else ORDER_BY_WITHOUT_NAMES
+    """Download the selected customers with their recurring revenue as CSV."""
+    query, currency = parse_customer_query(page), page.company.base_currency
+    can_read_names = page.has_permission(Permission.COUNTERPARTIES_READ)
     rows: list[Sequence[object]] = [
         [gettext("Customer"), gettext("Since"), gettext("Subscriptions"), f"MRR ({currency})"]
     ]
-    page_number, has_more = 1, True
+    ids = list_selected_customer_ids(page, query)
     try:
-        while has_more and page_number <= MAX_PAGE_NUMBER:
-            lines, has_more = list_customer_revenue(
+        for start in range(0, len(ids) // ID_LENGTH, CUSTOMERS_PER_READ):
+            lines = list_customer_lines(
                 company=page.company,
+                ids=ids,
+                start=start,
+                count=CUSTOMERS_PER_READ,
                 today=page.today,
-                text="",
-                order=orders["-mrr"],
-                page_number=page_number,
                 rates=get_rate_table(),
             )
             rows += [
@@ -200,7 +239,6 @@ def download_customers(page: CompanyPage) -> HttpResponse:
                 ]
                 for line in lines
             ]
-            page_number += 1
     except RateLookupError:
         return page.redirect("customers")  # which shows the error
     return build_csv_response(write_csv(rows), name="customers")
@@ -210,10 +248,10 @@ def parse_page_number(text: str) -> int:
     """Parse the page number.
 
     Raises:
-        Http404: it is none.
+        InvalidListPage: it is none.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= MAX_PAGE_NUMBER):
-        raise Http404
+        raise InvalidListPage
     return int(text)
 
 

@@ -1,16 +1,17 @@
 """Audit log page: who changed what and when, filtered by user, kind and date."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.http import HttpResponse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from companies.audit.action_labels import ENTITY_LABELS
 from companies.audit.changes import build_audit_changes
-from companies.audit.names import API_KEY_ACTOR_PREFIX, format_key_name
+from companies.audit.names import API_KEY_ACTOR_PREFIX, find_actor_names, format_key_name
 from companies.models import ApiKey, AuditEntry, Membership
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
@@ -25,7 +26,7 @@ INVALID_DATE_TEXT = gettext_lazy("Enter a date such as 2026-03-31.")
 @company_page(reads=Permission.AUDIT_READ)
 def show_audit_log(page: CompanyPage) -> HttpResponse:
     """Show the matching audit entries, newest first, with the changed fields."""
-    form = BoundForm(values={name: page.request.GET.get(name, "").replace("\0", "").strip() for name in FILTER_FIELDS})
+    form = BoundForm(values={name: page.request.GET.get(name, "").strip() for name in FILTER_FIELDS})
     people = list_actor_choices(page)
     rows, cursor = page.paginate(
         filter_audit_entries(page, form, people), order=("-time", "-id"), limit=ENTRIES_PER_PAGE
@@ -55,7 +56,7 @@ def filter_audit_entries(page: CompanyPage, form: BoundForm, people: Iterable[tu
     if filters["kind"]:
         rows = rows.filter(entity_type=filters["kind"])
     if filters["thing"]:
-        rows = rows.filter(entity_id=filters["thing"])
+        rows = rows.filter(entity_id=filters["thing"]) if "\0" not in filters["thing"] else rows.none()
     first_day, last_day = parse_filter_date(form, "from"), parse_filter_date(form, "to")
     if first_day and last_day and last_day < first_day:
         form.errors["to"] = _("Must not be before the first day.")
@@ -90,8 +91,22 @@ def to_midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
+def list_former_members(page: CompanyPage, *, known_ids: Collection[str]) -> dict[str, str]:
+    """Return actor -> name of the people in the log who are no members any more, by name."""
+    entries = AuditEntry.objects.for_company(page.company.id).exclude(actor=None)
+    actors = entries.exclude(actor__startswith=API_KEY_ACTOR_PREFIX).order_by().values_list("actor", flat=True)
+    former_ids = {actor for actor in actors.distinct() if actor} - set(known_ids)
+    names = find_actor_names(page, former_ids).items()
+    unknown_name = _("a former member")  # of those whose account was deleted
+    labels = {
+        actor: capfirst(name) if name == unknown_name else _("{name} (former member)").format(name=name)
+        for actor, name in names
+    }
+    return dict(sorted(labels.items(), key=lambda each: each[1]))
+
+
 def list_actor_choices(page: CompanyPage) -> list[tuple[str, str]]:
-    """Return the members and keys to filter by, as far as the user may see them."""
+    """Return the members, former members and keys to filter by, as far as the user may see them."""
     own_id = page.audit_context.user_id
     choices_by_actor = {str(own_id): _("Me")}
     if page.has_permission(Permission.MEMBERS_MANAGE):
@@ -99,6 +114,7 @@ def list_actor_choices(page: CompanyPage) -> list[tuple[str, str]]:
         choices_by_actor |= {
             str(row.user_id): row.display_name for row in rows if row.is_known and row.user_id != own_id
         }
+        choices_by_actor |= list_former_members(page, known_ids=choices_by_actor.keys())
     if page.has_permission(Permission.API_KEYS_MANAGE):
         keys = ApiKey.objects.for_company(page.company.id).order_by("name")
         choices_by_actor |= {f"{API_KEY_ACTOR_PREFIX}{key.id}": format_key_name(key) for key in keys}

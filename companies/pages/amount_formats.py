@@ -17,6 +17,7 @@ _SPACES = re.compile(r"[ \u00a0\u2009\u202f]")
 _PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,4})?")  # the API's format
 _GROUPED = re.compile(r"(-?)([0-9]{1,3}(?:([,.'’ ])[0-9]{3}(?:\3[0-9]{3}){0,3}))(?:([.,])([0-9]{1,4}))?")
 _BESIDE = re.compile(r"([^0-9]*)([0-9](?:.*[0-9])?)([^0-9]*)")  # an amount with text around it
+_PARENTHESES = re.compile(r"([^-+−()0-9]*)\( ?[-−]?([^-+−()]*)\)([^-+−()0-9]*)")
 _ANY_SIGN = re.compile(r"[-+]")
 _ZERO = re.compile(r"-?0")
 _CENTS = re.compile(r"-?[0-9]{1,15}\.(?:[0-9]{1,2}|[0-9]{4})")  # three decimals could be a group
@@ -65,6 +66,8 @@ def parse_typed_amount(text: str, currency: str | None = None) -> str:
     Without a known locale one comma before three digits is ambiguous and rejected; a single point is the
     decimal one.
 
+    An amount in parentheses is negative, as accountants write it.
+
     `currency` is the field's, whose symbol or code may stand before or after the number: "" for any, None
     for a number that is no money. Raises AmountParseError.
 
@@ -72,8 +75,11 @@ def parse_typed_amount(text: str, currency: str | None = None) -> str:
     ['-1234567.5', '12.50', '1234', '0.125']
     >>> parse_typed_amount("+12.50"), parse_typed_amount("-€12.50", "EUR"), parse_typed_amount("12,50 eur", "")
     ('12.50', '-12.50', '12.50')
+    >>> [parse_typed_amount(each, "EUR") for each in ("(500)", "(-500)", "(€500.00)", "€ (500)")]
+    ['-500', '-500', '-500.00', '-500']
     """
-    locale, text = get_current_locale(), strip_currency(_SPACES.sub(" ", text.strip()).replace(MINUS, "-"), currency)
+    locale, text = get_current_locale(), _SPACES.sub(" ", text.strip()).replace(MINUS, "-")
+    text = strip_currency(replace_parentheses(text), currency)
     grouped_match, comma_match = _GROUPED.fullmatch(text), _COMMA.fullmatch(text)
     group_sign = "." if locale.group == "." else ","
     if (
@@ -95,6 +101,16 @@ def parse_typed_amount(text: str, currency: str | None = None) -> str:
     if grouped_match and grouped_match[3] != grouped_match[4]:
         return join_amount_groups(grouped_match)
     raise AmountParseError(_("Enter an amount such as {example}.").format(example=get_amount_example(locale)))
+
+
+def replace_parentheses(text: str) -> str:
+    """Return an amount in parentheses with a minus; a minus inside says the same again.
+
+    >>> replace_parentheses("(500)"), replace_parentheses("( -500 )"), replace_parentheses("500")
+    ('-500', '-500', '500')
+    """
+    match = _PARENTHESES.fullmatch(text)
+    return f"-{match[1]}{match[2].strip()}{match[3]}" if match else text
 
 
 def strip_currency(text: str, currency: str | None) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -156,6 +156,10 @@ def build_user_audit_context(user: User, request: HttpRequest, *, now: datetime 
     )
 
 
+class InvalidListPage(BadRequest):
+    """The cursor or page number of a list is not valid."""
+
+
 class ErrorForm(Protocol):
     """A form that can show domain errors."""
 
@@ -213,14 +217,14 @@ def list_page_rows(
     """Return (rows of the requested page, cursor of the next one); for a CSV file the rows of all pages.
 
     Raises:
-        Http404: the cursor is invalid.
+        InvalidListPage: the cursor is invalid.
     """
     is_for_file = TABLE_PARAMETER in request.GET
     limit = MAX_ROWS if is_for_file else limit
     try:
         page_rows, cursor = list_keyset_page(request, rows, order=order, limit=limit)
     except ValidationError:
-        raise Http404 from None
+        raise InvalidListPage from None
     if is_for_file and cursor:
         TOO_MANY_ROWS.set(True)
     return page_rows, cursor
@@ -288,7 +292,7 @@ class CompanyPage:
         order: Sequence[str],
         limit: int = ROWS_PER_PAGE,
     ) -> tuple[list[Any], str | None]:
-        """Return (rows of the requested page, cursor of the next one). Raises Http404 for an invalid cursor."""
+        """Return (rows of the requested page, cursor of the next one). Raises InvalidListPage."""
         return list_page_rows(self.request, rows, order=order, limit=limit)
 
     def render(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:

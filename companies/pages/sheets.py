@@ -113,7 +113,10 @@ class SheetRow:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A table of amounts by period. `cells` of a row follow the parts of the columns."""
+    """A table of amounts by period. `cells` of a row follow the parts of the columns.
+
+    `shows_money` is whether its cells are amounts in the currency, not counts or percentages.
+    """
 
     title: str
     first: str
@@ -121,6 +124,7 @@ class Sheet:
     columns: Sequence[SheetColumn]
     rows: Sequence[SheetRow] = ()
     style: SheetStyle = field(default_factory=SheetStyle)
+    shows_money: bool = True
 
     @property
     def has_parts(self) -> bool:

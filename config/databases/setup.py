@@ -14,7 +14,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from config.databases.connection import DatabaseUnavailable
 
 SETUP_LOCK_NUMBER = 7_300_115  # arbitrary advisory lock number
-LAST_COMMIT_WITH_REPLACED_MIGRATIONS = "0de2cf3b"
+LAST_COMMIT_WITH_REPLACED_MIGRATIONS = "3f475a46"
 
 
 class OutdatedDatabase(DatabaseUnavailable):
@@ -43,10 +43,10 @@ def has_pending_migrations() -> bool:
 
 
 def check_migration_history() -> None:
-    """Raise OutdatedDatabase if only some of the migrations that an initial migration replaces are applied.
+    """Raise OutdatedDatabase if a database with tables lacks migrations that an initial migration replaces.
 
-    If all of them are, Django marks the initial migration as applied. If some are missing, nobody can apply them
-    any more, and Django would leave out the app's tables without a word.
+    If all of them are applied, Django marks the initial migration as applied. If some are missing, nobody can apply
+    them any more: Django would leave out the app's new tables without a word, or create tables that exist.
     """
     if names := list_missing_replaced_migrations():
         raise OutdatedDatabase(
@@ -56,15 +56,15 @@ def check_migration_history() -> None:
 
 
 def list_missing_replaced_migrations() -> list[str]:
-    """Return the names of replaced migrations that are not applied, of apps where others are, as `ledger.0002_name`."""
+    """Return the names of replaced migrations that are not applied, as `ledger.0002_name`; none for a new database."""
     applied = MigrationRecorder(connection).applied_migrations()
+    apps_with_tables = {app for app, _name in applied}
     loader = MigrationLoader(connection, load=False)
     loader.load_disk()
     names = []
-    for migration in loader.disk_migrations.values():
-        missing = [replaced for replaced in migration.replaces if replaced not in applied]
-        if len(missing) < len(migration.replaces):
-            names += [f"{app}.{name}" for app, name in missing]
+    for key, migration in loader.disk_migrations.items():
+        if key not in applied and key[0] in apps_with_tables:
+            names += [f"{app}.{name}" for app, name in migration.replaces if (app, name) not in applied]
     return sorted(names)
 
 

@@ -73,11 +73,11 @@ def close_months(
     if get_last_day_of_month(month) >= today:
         raise MonthNotOver
     with change_company(company, context=context) as change:
-        if company.closed_through is not None and month <= company.closed_through:
-            raise AlreadyClosed
         first = find_first_booked_month(company)
         if first is None or month < first:
             raise MonthBeforeData
+        if company.closed_through is not None and month <= company.closed_through:
+            raise AlreadyClosed
         rates = get_rate_table()
         months = list_months_to_close(company, month)
         checks = check_months(company, months, today=today, rates=rates)
@@ -94,7 +94,10 @@ def close_months(
 
 
 def build_closings(change: CompanyChange, figures: dict[date, list[Figure]], *, note: str | None) -> list[Closing]:
-    """Build the closings of months, oldest first, each with the digest of the one stored before it."""
+    """Build the closings of months, oldest first, each with the digest of the one stored before it.
+
+    The note belongs to the last of them, which was named.
+    """
     company = change.company
     rows = Closing.objects.for_company(company.id)
     last = rows.defer(*CONTENT_COLUMNS).order_by("-number").first()
@@ -110,7 +113,7 @@ def build_closings(change: CompanyChange, figures: dict[date, list[Figure]], *, 
             month=month,
             version=versions.get(month, 0) + 1,
             number=number,
-            note=note,
+            note=note if month == max(figures) else None,
             figures=[figure.to_json() for figure in figures_of_month],
             previous_digest=previous_digest,
             log_number=log_number,

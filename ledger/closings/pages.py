@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
@@ -19,25 +19,23 @@ from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
-from ledger.calc.months import add_months, format_month, get_first_day_of_month, get_last_day_of_month, list_months
+from ledger.calc.months import add_months, format_month, get_first_day_of_month, list_months
 from ledger.closings import actions
 from ledger.closings.calc.figures import FigureKey
+from ledger.closings.close_steps import list_close_steps
 from ledger.closings.queries import closings as closing_queries
-from ledger.closings.queries.checks import CloseChecks, check_months
+from ledger.closings.queries.checks import check_months
 from ledger.closings.queries.differences import Difference, list_closing_differences
 from ledger.closings.serializers import CloseRequest, ReopenRequest
 from ledger.models import (
-    TRANSFER_SYSTEM_KEY,
     Account,
     Category,
     Closing,
     PlType,
-    Transaction,
     translate_category_name,
 )
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.rates import get_rate_table
-from ledger.transactions.filters import filter_transactions
 from ledger.transactions.pages.labels import LINE_LABELS, join_texts
 
 CHECK_LABELS = {  # by their names in the API
@@ -49,28 +47,6 @@ CHECK_LABELS = {  # by their names in the API
     "overdue": ngettext_lazy("{count} overdue planned transaction", "{count} overdue planned transactions"),
 }
 READ, MANAGE = Permission.FINANCIALS_READ, Permission.CLOSINGS_MANAGE
-
-
-class AccountName(NamedTuple):
-    id: UUID
-    name: str
-
-
-class CheckLine(NamedTuple):
-    """One check before closing: how much is unfinished, and the page or the accounts that list exactly that."""
-
-    label: str
-    unfinished: int
-    page: str = ""
-    query: str = ""
-    accounts: Sequence[AccountName] = ()
-
-
-class UnlinkedTransfers(NamedTuple):
-    """How many transfers have no other transaction, and the query of the list of exactly those."""
-
-    transaction_count: int
-    query: str
 
 
 @company_page(reads=READ, writes=MANAGE)
@@ -110,9 +86,7 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
         first_month=get_current_locale().format_month(through[0], full=True) if through else "",
         last_month=get_current_locale().format_month(through[-1], full=True) if through else "",
         chosen=format_month(chosen) if chosen else "",
-        checks=describe_checks(page, result, through),
-        accounts_without_statement=list_account_names(page, result.accounts_without_statement),
-        unlinked_transfers=count_unlinked_transfers(page, through),
+        steps=list_close_steps(page, result, through),
         missing_rates=", ".join(result.missing_rates),
         passed=result.passed,
         rows=[(row, format_month(row.month), *describe_closing(row, people)) for row in rows],
@@ -132,60 +106,6 @@ def describe_closing(row: Closing, people: dict[str, str]) -> tuple[str, str, st
     """Return what was unfinished when a month was closed, and the names of who closed and who reopened it."""
     service, checks = _("System"), describe_acknowledged_checks(row)
     return checks, people.get(row.created_user_id or "", service), people.get(row.reopened_user_id or "", service)
-
-
-def describe_checks(page: CompanyPage, checks: CloseChecks, months: Sequence[date]) -> list[CheckLine]:
-    """Return the checks, each with where what is unfinished is listed."""
-    if not months:
-        return []
-    end = get_last_day_of_month(months[-1])
-    days = f"startDate={months[0]}&endDate={end}"
-    # Pending transactions may be older than the first booked one.
-    pending_days = days if page.company.closed_through else f"endDate={end}"
-    unreconciled = list_account_names(page, checks.unreconciled_accounts)
-    overdue_query = f"?overdueFrom={months[0]}&overdueTo={end}#late-title"
-    return [
-        CheckLine(
-            _("Uncategorized transactions"),
-            checks.uncategorized,
-            "transactions",
-            f"?{days}&open=true&pending=false",
-        ),
-        CheckLine(_("Pending transactions"), checks.pending, "transactions", f"?{pending_days}&pending=true"),
-        CheckLine(_("Accounts that are not reconciled"), len(unreconciled), accounts=unreconciled),
-        CheckLine(_("Overdue planned transactions"), checks.overdue, "planned", overdue_query),
-        CheckLine(_("Missing exchange rates"), len(checks.missing_rates), "exchange-rates"),
-    ]
-
-
-def count_unlinked_transfers(page: CompanyPage, months: Sequence[date]) -> UnlinkedTransfers | None:
-    """Return how many booked transactions of the months are categorized as Transfers but not linked, None if none is.
-
-    They are counted with the filters of the list.
-    """
-    transfer_category = Category.objects.for_company(page.company.id).for_system_key(TRANSFER_SYSTEM_KEY).first()
-    if not months or transfer_category is None:
-        return None
-    filters = QueryDict(mutable=True)
-    filters.update(
-        {
-            "startDate": str(months[0]),
-            "endDate": str(get_last_day_of_month(months[-1])),
-            "categoryId": str(transfer_category.id),
-            "transfer": "false",
-            "pending": "false",
-        }
-    )
-    rows = Transaction.objects.for_company(page.company.id)
-    count = filter_transactions(rows, filters, company_id=page.company.id).count()
-    return UnlinkedTransfers(count, f"?{filters.urlencode()}") if count else None
-
-
-def list_account_names(page: CompanyPage, account_ids: Sequence[UUID]) -> list[AccountName]:
-    """Return accounts with their names, in the given order."""
-    rows = Account.objects.for_company(page.company.id).filter(id__in=account_ids).values_list("id", "name")
-    names = dict(rows) if account_ids else {}
-    return [AccountName(account_id, names[account_id]) for account_id in account_ids]
 
 
 def describe_acknowledged_checks(closing: Closing) -> str:

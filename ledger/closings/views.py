@@ -55,8 +55,8 @@ class ClosingViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Close a month and every open month before it. Their figures cannot change until they are reopened.
 
-        Each month gets a closing with its figures. If something is unfinished, the answer is 409
-        `close_checks_failed` with `checks`. Send `acknowledge` to close anyway.
+        Each month gets a closing with its figures; the note is kept with `month`. If something is unfinished, the
+        answer is 409 `close_checks_failed` with `checks`. Send `acknowledge` to close anyway.
         """
         values = self.parse_body(serializers.CloseRequest)
         closing = actions.close_months(

@@ -46,6 +46,7 @@ from ledger.transactions.pages.edit_conflicts import check_not_changed, describe
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
 from ledger.transactions.pages.transaction_list import find_undoable_run
+from ledger.transactions.queries.possible_duplicates import list_recent_duplicates
 from ledger.transactions.queries.transfer_candidates import find_unlinked_transfers
 
 PAGE_SIZE = 20  # of transactions, and of pairs
@@ -277,6 +278,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
         pairs=listed_pairs,
         offers=listed_offers,
         notices=list(collect_inbox_notices(page)),
+        duplicates=list_recent_duplicates(page.company, today=page.today),
         undo=build_undo_form(page),
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         category_lines=names.list_line_choices(),

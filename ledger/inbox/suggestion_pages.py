@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 
 from companies.closed_periods import is_day_closed
 from companies.errors import ValidationFailed
+from companies.locales import get_current_locale
 from companies.models import parse_id
 from companies.pages.amount_formats import format_count, format_money
 from companies.pages.context import CompanyPage, company_page
@@ -34,6 +35,8 @@ MAX_REVIEWED = 1000  # open transactions, the latest
 MAX_ACCEPTED = 200  # suggestions of one act
 CONFIDENCES = ("50", "75", "90")  # percent
 DEFAULT_CONFIDENCE = "75"
+REFUSALS_SHOWN = 10  # transactions that a message names
+MAX_NAME_LENGTH = 60  # of a transaction in a message
 
 
 class PrimarySuggestion(NamedTuple):
@@ -175,27 +178,58 @@ def parse_accepted_suggestions(texts: Sequence[str]) -> list[AcceptedSuggestion]
 
 
 def accept_suggestions(page: CompanyPage, accepted: Sequence[AcceptedSuggestion]) -> HttpResponse:
-    """Categorize transactions that are as the form showed them, as one run; the inbox offers to undo it."""
+    """Categorize the transactions that can be, as one run that the inbox offers to undo, and name the others.
+
+    Raises ValidationFailed if none can be.
+    """
     ids = [suggestion.transaction_id for suggestion in accepted]
+    refusals: list[str] = []
     with record_inbox_undo(page, ids) as run:
         rows = Transaction.objects.for_company(page.company.id).in_bulk(ids)
-        unchanged = [
-            suggestion
-            for suggestion in accepted
-            if (row := rows.get(suggestion.transaction_id)) and compute_version(row) == suggestion.version
-        ]
-        for suggestion in unchanged:
-            categorize_remainder(
-                company=page.company,
-                context=page.audit_context,
-                transaction_id=suggestion.transaction_id,
-                category_id=suggestion.category_id,
-                pl_type=suggestion.pl_type,
-                counterparty=(suggestion.counterparty_id, None) if suggestion.counterparty_id else None,
-            )
-    message = format_categorized_count(len(unchanged))
-    if skipped := len(ids) - len(unchanged):
-        text = ngettext("{count} skipped because it changed.", "{count} skipped because they changed.", skipped)
-        message += f" {text.format(count=format_count(skipped))}"
-    messages.success(page.request, message)
+        for suggestion in accepted:
+            row = rows.get(suggestion.transaction_id)
+            if reason := categorize_as_suggested(page, suggestion, row):
+                refusals.append(f"{describe_transaction(row)}: {reason}" if row else reason)
+    done_count = len(accepted) - len(refusals)
+    refusal_text = format_refusals(refusals)
+    if not done_count:
+        raise ValidationFailed([("#/suggestion", "not_categorized", refusal_text)])
+    messages.success(page.request, f"{format_categorized_count(done_count)} {refusal_text}".strip())
     return redirect(build_inbox_url(page, None, run=run.id if run.affected else None))
+
+
+def categorize_as_suggested(page: CompanyPage, suggestion: AcceptedSuggestion, row: Transaction | None) -> str:
+    """Categorize a transaction that is as the form showed it; return why it was not, empty if it was."""
+    if row is None:
+        return _("The transaction has been deleted.")
+    if compute_version(row) != suggestion.version:
+        return _("It was changed in the meantime.")
+    form = BoundForm(values={})
+    with page.handle_errors(form):
+        categorize_remainder(
+            company=page.company,
+            context=page.audit_context,
+            transaction_id=row.id,
+            category_id=suggestion.category_id,
+            pl_type=suggestion.pl_type,
+            counterparty=(suggestion.counterparty_id, None) if suggestion.counterparty_id else None,
+        )
+    return form.general or next(iter(form.errors.values()), "")
+
+
+def describe_transaction(row: Transaction) -> str:
+    """Return the name, day and amount of a transaction."""
+    name = row.from_to or row.description or _("No text")
+    amount = format_money(row.amount_value, row.amount_currency)
+    return f"{name[:MAX_NAME_LENGTH]}, {get_current_locale().format_day(row.date)}, {amount}"
+
+
+def format_refusals(refusals: Sequence[str]) -> str:
+    """Say which transactions were not categorized and why; empty if all were."""
+    if not refusals:
+        return ""
+    items = list(refusals[:REFUSALS_SHOWN])
+    if others := len(refusals) - len(items):
+        text = ngettext("{count} more transaction.", "{count} more transactions.", others)
+        items.append(text.format(count=format_count(others)))
+    return f"{_('Not categorized:')} {' '.join(items)}"

@@ -24,7 +24,8 @@ class DismissedMatchQuerySet(CompanyOwnedQuerySet["DismissedMatch"]):
 class DismissedMatch(CompanyOwned):
     """A dismissed match of a transaction.
 
-    With the other leg of a transfer, or, if `day` is set, with an occurrence of a planned transaction.
+    With the other leg of a transfer or the payment that it may repeat, or, if `day` is set, with an occurrence of a
+    planned transaction.
     """
 
     transaction = CompanyForeignKey(Transaction, when_deleted="cascade")  # for a transfer, the outgoing leg

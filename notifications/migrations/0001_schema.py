@@ -4,19 +4,13 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-# Migrations of earlier versions; a database with all of them has these tables already.
-REPLACED = [
-    '0001_initial', '0002_webhook_disabled', '0003_closing_reopened', '0004_sandbox_expiring',
-]
-
 
 class Migration(migrations.Migration):
 
     initial = True
-    replaces = [('notifications', name) for name in REPLACED]
 
     dependencies = [
-        ('companies', '0001_schema'),
+        ('companies', '0001_squashed_0003_audit_log_table'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -9,21 +9,13 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
-# Migrations of earlier versions; a database with all of them has these tables already.
-REPLACED = [
-    '0001_initial', '0002_consent_ends_for_good', '0003_end_what_only_slept', '0004_the_toolkits_own_columns',
-    '0005_access_tokens_of_refresh_tokens', '0006_refresh_token_reissued', '0007_skipped_redirects',
-    '0008_plain_texts',
-]
-
 
 class Migration(migrations.Migration):
 
     initial = True
-    replaces = [('oauth', name) for name in REPLACED]
 
     dependencies = [
-        ('companies', '0001_schema'),
+        ('companies', '0001_squashed_0003_audit_log_table'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -190,12 +190,17 @@ def parse_last_month(values: Mapping[str, str], errors: dict[str, str]) -> str:
 
 
 def multiply_cost(values: Mapping[str, str], name: str, people: int, errors: dict[str, str], *, currency: str) -> str:
-    """Return the amount of a cost for all people, as money out; the typed text if it is no amount."""
+    """Return the amount of a cost for all people, as money out; the typed text if it is no amount.
+
+    A cost of 0 is an error.
+    """
     try:
         amount = parse_typed_amount(values[name], currency)
     except AmountParseError as error:
         errors[name] = str(error)
         return f"-{values[name].removeprefix('-')}"
+    if not Decimal(amount):
+        errors[name] = _("Enter an amount other than 0.")
     return format(-abs(Decimal(amount)) * people, "f")
 
 

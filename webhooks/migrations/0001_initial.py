@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('companies', '0001_schema'),
+        ('companies', '0001_squashed_0003_audit_log_table'),
     ]
 
     operations = [

@@ -44,7 +44,7 @@ class Command(BaseCommand):
 
         act = company_batches.wrap_company_task(refresh_company, failed, work="refresh_metrics")
         filters = {"name": options["round"], "company_id": options["company"]}
-        with progress_bar.draw_progress_bar(self.stderr) as report_progress:
+        with progress_bar.draw_progress_bar() as report_progress:
             for company in company_batches.run_for_each_company(
                 act,
                 work="refresh_metrics",

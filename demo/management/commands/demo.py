@@ -42,7 +42,7 @@ class Command(BaseCommand):
             name = parse_name(options["name"], max_length=200)
         except ValidationError as error:
             raise CommandError(f"--name: {error.message}") from None
-        with progress_bar.draw_progress_bar(self.stderr, is_quiet=options["json"]) as report_progress:
+        with progress_bar.draw_progress_bar(is_quiet=options["json"]) as report_progress:
             demo_access = create_demo_company(
                 name=name,
                 now=timezone.now(),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 
 from ledger.bank_statements.parsers import models
@@ -23,6 +24,13 @@ class StatementOutcome:
     duplicates: int = 0  # those that are booked now or have lapsed among them
     skipped: list[Entry] = field(default_factory=list)
     ledger_balance: Decimal | None = None
+
+    def split_entries_at(self, data_start: date | None) -> None:
+        """Set the entries to import, and those before the start of the books, which are left out."""
+        self.entries = self.statement.entries
+        if data_start is not None and any(each.day < data_start for each in self.entries):
+            self.skipped = [each for each in self.entries if each.day < data_start]
+            self.entries = [each for each in self.entries if each.day >= data_start]
 
     @property
     def pending(self) -> int:

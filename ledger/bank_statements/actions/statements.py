@@ -37,7 +37,7 @@ from ledger.bank_statements.queries.statement_accounts import (
     get_requested_account,
     list_account_labels,
 )
-from ledger.imports.actions.imports import SourceFile, TransactionImportOutcome, store_batch
+from ledger.imports.actions.imports import SourceFile, TransactionImportOutcome, notify_sender, store_batch
 from ledger.imports.calc.entries import Entry
 from ledger.imports.calc.entry_groups import EntryGroup, StoredTransaction, build_match_key
 from ledger.imports.calc.entry_matcher import MAX_BOOKING_DAYS
@@ -114,7 +114,7 @@ def store_entries(change: CompanyChange, result: StatementImportResult, file: So
     number_by_account = {
         account.id: adopt_account_number(change, account, result.statements) for account in accounts.values()
     }
-    create_statements(change, result, batch, number_by_account)
+    create_statements(change, result.statements, batch, number_by_account)
     for account in accounts.values():
         if not update_opening_balance(
             change, account, is_first=is_first_by_account[account.id], skips_closed=result.skips_closed
@@ -140,10 +140,8 @@ def match_entries(change: CompanyChange, result: StatementImportResult, *, detai
     """Count what is new in each statement, and decide about pending rows."""
     data_start = change.company.data_start_date
     for statement_outcome in result.statements:
-        statement_outcome.split, statement_outcome.entries = details, statement_outcome.statement.entries
-        if data_start is not None and any(each.day < data_start for each in statement_outcome.entries):
-            statement_outcome.skipped = [each for each in statement_outcome.entries if each.day < data_start]
-            statement_outcome.entries = [each for each in statement_outcome.entries if each.day >= data_start]
+        statement_outcome.split = details
+        statement_outcome.split_entries_at(data_start)
     account_ids = {statement_outcome.account.id for statement_outcome in result.statements}
     final_days = find_final_statement_days(change.company, account_ids)
     rows = list(iterate_candidate_rows(change.company, result.statements, account_ids))
@@ -306,11 +304,15 @@ def store_import_batch(
         lapsed_transactions.edited_since_import().count() if decision.lapsed else 0,
     )
     delete_lapsed_transactions(change, batch, decision.lapsed)
+    notify_sender(change, batch)
     return batch
 
 
 def create_statements(
-    change: CompanyChange, result: StatementImportResult, batch: ImportBatch, numbers: Mapping[UUID, str | None]
+    change: CompanyChange,
+    outcomes: Sequence[StatementOutcome],
+    batch: ImportBatch,
+    numbers: Mapping[UUID, str | None],
 ) -> None:
     """Store the statements.
 
@@ -331,7 +333,7 @@ def create_statements(
             number_given=numbers[statement_outcome.account.id],
             created_time=change.context.time,
         )
-        for statement_outcome in result.statements
+        for statement_outcome in outcomes
     )
 
 

@@ -1,17 +1,19 @@
 """Find the account of a CSV file, and compare the numbers in it with the account that was named."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from companies.models import Company
 from ledger.bank_statements.parsers.models import ParsedStatement
-from ledger.bank_statements.queries.statement_accounts import AccountDiffers, find_account_by_number
+from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown, find_account_by_number
 from ledger.calc.delimited_text import Lines
 from ledger.imports.calc.account_numbers import find_stated_numbers, is_same_number
 from ledger.imports.calc.detection import find_configured_table, has_account_number
 from ledger.imports.calc.detection_result import Detection
+from ledger.imports.own_export_settings import find_own_export_settings
 from ledger.imports.queries.account_numbers import find_other_account
 from ledger.models import Account
 
@@ -26,6 +28,18 @@ def find_stated_account(company: Company, lines: Lines, csv_settings: dict[str, 
     active_accounts = list(Account.objects.for_company(company.id).active().in_display_order())
     matches = [each for each in active_accounts if any(is_number_of_account(each, number) for number in numbers)]
     return matches[0] if len(matches) == 1 else find_account_of_label(active_accounts, numbers[0])
+
+
+@contextmanager
+def explain_missing_account(lines: Lines, settings: Any) -> Iterator[None]:
+    """Say of our own export why its accounts are not found: it has their names, not their numbers."""
+    try:
+        yield
+    except AccountUnknown:
+        if settings is not None or find_own_export_settings(None, lines) is None:
+            raise
+        detail = _("accountId is missing. An export of transactions names accounts, not their numbers.")
+        raise AccountUnknown(detail) from None
 
 
 def is_number_of_account(account: Account, number: str) -> bool:

@@ -29,6 +29,7 @@ from ledger.bank_statements.parsers.models import (
 )
 from ledger.bank_statements.queries.csv_accounts import (
     check_account_numbers,
+    explain_missing_account,
     find_account_of_label,
     find_stated_account,
 )
@@ -211,7 +212,8 @@ def read_csv(content: bytes, company: Company, account: Account | None, settings
     except UnreadableTable as error:
         raise StatementFormatUnknown(error.detail) from None
     if account is None:
-        return read_multi_account_csv(company, content, lines, csv_settings)
+        with explain_missing_account(lines, settings):
+            return read_multi_account_csv(company, content, lines, csv_settings)
     if settings is None:
         csv_settings = find_own_export_settings(account, lines) or csv_settings
     return read_account_csv(content, account, lines, csv_settings)

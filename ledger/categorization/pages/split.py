@@ -232,6 +232,9 @@ class SplitFormReader:
             }
             if pl_type and row.values["amount"]:
                 value = self.parse_row_amount(row.values["amount"], pointer=f"{pointer}/plSplit")
+                if not value and not row.values["tax"]:
+                    message = _("Enter an amount other than 0.")
+                    raise ValidationFailed([(f"{pointer}/plSplit", "amount_zero", message)])
                 part["plSplit"][pl_type] = part["plSplit"].get(pl_type, Decimal(0)) + value
             parts[key] = part
         except ValidationFailed as refusal:

@@ -20,19 +20,36 @@ ZERO = Decimal(0)
 MAX_RATE_AGE = timedelta(days=7)  # of the rate at a month's end
 
 
+class StatementAccount(NamedTuple):
+    """An account with the last day of its bank statements, None without one."""
+
+    id: UUID
+    name: str
+    has_mismatch: bool
+    last_day: date | None
+
+    def is_unreconciled(self, end: date) -> bool:
+        """Whether it differs from its bank's balance, or its statements end before the day."""
+        return self.has_mismatch or (self.last_day is not None and self.last_day < end)
+
+    @property
+    def is_without_statement(self) -> bool:
+        return self.last_day is None and not self.has_mismatch
+
+
 @dataclass(frozen=True, slots=True)
 class CloseChecks:
-    """What is unfinished in the months to close: counts, ids of accounts, codes of currencies.
+    """What is unfinished in the months to close: counts, accounts, codes of currencies.
 
     ``accounts_without_statement`` are no check: nothing says whether they agree with their bank.
     """
 
     uncategorized: int = 0
     pending: int = 0
-    unreconciled_accounts: list[UUID] = field(default_factory=list)
+    unreconciled_accounts: list[StatementAccount] = field(default_factory=list)
     overdue: int = 0
     missing_rates: list[str] = field(default_factory=list)
-    accounts_without_statement: list[UUID] = field(default_factory=list)
+    accounts_without_statement: list[StatementAccount] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -44,7 +61,7 @@ class CloseChecks:
         return {
             "uncategorized": self.uncategorized,
             "pending": self.pending,
-            "unreconciledAccounts": [str(each) for each in self.unreconciled_accounts],
+            "unreconciledAccounts": [str(each.id) for each in self.unreconciled_accounts],
             "overdue": self.overdue,
             "missingRates": self.missing_rates,
         }
@@ -63,27 +80,11 @@ def check_months(company: Company, months: Sequence[date], *, today: date, rates
     return CloseChecks(
         uncategorized=rows.booked().open().without_initial_balances().count(),
         pending=rows.filter(pending=True).count(),
-        unreconciled_accounts=[each.id for each in accounts if each.is_unreconciled(end)],
+        unreconciled_accounts=[each for each in accounts if each.is_unreconciled(end)],
         overdue=sum(overdue),
         missing_rates=list_missing_rates(company, months, rates=rates),
-        accounts_without_statement=[each.id for each in accounts if each.is_without_statement],
+        accounts_without_statement=[each for each in accounts if each.is_without_statement],
     )
-
-
-class StatementAccount(NamedTuple):
-    """An account with the last day of its bank statements, None without one."""
-
-    id: UUID
-    has_mismatch: bool
-    last_day: date | None
-
-    def is_unreconciled(self, end: date) -> bool:
-        """Whether it differs from its bank's balance, or its statements end before the day."""
-        return self.has_mismatch or (self.last_day is not None and self.last_day < end)
-
-    @property
-    def is_without_statement(self) -> bool:
-        return self.last_day is None and not self.has_mismatch
 
 
 def load_statement_accounts(company: Company) -> list[StatementAccount]:
@@ -95,9 +96,9 @@ def load_statement_accounts(company: Company) -> list[StatementAccount]:
     last_days = dict(statements.annotate(last=Max("day")))
     return [
         StatementAccount(
-            account_id, bool((bank_connection or {}).get("balanceMismatchSince")), last_days.get(account_id)
+            account_id, name, bool((bank_connection or {}).get("balanceMismatchSince")), last_days.get(account_id)
         )
-        for account_id, bank_connection in accounts.values_list("id", "bank_connection")
+        for account_id, name, bank_connection in accounts.values_list("id", "name", "bank_connection")
     ]
 
 

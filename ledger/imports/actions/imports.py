@@ -29,6 +29,7 @@ from ledger.imports.calc.entry_matcher import MAX_BOOKING_DAYS, EntryMatcher, li
 from ledger.imports.import_body import TransactionImportItem, TransactionImportRequest
 from ledger.imports.progress import SizedRows, track_row_progress
 from ledger.imports.queries.categorization_lookup import CategorizationLookup
+from ledger.imports.queries.known_rows import count_known_rows
 from ledger.imports.queries.stored_transactions import iterate_matchable_rows, iterate_stored_rows, list_import_formats
 from ledger.models import Account, ImportBatch, ImportDuplicates, Source, Transaction
 from ledger.rules.actions.auto_assign import assign_categories
@@ -53,11 +54,8 @@ class TransactionImportOutcome:
     booked: list[tuple[StoredTransaction, Entry]] = field(default_factory=list)  # pending rows, and what books them
     rows: SizedRows = field(default_factory=list)  # what is stored, or would be
     known: list[UUID] = field(default_factory=list)  # stored rows that it has too; they stay when theirs is undone
-
-    @property
-    def known_count(self) -> int:
-        """The number of rows that were stored already, without those that book pending ones."""
-        return self.duplicates - len(self.booked)
+    known_items: list[TransactionImportItem] = field(default_factory=list)  # rows that were stored already
+    reported_balance: hooks.ReportedBalance | None = None  # that the balance column proves
 
     @property
     def bad(self) -> int:
@@ -99,7 +97,8 @@ def import_transactions(
         outcome.rows, outcome.count = rows, len(rows)
         count_import_outcome(source="transactions", outcome=outcome)
         if (rows or outcome.booked) and not request.dry_run:
-            store_batch(change, outcome, source=source, lookup=lookup, account_ids=account_ids, file=file)
+            batch = store_batch(change, outcome, source=source, lookup=lookup, account_ids=account_ids, file=file)
+            notify_sender(change, batch)
             hooks.balances_changed.run(change=change, account_ids=account_ids)
     return outcome
 
@@ -113,9 +112,7 @@ def store_batch(
     account_ids: Collection[str | UUID],
     file: SourceFile | None = None,
 ) -> ImportBatch:
-    """Store the rows as one batch with their categorizations, categorize and match the others, and notify the
-    sender.
-    """
+    """Store the rows as one batch with their categorizations, and categorize and match the others."""
     company, context, rows = change.company, change.context, outcome.rows
     counts = {"count": outcome.count, "duplicates": outcome.duplicates}
     batch = outcome.batch = ImportBatch.objects.create(
@@ -151,15 +148,20 @@ def store_batch(
     hooks.transactions_booked.run(change=change, rows=stored_transactions)
     after = {**counts, "errors": len(outcome.errors), **assigned.to_audit_values()}
     change.record_bulk("import.finished", "import", entity_id=batch.id, after=after)
-    notify_import_finished(
-        company_id=company.id,
-        context=context,
-        import_id=batch.id,
-        skipped_before_data_start=outcome.skipped_before_data_start,
-        filename=batch.filename,
-        **counts,
-    )
     return batch
+
+
+def notify_sender(change: CompanyChange, batch: ImportBatch) -> None:
+    """Notify the sender of an import, once its pending transactions are booked."""
+    notify_import_finished(
+        company_id=change.company.id,
+        context=change.context,
+        import_id=batch.id,
+        count=batch.count,
+        duplicates=count_known_rows(change.company, [batch])[batch.id].known,
+        skipped_before_data_start=batch.skipped_before_data_start,
+        filename=batch.filename,
+    )
 
 
 # ---------------------------------------------------------------------------------------------- validation
@@ -229,6 +231,7 @@ def drop_duplicate_items(
         if has_trusted_id(row, request):
             item_key = (row.account_id, row.external_id or "")
             if item_key in known_ids:
+                outcome.known_items.append(row)
                 continue
             known_ids.add(item_key)
         new_rows.append(row)
@@ -309,7 +312,13 @@ def drop_stored_items(
     possible_duplicate_ids = {id(unit) for unit in ledger.list_possible_duplicates(groups)}
     outcome.possible_duplicates = len(possible_duplicate_ids)
     skipped_ids = possible_duplicate_ids if request.skip_possible_duplicates else set()
-    return [row for row, group in zip(rows, groups, strict=True) if group.new and id(group.entry) not in skipped_ids]
+    new_rows = []
+    for item, group in zip(rows, groups, strict=True):
+        if group.new and id(group.entry) not in skipped_ids:
+            new_rows.append(item)
+        elif not group.booked:
+            outcome.known_items.append(item)
+    return new_rows
 
 
 def add_pending_rows(

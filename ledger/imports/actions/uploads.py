@@ -3,9 +3,7 @@
 Their name is made of company and user, so nobody else finds them.
 """
 
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from decimal import Decimal
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,15 +14,15 @@ from companies.change import change_company
 from companies.errors import ConflictError, ValidationFailed
 from companies.models import AuditContext, Company, generate_id
 from companies.storage.actions import save_to_storage
+from ledger import hooks
 from ledger.accounts.actions.accounts import update_account
-from ledger.accounts.actions.initial_balances import set_initial_balance
 from ledger.accounts.calc.csv_settings import list_setting_faults
 from ledger.files import quota
 from ledger.imports import progress
 from ledger.imports.actions.imports import SourceFile, TransactionImportOutcome, import_transactions
+from ledger.imports.calc.running_balance import TableBalances
 from ledger.imports.import_body import TransactionImportRequest
 from ledger.models import Account, Source
-from ledger.money.amounts import format_plain_amount
 
 UPLOAD_FOLDER = quota.PENDING_UPLOADS_FOLDER
 UPLOAD_TTL = timedelta(days=1)
@@ -32,15 +30,6 @@ UPLOAD_TTL = timedelta(days=1)
 
 class UploadExpired(ConflictError):
     """The uploaded file has expired. Upload it again."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpeningBalance:
-    """The balance of an account at the end of a day, before its first transaction."""
-
-    day: date
-    amount: Decimal
-    currency: str
 
 
 def store_upload(*, company_id: UUID, user_id: Any, file: Any) -> UUID:
@@ -82,21 +71,23 @@ def import_upload(
     account_id: UUID,
     csv_settings: Any | None,
     name: str = "",
-    opening: OpeningBalance | None = None,
+    balances: TableBalances | None = None,
+    opens_account: bool = False,
 ) -> TransactionImportOutcome:
     """Import an uploaded file, once: it is deleted before the change ends, so that a second click, which waits for
     the lock, finds nothing to import.
 
     Args:
         csv_settings: how the account's next file is read; None keeps the settings.
-        opening: becomes the account's initial balance.
+        balances: what the balance column proves; the account is reconciled with it as with a bank statement.
+        opens_account: the opening balance becomes the account's initial balance.
 
-    Raises UploadExpired, ValidationFailed.
+    Raises UploadExpired, ValidationFailed, PeriodClosed.
     """
     if faults := list_setting_faults(csv_settings or {}):
         raise ValidationFailed([("#/importSettings/csv", fault.code, fault.detail) for fault in faults])
     upload_key: dict[str, Any] = {"company_id": company.id, "user_id": context.user_id, "upload_id": upload_id}
-    with change_company(company, context=context):
+    with change_company(company, context=context) as change:
         if not is_upload_stored(**upload_key):
             raise UploadExpired
         file = SourceFile(name or "file", "csv")
@@ -108,9 +99,15 @@ def import_upload(
             )
             values = {"import_settings": {**import_settings, "csv": csv_settings}}
             update_account(company=company, context=context, account_id=account_id, values=values)
-        if opening is not None:
-            amount = format_plain_amount(opening.amount, opening.currency)
-            set_initial_balance(company=company, context=context, account_id=account_id, day=opening.day, amount=amount)
+        if outcome.batch is not None and balances is not None:
+            (outcome.reported_balance,) = hooks.table_balances_proven.run(
+                change=change,
+                batch=outcome.batch,
+                account_id=account_id,
+                request=request,
+                balances=balances,
+                opens_account=opens_account,
+            )
         delete_upload(**upload_key)
     return outcome
 

@@ -1,7 +1,6 @@
 """Pages of a CSV import: upload, check by a dry run that stores nothing, and import once confirmed."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
@@ -27,7 +26,6 @@ from ledger.calc.delimited_text import Lines
 from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.actions.imports import import_transactions
-from ledger.imports.actions.uploads import OpeningBalance
 from ledger.imports.calc.column_mapping import FIELDS, normalize_csv_settings
 from ledger.imports.calc.detection import find_configured_table
 from ledger.imports.calc.detection_result import Detection
@@ -41,6 +39,7 @@ from ledger.imports.pages.mapping_questions import (
     build_asked_question,
 )
 from ledger.imports.pages.outcome_messages import find_other_currency, format_import_outcome
+from ledger.imports.pages.reported_balances import find_opening_balance
 from ledger.imports.pages.saved_settings import (
     ANSWER,
     apply_answers,
@@ -51,12 +50,13 @@ from ledger.imports.pages.saved_settings import (
 from ledger.imports.pages.uploaded_files import get_upload_owner, redirect_to_next_file
 from ledger.imports.queries.account_numbers import find_account_of_table
 from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, read_uploaded_table
-from ledger.models import Account, Transaction
+from ledger.models import Account
 
 MAX_FILES = 20  # statements at once; their names and ids stand in an address
 ROWS_SHOWN = 10
 MAX_NAME_LENGTH = 100  # of the file, as it is shown
 BAD_ROWS_SHOWN = 100
+KNOWN_ROWS_SHOWN = 100
 BAD_ROWS_MESSAGE = gettext_lazy("Some rows have errors. Fix the file, change the columns or skip those rows.")
 LINES_SHOWN = 5  # of the file as it is, while its columns are not known
 
@@ -349,8 +349,9 @@ def preview_csv_import(
             outcome=outcome,
             account=account,
             first_rows=list(islice(outcome.rows, ROWS_SHOWN)),
+            known_rows=outcome.known_items[:KNOWN_ROWS_SHOWN],
             bad_rows=rows.list_bad_rows(outcome.errors[:BAD_ROWS_SHOWN]),
-            proven=rows.balances is not None,
+            balances=rows.balances,
             left_out=[
                 f"{SKIP_REASON_LABELS[reason]} ({format_count(count)})"
                 for reason, count in rows.left_out_counts.items()
@@ -361,15 +362,6 @@ def preview_csv_import(
     return import_check.render(status=400, error=form.general)
 
 
-def find_opening_balance(page: CompanyPage, account: Account, rows: TableItems) -> OpeningBalance | None:
-    """Return the balance before the first row, if the balance column has it and the account has no transactions."""
-    balances = rows.balances
-    if balances is None or Transaction.objects.for_company(page.company.id).filter(account=account).exists():
-        return None
-    first = rows.balance_check.first_day
-    return OpeningBalance(first - timedelta(days=1), balances.opening, account.default_currency)
-
-
 def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpResponse:
     """Import the rows and go to the list of imports; on an error render the rows again."""
     page, account, form = import_check.page, import_check.form.get_chosen_account(), BoundForm(values={})
@@ -378,7 +370,7 @@ def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpRes
         closed = "skip" if "leave_closed" in page.request.POST else "refuse"
         request = rows.build_request(on_error=on_error, duplicates=import_check.duplicates, closed=closed)
         request.skip_possible_duplicates = "leave_possible" in page.request.POST
-        opening = find_opening_balance(page, account, rows) if "set_opening" in page.request.POST else None
+        sets_opening = "set_opening" in page.request.POST
         outcome = uploads.import_upload(
             company=page.company,
             context=page.audit_context,
@@ -389,7 +381,8 @@ def submit_csv_import(import_check: CsvImportCheck, rows: TableItems) -> HttpRes
             csv_settings=build_csv_settings(import_check.form, rows)
             if page.has_permission(Permission.ACCOUNTS_WRITE)
             else None,
-            opening=opening,
+            balances=rows.balances,
+            opens_account=sets_opening and find_opening_balance(page, account, rows) is not None,
         )
         messages.success(page.request, format_import_outcome(page, outcome, account))
         return redirect_to_next_file(page)

@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -15,7 +14,8 @@ from companies.permissions import Permission
 from ledger.imports.actions import import_undo
 from ledger.imports.pages.outcome_messages import count_import_payments, format_import_payments
 from ledger.imports.pages.uploaded_files import list_waiting_files
-from ledger.models import Account, ImportBatch, PendingSnapshot, Source, Transaction
+from ledger.imports.queries.known_rows import count_known_rows
+from ledger.models import Account, ImportBatch
 
 PAGE_SIZE = 12  # imports on a page: on a telephone each takes some 300 pixels
 
@@ -28,7 +28,7 @@ def show_imports(page: CompanyPage) -> HttpResponse:
     )
     actors = find_actor_names(page, {row.created_user_id for row in rows if row.created_user_id})
     accounts = load_account_names(page, rows)
-    booked_counts = count_booked_by_import(page, rows)
+    counts = count_known_rows(page.company, rows)
     payments = count_import_payments(page, [row.id for row in rows])
     lines = [
         {
@@ -36,8 +36,8 @@ def show_imports(page: CompanyPage) -> HttpResponse:
             "is_workbook": row.format == "csv" and (row.filename or "").lower().endswith((".xlsx", ".xlsm")),
             "who": actors.get(row.created_user_id or "", _("System")),
             "accounts": [accounts[each] for each in row.account_ids if each in accounts],
-            "booked": booked_counts.get(row.id, 0),
-            "known": row.duplicates - row.lapsed - booked_counts.get(row.id, 0),
+            "booked": counts[row.id].booked,
+            "known": counts[row.id].known,
             "payments": format_import_payments(payments.get(row.id)),
         }
         for row in rows
@@ -60,21 +60,6 @@ def load_account_names(page: CompanyPage, rows: list[ImportBatch]) -> dict[UUID,
         return {}
     account_ids = {account_id for row in rows for account_id in row.account_ids}
     return dict(Account.objects.for_company(page.company.id).filter(id__in=account_ids).values_list("id", "name"))
-
-
-def count_booked_by_import(page: CompanyPage, rows: list[ImportBatch]) -> dict[UUID, int]:
-    """Return how many pending transactions each statement has booked."""
-    statements = [row.id for row in rows if row.source in (Source.BANK, Source.CSV) and row.duplicates]
-    if not statements:
-        return {}
-    own_transactions = Transaction.objects.for_company(page.company.id).filter(
-        id=OuterRef("transaction_id"), import_batch_id=OuterRef("import_batch_id")
-    )
-    snapshots = PendingSnapshot.objects.for_company(page.company.id).filter(
-        Exists(own_transactions), import_batch_id__in=statements
-    )
-    counts = snapshots.values("import_batch_id").annotate(booked=Count("id"))
-    return dict(counts.values_list("import_batch_id", "booked"))
 
 
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)

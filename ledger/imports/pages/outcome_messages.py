@@ -13,6 +13,7 @@ from companies.permissions import Permission
 from ledger import hooks
 from ledger.hooks import InvoicePayments
 from ledger.imports.actions.imports import TransactionImportOutcome
+from ledger.imports.pages.reported_balances import format_reported_balance
 from ledger.models import Account, ImportBatch
 
 
@@ -28,7 +29,7 @@ def format_import_outcome(page: CompanyPage, outcome: TransactionImportOutcome, 
             "{count} pending transaction is now booked.", "{count} pending transactions are now booked.", booked
         )
         parts.append(booked_sentence.format(count=format_count(booked)))
-    if known := outcome.known_count:
+    if known := len(outcome.known_items):
         known_sentence = ngettext("{count} duplicate skipped.", "{count} duplicates skipped.", known)
         parts.append(known_sentence.format(count=format_count(known)))
     if old := outcome.skipped_before_data_start:
@@ -45,6 +46,8 @@ def format_import_outcome(page: CompanyPage, outcome: TransactionImportOutcome, 
                 count=format_count(bad)
             )
         )
+    if reported := format_reported_balance(page, outcome.reported_balance):
+        parts.append(reported)
     return " ".join(parts) + describe_import_payments(page, [outcome.batch])
 
 

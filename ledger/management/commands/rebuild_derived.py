@@ -34,7 +34,7 @@ class Command(BaseCommand):
             handle_company, work, progress_label = self.rebuild_company, "rebuild_derived", "Rebuilding company"
         guarded = company_batches.wrap_company_task(handle_company, failures, work=work)
         selection = {"name": options["round"], "company_id": options["company"]}
-        with progress_bar.draw_progress_bar(self.stderr) as show_progress:
+        with progress_bar.draw_progress_bar() as show_progress:
             now = timezone.now()
             for _ in company_batches.run_for_each_company(
                 guarded, work=work, **selection, now=now, report_progress=show_progress, task_label=progress_label

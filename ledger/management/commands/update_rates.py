@@ -25,12 +25,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
         try:
-            with progress_bar.draw_progress_bar(self.stderr) as show_progress:
+            with progress_bar.draw_progress_bar() as show_progress:
                 show_progress("Loading rates", 0.0)
                 load_requested_rates(options, now=now)
         except (OSError, urllib.error.URLError, rates.UnreadableRates) as error:
             raise CommandError(f"Could not load exchange rates: {error}") from None
-        with progress_bar.draw_progress_bar(self.stderr) as show_progress:
+        with progress_bar.draw_progress_bar() as show_progress:
             count = rate_updates.convert_results_to_new_rates(now=now, report_progress=show_progress)
         if count is None:
             self.stdout.write("No new rates.")

@@ -15,7 +15,15 @@ from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
-from ledger.models import BulkOperation, Categorization, File, Source, Transaction, TransactionIsInitialBalance
+from ledger.models import (
+    TRANSFER_SYSTEM_KEY,
+    BulkOperation,
+    Categorization,
+    File,
+    Source,
+    Transaction,
+    TransactionIsInitialBalance,
+)
 from ledger.transactions.actions import transactions
 from ledger.transactions.actions.bulk_undo import record_undo
 from ledger.transactions.fields import NOTES, TRANSACTION_TEXTS
@@ -42,6 +50,7 @@ from ledger.transactions.pages.transaction_form import (
     render_transaction_form,
 )
 from ledger.transactions.pages.transaction_history import list_transaction_history
+from ledger.transactions.queries.possible_duplicates import MAX_DAYS_APART, list_possible_duplicates
 from ledger.transactions.representation import get_settled_occurrences
 
 MAX_UNATTACHED_FILES = 20  # files offered for linking
@@ -85,6 +94,11 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
         may_link=not row.is_initial
         and not closed
         and (row.is_open or any(part.counter_id is None for part in categorizations)),
+        may_create_leg=not closed
+        and not row.is_open
+        and any(is_unlinked_transfer(part) for part in categorizations)
+        and page.has_permission(Permission.ACCOUNTS_READ),
+        duplicates=list_duplicate_lines(page, row),
         settlements=get_settled_occurrences(company_id=row.company_id, transaction_ids=[row.id]).get(row.id, []),
         sees_plans=page.has_permission(Permission.PLANNING_READ),
         files=list(list_attached_files(page, row)),
@@ -101,10 +115,23 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
     )
 
 
+def list_duplicate_lines(page: CompanyPage, row: Transaction) -> list[dict[str, Any]]:
+    """Return the payments that the transaction may repeat or that may repeat it, each with its pair to dismiss."""
+    if row.amount_value >= 0 or row.pending or not row.from_to or row.transferred_value:
+        return []
+    duplicates = list_possible_duplicates(page.company, start=row.date, end=row.date + MAX_DAYS_APART, of=row)
+    return [{"row": pair.earlier if pair.row.id == row.id else pair.row, "pair": pair} for pair in duplicates]
+
+
 def list_transaction_categorizations(row: Transaction) -> Any:
     """Return a transaction's categorizations in order, with related rows."""
     rows = Categorization.objects.for_company(row.company_id).filter(transaction_id=row.id)
     return rows.select_related("category", "counterparty", "counter__transaction").order_by("position", "id")
+
+
+def is_unlinked_transfer(categorization: Categorization) -> bool:
+    """Return whether a categorization says that money moved between own accounts, but not to where."""
+    return categorization.counter_id is None and categorization.category.system_key == TRANSFER_SYSTEM_KEY
 
 
 def build_categorization_line(categorization: Categorization, ledger_names: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Page: search a company's transactions, counterparties, accounts and pages."""
+"""Page: search a company's transactions, counterparties, accounts, invoices and pages."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -16,6 +16,7 @@ from companies.pages.amount_formats import AmountParseError, format_money, parse
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
 from companies.templatetags.pages import format_day
+from ledger import hooks
 from ledger.models import Account, Counterparty, CounterpartyType, Transaction
 from ledger.money.calc.money import parse_amount
 from ledger.transactions.pages.imported_text import translate_description
@@ -82,6 +83,8 @@ def search_company(page: CompanyPage, text: str) -> Iterator[SearchGroup]:
             yield search_counterparties(page, text)
         if page.has_permission(Permission.ACCOUNTS_READ):
             yield search_accounts(page, text)
+        for groups in hooks.list_search_groups.run(page, text):
+            yield from groups
     yield SearchGroup(gettext("Pages"), list(search_pages(page, text)))
 
 

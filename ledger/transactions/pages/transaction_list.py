@@ -18,7 +18,7 @@ from companies.api.fields import get_first_message
 from companies.api.pagination import build_cursor, list_keyset_page, reverse_order
 from companies.errors import ValidationFailed
 from companies.models import Currency, parse_id
-from companies.pages.context import ROWS_PER_PAGE, CompanyPage, get_signed_in_user
+from companies.pages.context import ROWS_PER_PAGE, CompanyPage, InvalidListPage, get_signed_in_user
 from companies.pages.forms import BoundForm, parse_form_amounts
 from companies.permissions import Permission
 from companies.versions import compute_version
@@ -223,17 +223,17 @@ def render_transaction_list(
 ) -> HttpResponse:
     """Render a page of the list; with status 400 if a filter or bulk form has errors."""
     list_query, ledger_names = parse_list_query(page), load_visible_names(page)
-    list_page = ListPage()
     try:
         list_page = load_list_page(page, list_query)
-    except ValidationError as error:
-        add_filter_errors(list_query.form, error)
+    except ValidationError:
+        raise InvalidListPage from None
     bulk = bulk or BoundForm(values={})
     query = page.request.GET.copy()
     for name in VIEW_PARAMETERS:
         query.pop(name, None)
     filters = urlencode(list_query_items(query))
     totals = compute_list_totals(page, list_query)
+    sums = sum_by_currency(list_query.rows) if list_page.rows else None
     return page.render(
         "ledger/transactions/transactions.html",
         status=200 if list_query.form.is_valid and bulk.is_valid else 400,
@@ -254,7 +254,8 @@ def render_transaction_list(
         ),
         more_open=any(list_query.form.values[name] or name in list_query.form.errors for name in MORE_FILTERS),
         lines=build_transaction_lines(page, list_page.rows, ledger_names, shares=totals.shares),
-        sums=sum_by_currency(list_query.rows) if list_page.rows else None,
+        sums=sums,
+        converts=sums is not None and any(currency != page.company.base_currency for _amount, currency in sums.amounts),
         total=totals.total,
         next=urlencode([*list_query_items(query), ("cursor", list_page.later)]) if list_page.later else None,
         previous=urlencode([*list_query_items(query), ("before", list_page.earlier)]) if list_page.earlier else None,

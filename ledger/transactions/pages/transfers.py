@@ -17,6 +17,7 @@ from companies.permissions import Permission
 from ledger.models import Categorization, Transaction
 from ledger.recognition.actions.postings import MissingRateError
 from ledger.transactions.actions import transfers
+from ledger.transactions.actions.other_leg import find_open_leg
 from ledger.transactions.pages.detail import (
     get_transaction_or_404,
     list_transaction_categorizations,
@@ -160,6 +161,7 @@ def render_transfer_candidates(
         days=days,
         all_days=DAY_RANGES,
         amounts=amounts_mode,
+        may_create_leg=page.has_permission(Permission.ACCOUNTS_READ) and find_open_leg(page.company, row) is not None,
         candidates=[
             {"row": each, "key": str(each.id), "account": ledger_names.get_account_name(each.account_id)}
             for each in rows

@@ -22,6 +22,7 @@ from planning.invoices.queries import (
     filter_invoices,
 )
 from planning.models import InvoiceKind
+from planning.planned_transactions.pages.write_off_undo import get_write_off_undo
 
 ORDER = ("due_date", "id")
 DUE_SOON_DAYS, MAX_DUE_SOON = 7, 20
@@ -70,6 +71,7 @@ def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str)
         state=state or "",
         states=STATE_LABELS.items(),
         missing=missing_currency,
+        undo_write_off=get_write_off_undo(page, return_page=kind),
         writes=page.has_permission(Permission.PLANNING_WRITE),
         uploads=page.has_permission(Permission.FILES_READ) and page.has_permission(Permission.FILES_WRITE),
         sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),

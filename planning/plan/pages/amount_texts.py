@@ -6,13 +6,12 @@ from decimal import ROUND_HALF_UP, Decimal
 from babel.numbers import get_currency_precision
 
 from companies.locales import get_current_locale
-from companies.pages.amount_formats import MINUS
+from companies.pages.amount_formats import MINUS, replace_parentheses
 from companies.pages.sheets import SheetStyle
 from ledger.models import EXPENSE_LINES
 from ledger.money.calc.money import InvalidAmount, parse_amount
 
 SIGNS = ("-", MINUS)
-SIGN_CHARACTERS = "".join(SIGNS)
 GROUP_DIGITS = 3
 COMMA_GROUPED = re.compile(r"[-+−]?[0-9]{1,3}(?:,[0-9]{3})+")
 
@@ -59,8 +58,7 @@ def parse_shown_text(text: str, line: str, currency: str) -> str:
     >>> [parse_shown_text("(1,000)", "revenue", currency) for currency in ("EUR", "KWD")]
     ['-1000', '-1,000']
     """
-    if text.startswith("(") and text.endswith(")"):
-        text = f"-{text[1:-1].strip().lstrip(SIGN_CHARACTERS)}"  # a minus inside says the same again
+    text = replace_parentheses(text)
     has_groups = not get_current_locale().tag and get_currency_precision(currency) < GROUP_DIGITS
     if has_groups and COMMA_GROUPED.fullmatch(text):
         text = text.replace(",", "")

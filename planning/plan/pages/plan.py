@@ -17,7 +17,7 @@ from companies.locales import get_current_locale
 from companies.models import Currency
 from companies.pages.amount_formats import format_count as in_digits
 from companies.pages.amount_formats import parse_typed_amount
-from companies.pages.context import CompanyPage, company_page
+from companies.pages.context import CompanyPage, InvalidListPage, company_page
 from companies.pages.forms import BoundForm, bind_body, parse_form_amounts
 from companies.pages.sheets import build_sheet_csv_response
 from companies.permissions import Permission
@@ -57,7 +57,9 @@ def show_plan(page: CompanyPage) -> HttpResponse:
     """Show a year of the plan; on POST save the changed cells, all or nothing."""
     start, notice = plan_grid.parse_start_month(page.request.GET.get("startMonth", ""), today=page.today)
     page_number = parse_integer_or_text(page.request.GET.get("page", "1"))
-    if not isinstance(page_number, int) or page_number < 1 or (page.is_post and notice):
+    if not isinstance(page_number, int) or page_number < 1:
+        raise InvalidListPage
+    if page.is_post and notice:
         raise Http404
     try:
         plan_grid_page = plan_grid.build_plan_grid(page, start=start, page_number=page_number)

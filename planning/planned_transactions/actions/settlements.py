@@ -100,11 +100,13 @@ def unsettle_occurrence(
     planned_id: UUID | str,
     original_date: dt.date,
     transaction_id: UUID | str | None = None,
+    write_offs_only: bool = False,
 ) -> PlannedTransaction:
     """Take back what was settled of an occurrence: it is expected again.
 
     Args:
         transaction_id: take back the settlement of this transaction only; None: all, write-offs too.
+        write_offs_only: take back write-offs, and keep what transactions settled.
 
     Raises:
         NotFoundError: the planned transaction is gone.
@@ -118,6 +120,8 @@ def unsettle_occurrence(
             raise build_unknown_id_error("#/transactionId")
         rows = lock_settlements(planned, original_date)
         removed = [row for row in rows if transaction_id is None or str(row.transaction_id) == str(transaction_id)]
+        if write_offs_only:
+            removed = [row for row in rows if row.transaction_id is None]
         if not removed:
             raise OccurrenceNotSettled
         before = describe_settlements(planned, original_date, rows)

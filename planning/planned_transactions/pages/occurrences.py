@@ -30,12 +30,23 @@ from planning.planned_transactions.pages.planned_transactions import (
     list_hidden_fields,
     list_visible_account_names,
 )
+from planning.planned_transactions.pages.write_off_undo import (
+    WRITE_OFFS_FIELD,
+    WRITTEN_OFF_PARAMETER,
+    format_write_off,
+)
 from planning.planned_transactions.queries.expected_dates import attach_expected_dates
-from planning.planned_transactions.queries.occurrences import get_planned_occurrence
+from planning.planned_transactions.queries.occurrences import PlannedOccurrence, get_planned_occurrence
+from planning.planned_transactions.queries.settlement_candidates import (
+    MAX_CANDIDATES,
+    SettlementSearch,
+    list_settlement_candidates,
+    search_settling_transactions,
+)
 from planning.planned_transactions.queries.settlements import find_settled_amounts
-from planning.planned_transactions.queries.transaction_matches import list_settlement_candidates
 from planning.planned_transactions.serializers import OccurrenceOverride, parse_date_or_none
 
+MAX_SEARCH_LENGTH = 200
 OTHER_FIELDS = {"name": "name", "accountId": "account_id", "categoryId": "category_id"}
 RETURN_PAGES = {
     "plan": "planned",
@@ -194,17 +205,54 @@ def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Htt
     occurrence = get_planned_occurrence(planned, original, today=page.today, settled=find_settled_amounts([planned]))
     can_read_transactions = page.has_permission(Permission.TRANSACTIONS_READ)
     names = load_visible_names(page)
-    rows = list_settlement_candidates(planned=planned, occurrence=occurrence) if can_read_transactions else []
+    form, search = parse_settlement_search(page.request.GET, currency=planned.amount_currency)
+    rows = []
+    if can_read_transactions and search:
+        rows = search_settling_transactions(planned=planned, occurrence=occurrence, search=search)
+    elif can_read_transactions and form.is_valid:
+        rows = list_settlement_candidates(planned=planned, occurrence=occurrence)
     return page.render(
         "planning/planned_transactions/settle.html",
+        status=200 if form.is_valid else 400,
         tab="planned",
         planned=planned,
         original=original,
         awaited=occurrence,
         amount=Decimal(occurrence.open_amount_value),
         at=page.request.GET.get("from", "") if page.request.GET.get("from", "") in RETURN_PAGES else "",
-        rows=[(row, names.get_account_name(row.account_id)) for row in rows],
+        can_read_transactions=can_read_transactions,
+        form=form,
+        is_search=bool(search),
+        most=MAX_CANDIDATES,
+        rows=[(row, names.get_account_name(row.account_id), compute_preset_amount(row, occurrence)) for row in rows],
     )
+
+
+def parse_settlement_search(params: Mapping[str, str], *, currency: str) -> tuple[BoundForm, SettlementSearch | None]:
+    """Return the form of a search and what it looks for; None for an empty form or one with errors."""
+    values = {name: params.get(name, "").strip()[:MAX_SEARCH_LENGTH] for name in ("q", "amount", "day")}
+    amounts, errors = parse_form_amounts(values, ["amount"], currency=currency)
+    day = parse_date_or_none(values["day"]) if values["day"] else None
+    if values["day"] and day is None:
+        errors["day"] = _("Must be a date (YYYY-MM-DD).")
+    if "\0" in values["q"]:
+        errors["q"] = _("Must not contain NUL characters.")
+    form = BoundForm(values=values, errors=errors)
+    amount = abs(Decimal(amounts["amount"])) if "amount" in amounts else None
+    search = SettlementSearch(text=values["q"], amount=amount, day=day)
+    return form, search if search and form.is_valid else None
+
+
+def compute_preset_amount(transaction: Any, occurrence: PlannedOccurrence) -> str:
+    """Return what both sides have left, without a sign; empty if their currencies differ.
+
+    Args:
+        transaction: with `used_value`.
+    """
+    if transaction.amount_currency != occurrence.amount_currency:
+        return ""
+    unused, open_amount = transaction.amount_value - transaction.used_value, Decimal(occurrence.open_amount_value)
+    return format_amount(min(abs(unused), abs(open_amount)), occurrence.amount_currency)
 
 
 def parse_settled_amount(posted: Mapping[str, Any], planned: PlannedTransaction) -> str | None:
@@ -234,15 +282,19 @@ def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> 
             reason=page.request.POST.get("reason", "").strip()[:MAX_REASON_LENGTH] or _("Written off"),
         )
         return redirect_after_occurrence_change(
-            page, planned, format_occurrence_message(_("{name} on {day} written off."), planned, original)
+            page,
+            planned,
+            format_occurrence_message(_("{name} on {day} written off."), planned, original),
+            written_off=format_write_off(planned.id, planned.start_date if planned.frequency is None else original),
         )
     return page.redirect("planned-one", planned_id=planned_id)
 
 
 @company_page(writes=Permission.PLANNING_WRITE)
 def unsettle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpResponse:
-    """Remove the settlement of an occurrence."""
+    """Remove settlements of an occurrence: one, its write-offs, or all."""
     original = parse_day_or_404(day)
+    write_offs_only = WRITE_OFFS_FIELD in page.request.POST
     with page.handle_errors():
         planned = settlements.unsettle_occurrence(
             company=page.company,
@@ -250,28 +302,34 @@ def unsettle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> H
             planned_id=planned_id,
             original_date=original,
             transaction_id=page.request.POST.get("transactionId") or None,
+            write_offs_only=write_offs_only,
         )
-        return redirect_after_occurrence_change(
-            page, planned, format_occurrence_message(_("{name} on {day} is no longer settled."), planned, original)
-        )
+        text = _("{name} on {day} is no longer settled.")
+        if write_offs_only:
+            text = _("{name} on {day} is no longer written off.")
+        return redirect_after_occurrence_change(page, planned, format_occurrence_message(text, planned, original))
     return page.redirect("planned-one", planned_id=planned_id)
 
 
 def redirect_after_occurrence_change(
-    page: CompanyPage, planned: PlannedTransaction, message: str, *, settled: str = ""
+    page: CompanyPage, planned: PlannedTransaction, message: str, *, settled: str = "", written_off: str = ""
 ) -> HttpResponse:
     """Redirect to the page of the button: the cash plan, the inbox or the planned transaction.
 
     Args:
         settled: the occurrence that was just settled, for the undo link of the inbox.
+        written_off: the occurrence that was just written off, for the undo of the other pages.
     """
     return_page = RETURN_PAGES.get(page.request.POST.get("from", ""))
     if return_page == "inbox":
         messages.success(page.request, message)
         return redirect(build_inbox_url(page, page.request.POST.get("next"), settled=settled))
-    if return_page:
-        return page.redirect_with_message(message, return_page)
-    return page.redirect_with_message(message, "planned-one", planned_id=planned.id)
+    response = (
+        page.redirect_with_message(message, return_page)
+        if return_page
+        else page.redirect_with_message(message, "planned-one", planned_id=planned.id)
+    )
+    return redirect(f"{response['Location']}?{WRITTEN_OFF_PARAMETER}={written_off}") if written_off else response
 
 
 def describe_payment(page: CompanyPage, planned: PlannedTransaction, original: dt.date) -> str:

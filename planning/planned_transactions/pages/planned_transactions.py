@@ -26,6 +26,7 @@ from planning.planned_transactions.actions import planned_transactions
 from planning.planned_transactions.fields import PLANNED_TEXTS
 from planning.planned_transactions.pages import outlook
 from planning.planned_transactions.pages.planned_history import list_invoice_files, list_planned_history
+from planning.planned_transactions.pages.write_off_undo import get_write_off_undo
 from planning.planned_transactions.queries.expected_dates import attach_expected_dates
 from planning.planned_transactions.queries.occurrences import MAX_WINDOW_YEARS, find_next_occurrence
 from planning.planned_transactions.queries.settled_totals import NOTHING_SETTLED, load_settled_amounts
@@ -125,6 +126,7 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
         sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
         differing=list(planned.overrides.values()),
         settlements=list_settlement_rows(planned),
+        undo_write_off=get_write_off_undo(page, return_page="rule"),
         due_date=compute_due_date(planned.build_invoice_dates()) if planned.is_invoice else None,
         files=list_invoice_files(page, planned),
         **build_history_context(page, list_planned_history(page, planned), planned.id),

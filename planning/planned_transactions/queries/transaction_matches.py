@@ -6,8 +6,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
-from django.db.models.functions import Abs, Coalesce
+from django.db.models import Exists, OuterRef, Q
 
 from companies.change import CompanyChange
 from companies.closed_periods import is_day_closed
@@ -16,8 +15,8 @@ from ledger.calc.recognition import DateRule
 from ledger.models import Categorization, DismissedMatch, Transaction
 from ledger.money.rates import get_rate_table
 from ledger.transactions.actions.audit_links import link_audit_entry
-from ledger.transactions.queries.transfer_candidates import build_day_range, compute_days_apart
-from planning.calc.invoice_matching import MIN_NUMBER_LENGTH, BankTransaction
+from ledger.transactions.queries.transfer_candidates import build_day_range
+from planning.calc.invoice_matching import BankTransaction
 from planning.calc.settlement_matching import BookedTransaction, OpenOccurrence, SettlementMatch, match_occurrences
 from planning.forecast.queries import PlannedFlow, build_invoice_flow, iter_planned_flows
 from planning.models import PlannedOverride, PlannedTransaction, SettledBy, Settlement
@@ -32,11 +31,7 @@ from planning.planned_transactions.queries.invoice_evidence import (
     to_booked_transaction,
     to_settlement_match,
 )
-from planning.planned_transactions.queries.occurrences import (
-    PlannedOccurrence,
-    check_occurrence_window,
-    limit_occurrences,
-)
+from planning.planned_transactions.queries.occurrences import check_occurrence_window, limit_occurrences
 from planning.planned_transactions.queries.open_invoices import list_open_invoices
 from planning.planned_transactions.queries.party_evidence import build_unrelated_check
 from planning.planned_transactions.settled_categories import categorize_settling_transactions
@@ -44,7 +39,6 @@ from planning.planned_transactions.settlements import recompute_settled_amounts,
 
 MAX_MATCH_DAYS = 10  # between the occurrence and the transaction
 AMOUNT_TOLERANCE = Decimal("0.10")
-MAX_CANDIDATE_DAYS, MAX_CANDIDATES = 60, 15  # of the candidates that users choose from
 AUTO_SETTLE_DAYS = 5  # for equal amounts, which are settled automatically
 MAX_LOGGED_PAIRS = 100  # pairs listed in the audit log
 
@@ -136,51 +130,6 @@ def load_dismissed_matches(company: Company) -> set[tuple[UUID, UUID, dt.date]]:
     return {
         (booked, planned, day) for booked, planned, day in rows.values_list("transaction_id", "other_id", "day") if day
     }
-
-
-def list_settlement_candidates(*, planned: PlannedTransaction, occurrence: PlannedOccurrence) -> list[Transaction]:
-    """List up to 15 transactions that could settle an occurrence, whatever their amount, if anything is left of them.
-
-    Those that name its counterparty or invoice number first, then nearest amounts, then nearest days. They are on its
-    account, or on any if it has none, in its direction, and at most 60 days away; none is categorized to other
-    counterparties only, and none is a transfer unless one is planned. `used_value` is what they settle elsewhere. Two
-    statements.
-    """
-    amount, day = Decimal(occurrence.open_amount_value), occurrence.date
-    settlements = Settlement.objects.for_company(planned.company_id).filter(transaction=OuterRef("id")).order_by()
-    used = settlements.values("transaction").annotate(used=Sum("transaction_amount_value")).values("used")
-    rows = (
-        Transaction.objects.for_company(planned.company_id)
-        .filter(date__range=extend_window(day, day, MAX_CANDIDATE_DAYS))
-        .booked()
-        .without_initial_balances()
-        .annotate(used_value=Coalesce(Subquery(used), Decimal(0)))
-        .exclude(used_value=F("amount_value"))
-    )
-    rows = rows.filter(amount_value__gt=0) if amount > 0 else rows.filter(amount_value__lt=0)
-    if occurrence.account_id:
-        rows = rows.filter(account=occurrence.account_id)
-    if planned.transfer_account_id is None:
-        rows = rows.filter(transferred_value=0)
-    if planned.counterparty_id is not None:
-        parts = Categorization.objects.for_company(planned.company_id).filter(transaction=OuterRef("id"))
-        has_counterparty = Exists(parts.filter(counterparty__isnull=False))
-        rows = rows.filter(~has_counterparty | Exists(parts.filter(counterparty=planned.counterparty_id)))
-    order = (Abs(F("amount_value") - amount), compute_days_apart(day), "id")
-    named = list(rows.filter(build_naming_condition(planned)).order_by(*order)[:MAX_CANDIDATES])
-    unnamed = rows.exclude(id__in=[row.id for row in named]).order_by(*order)
-    return [*named, *unnamed[: MAX_CANDIDATES - len(named)]]
-
-
-def build_naming_condition(planned: PlannedTransaction) -> Q:
-    """Return the condition of transactions whose texts name the counterparty or the number of an invoice."""
-    condition = Q(pk=None)
-    number = (planned.external_data or {}).get("invoice_number")
-    if number and len(number) >= MIN_NUMBER_LENGTH:
-        condition |= Q(description__icontains=number) | Q(from_to__icontains=number)
-    if planned.counterparty is not None:
-        condition |= Q(from_to__icontains=planned.counterparty.name)
-    return condition
 
 
 def exclude_unsuitable_transactions(rows: Any) -> Any:

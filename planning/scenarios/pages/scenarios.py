@@ -79,6 +79,7 @@ def show_scenario(page: CompanyPage, scenario_id: UUID) -> HttpResponse:
         tab=TAB,
         scenario=scenario,
         changes=describe_scenario_changes(page, scenario),
+        compounds=sum(change["kind"] == "scale" for change in scenario.changes) > 1,
         form=form,
         kinds=CHANGE_FORMS.items(),
         seen=page.get_seen_version(scenario),

@@ -219,7 +219,8 @@ def test_accounts_table_matches_account_balance_by_account_query(shown):
         "accountBalanceByAccount", startDate=str(START), endDate=str(TODAY), accountTypes=list(AccountType.values)
     )
     results = shown.numbers("accounts")
-    total = results.pop("All accounts")
+    total, cash = results.pop("All accounts"), results.pop("Cash accounts")
+    assert cash[0] == shown.numbers("cash-balance")[str(TODAY)][0]
     assert results == {
         each["accountName"]: [to_decimal(each["value"]), to_decimal(each["valueChange"])] for each in answer.values()
     }

@@ -64,6 +64,18 @@ def test_recurring_revenue_of_the_report_equals_the_query(acme, viewer, ask, boo
     assert customers["Ten largest customers"] == ["400.00", "100.00 %"]
 
 
+def test_mrr_of_last_year_needs_no_transactions(acme, viewer, ask, categorized, subscribed):
+    categorized("revenueRecurring", "revenue", "900.00", "2026-01-10")
+    subscribed("Early", "2025-03-20", "300.00")
+    subscribed("Late", "2025-06-01", "100.00")
+    report = viewer.get(page(acme))
+    assert read_table(report, "recurring")["MRR at the end"] == ["400.00", "2", "300.00"]
+    assert read_table(report, "figures")["MRR at the end of the month"][-1] == "300.00"
+    assert read_table(report, "figures")["Customers at the end of the month"][-1] == "1"
+    assert read_table(report, "figures")["Cash at the end of the month"][-1] == "–"
+    assert read_table(viewer.get(page(acme, "2026-02")), "recurring")["MRR at the end"][-1] == "–"
+
+
 def test_share_is_of_the_ten_largest_customers(acme, viewer, booked_year, subscribed):
     for number in range(12):
         subscribed(f"Customer {number:02}", "2026-02-01", "10.00")

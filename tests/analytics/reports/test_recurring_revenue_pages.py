@@ -7,6 +7,8 @@ from decimal import Decimal
 from html import unescape
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from analytics.queries.customers import PAGE_SIZE
 from companies.models import AuditEntry
@@ -148,6 +150,8 @@ def test_cohort_table_matches_api(viewer, api, acme, customer_ids, measure, unit
     query = {"startMonth": "2023-12", "endMonth": "2024-12", "measure": measure}
     answer = viewer.get(build_page_path(acme), query | {"unit": "cents", "cohortUnit": unit})
     assert f'<h2 id="cohorts-heading">{title}</h2>' in answer.content.decode()
+    unit_text = " in EUR" if (measure, unit) == ("revenue", "value") else ""
+    assert f'<caption class="sr">{title}{unit_text}</caption>' in answer.content.decode()
     shown = {unit} ^ {"percent", "value"}
     (other,) = re.findall(r'href="\?([^"#]*)#cohorts-heading">', answer.content.decode())
     assert ("cohortUnit=value" in other) is ("value" in shown)
@@ -174,7 +178,7 @@ def test_cohorts_can_be_downloaded(viewer, api, acme, customer_ids):
 
 def test_customers_can_be_downloaded(viewer, acme, customer_ids):
     assert (
-        f'href="{build_page_path(acme, "/customers.csv")}"'
+        f'href="{build_page_path(acme, "/customers.csv")}?sort=-mrr"'
         in viewer.get(build_page_path(acme, "/customers")).content.decode()
     )
     answer = viewer.get(build_page_path(acme, "/customers.csv"))
@@ -182,21 +186,6 @@ def test_customers_can_be_downloaded(viewer, acme, customer_ids):
     assert head == ["Customer", "Since", "Subscriptions", "MRR (EUR)"]
     assert {row[0] for row in rows} == {"Initech", "Hooli", "Globex", "Umbrella"}
     assert next(row for row in rows if row[0] == "Initech")[1:] == ["2023-03", "1", "150.00"]
-
-
-def test_figures_lead_to_the_events_of_their_months(viewer, api, acme, customer_ids):
-    html = viewer.get(build_page_path(acme), {"startMonth": "2024-01", "endMonth": "2024-12"}).content.decode()
-    links = {unescape(link) for link in re.findall(r'href="([^"]*/events\?[^"]+)"', html)}
-    months = {f"2024-{month:02}" for month in range(1, 13)}
-    assert months <= {re.search(r"startMonth=(\S{7})", link)[1] for link in links}
-    whole_year = next(link for link in links if "startMonth=2024-01&endMonth=2024-12" in link)
-    seen = get_page_text(viewer.get(whole_year))
-    assert "Events from Jan 2024 to Dec 2024." in seen
-    assert "several events of a customer are one movement, and exchange rates have no event" in seen
-    assert '?startMonth=2024-01&amp;endMonth=2024-12">Show the bridge' in viewer.get(whole_year).content.decode()
-    may = viewer.get(next(link for link in links if "startMonth=2024-05&endMonth=2024-05" in link))
-    days = [each["effectiveDate"] for each in api.get("subscription_events?limit=1000").json()]
-    assert may.content.decode().count('<td class="date">') == len([day for day in days if day[:7] == "2024-05"]) == 1
 
 
 def test_recurring_revenue_period_links_keep_other_parameters(viewer, acme, customer_ids):
@@ -283,7 +272,59 @@ def test_customer_list_is_paginated_with_constant_queries(viewer, acme, customer
     assert len(list_customer_names(first)) == PAGE_SIZE
     following = re.search(r'href="(\?[^"]*page=2)"', first.content.decode())[1].replace("&amp;", "&")
     assert len(list_customer_names(viewer.get(build_page_path(acme, "/customers") + following))) == 5
-    assert viewer.get(build_page_path(acme, "/customers"), {"page": "0"}).status_code == 404
+    assert viewer.get(build_page_path(acme, "/customers"), {"page": "0"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("status", "names"),
+    [
+        ("", ["Globex", "Initech", "Umbrella", "Brief", "Future", "Hooli", "Prospect"]),
+        ("active", ["Globex", "Initech", "Umbrella"]),
+        ("churned", ["Hooli"]),
+        ("hats", ["Globex", "Initech", "Umbrella", "Brief", "Future", "Hooli", "Prospect"]),
+    ],
+)
+def test_customer_list_filters_by_status_on_page_and_in_file(viewer, api, acme, customer_ids, status, names):
+    factories.make_customer(acme, "Prospect")
+    import_events(
+        api,
+        build_event("f", "10.00", str(add_months(RUNNING, 2)), customerName="Future"),
+        build_event("g", "10.00", "2024-03-02", customerName="Brief"),
+        build_event("g", "0.00", "2024-03-20"),
+    )
+    answer = viewer.get(build_page_path(acme, "/customers"), {"status": status})
+    assert list_customer_names(answer) == names
+    assert f"{len(names)} customer" in get_page_text(answer)
+    link = unescape(re.search(r'class="download" href="([^"]+)"', answer.content.decode())[1])
+    rows = [*csv.reader(io.StringIO(viewer.get(link).content.decode()))]
+    assert [row[0] for row in rows[1:]] == names
+
+
+def test_customer_list_shows_changes_of_customers_and_events_at_once(viewer, owner, api, acme, customer_ids):
+    def list_names(sort="-mrr"):
+        return list_customer_names(viewer.get(build_page_path(acme, "/customers"), {"sort": sort}))
+
+    assert list_names() == ["Globex", "Initech", "Umbrella", "Hooli"]
+    import_events(api, build_event("d", "900.00", str(RUNNING)))
+    assert list_names() == ["Umbrella", "Globex", "Initech", "Hooli"]
+    assert list_names("name")[0] == "Globex"
+    api.put(f"counterparties/{customer_ids['Hooli']}", {"name": "Acorn"})
+    assert list_names("name") == ["Acorn", "Globex", "Initech", "Umbrella"]
+    made = api.post("counterparties", {"type": "customer", "name": "Beta"}).json()["id"]
+    assert list_names("name")[:2] == ["Acorn", "Beta"]
+    api.delete(f"counterparties/{made}")
+    assert list_names("name")[:2] == ["Acorn", "Globex"]
+
+
+def test_second_customer_list_reads_events_of_its_page_only(viewer, acme, customer_ids):
+    for n in range(PAGE_SIZE):
+        factories.make_customer(acme, f"Customer {n:02}")
+    counts = []
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as sent:
+            viewer.get(build_page_path(acme, "/customers"))
+        counts.append(sum("ledger_subscriptionevent" in query["sql"] for query in sent.captured_queries))
+    assert counts == [2, 1]
 
 
 def test_customer_page_months_match_api(viewer, api, globex_api, acme, customer_ids):

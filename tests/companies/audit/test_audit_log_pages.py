@@ -111,6 +111,33 @@ def test_audit_log_page_keeps_filters_on_next_page(owner, api, acme, books):
     assert rest[-1] == ("Account group created", "Group 0")
 
 
+def test_audit_log_is_filtered_by_a_former_member(owner, browser_of, api, acme):
+    eve = factories.make_member(acme, "eve@acme.example", role=Role.EDITOR)
+    form = {"name": "Eve's account", "type": "bank", "defaultCurrency": "EUR"}
+    assert browser_of(eve, acme).client.post(f"/app/companies/{acme.id}/accounts/new", form).status_code == 303
+    member = next(each for each in api.get("members").json() if each["email"] == eve.email)
+    option = f'<option value="{eve.pk}"'
+    assert f"{option}>{eve.display_name}<" in owner.get(build_page_path(acme)).content.decode()
+    assert api.delete(f"members/{member['id']}").status_code == 200
+    shown = owner.get(build_page_path(acme)).content.decode()
+    assert shown.count(option) == 1
+    assert f"{option}>{eve.display_name} (former member)<" in shown
+    found = owner.get(build_page_path(acme), {"person": str(eve.pk)})
+    assert list_labels(found) == [("Account created", "Eve's account")]
+
+
+def test_audit_log_hides_former_members_without_permission(browser_of, api, acme):
+    gone = factories.make_member(acme, "gone@acme.example", role=Role.EDITOR)
+    form = {"name": "Main", "type": "bank", "defaultCurrency": "EUR"}
+    assert browser_of(gone, acme).client.post(f"/app/companies/{acme.id}/accounts/new", form).status_code == 303
+    member = next(each for each in api.get("members").json() if each["email"] == gone.email)
+    assert api.delete(f"members/{member['id']}").status_code == 200
+    eve = factories.make_member(acme, "eve@acme.example", role=Role.VIEWER, permissions=["audit:read"])
+    client = browser_of(eve, acme).client
+    assert str(gone.pk) not in client.get(build_page_path(acme)).content.decode()
+    assert client.get(build_page_path(acme), {"person": str(gone.pk)}).status_code == 400
+
+
 def test_audit_log_hides_names_and_values_without_permission(browser_of, api, acme, books):
     eve = factories.make_member(acme, "eve@acme.example", role=Role.VIEWER, permissions=["audit:read"])
     answer = browser_of(eve, acme).client.get(build_page_path(acme))

@@ -228,7 +228,7 @@ def test_activity_page_shows_changes_and_is_paginated(owner, api, acme, django_a
     with django_assert_max_num_queries(14):
         second = owner.get(f"{build_page_path(acme, 'settings/activity')}?cursor={first.context['cursor']}")
     assert "Group 9<" in second.content.decode()
-    assert owner.get(f"{build_page_path(acme, 'settings/activity')}?cursor=x").status_code == 404
+    assert owner.get(f"{build_page_path(acme, 'settings/activity')}?cursor=x").status_code == 400
 
 
 def test_activity_page_shows_lists_and_booleans_as_text(owner, api, acme):

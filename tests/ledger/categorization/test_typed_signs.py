@@ -29,6 +29,8 @@ def test_amount_without_sign_has_that_of_the_transaction(books, bank, split):
         ("-100.00", "-40.00", -40),
         ("-100.00", "−40", -40),
         ("-100.00", "40 %", -40),
+        ("-100.00", "(40.00)", -40),
+        ("-100.00", "(€40)", -40),
         ("100.00", "40.00", 40),
         ("100.00", "+40.00", 40),
     ]:
@@ -57,6 +59,34 @@ def test_other_sign_is_kept_and_refused(books, bank, split):
     assert answer.status_code == 400
     assert "Must have the same sign as the transaction." in text(answer)
     assert books.parts(row) == []
+
+
+@pytest.mark.parametrize("typed", ["0", "0.00", "-0", "(0)"])
+def test_amount_of_zero_is_refused(books, bank, split, typed):
+    row = books.book(bank, "-100.00")["id"]
+    hosting, office = books.category("hosting"), books.category("officeAndAdmin")
+    answer = split(row, (f"{hosting}:cogs", "40", ""), (f"{office}:ga", typed, ""))
+    assert answer.status_code == 400
+    assert "Enter an amount other than 0." in text(answer)
+    assert 'id="amount-1-error"' in answer.content.decode()
+    assert books.parts(row) == []
+
+
+def test_tax_alone_is_accepted_beside_an_amount_of_zero(books, bank, split):
+    row = books.book(bank, "-100.00")["id"]
+    assert "Categorizations saved." in text(split(row, (f"{books.category('hosting')}:cogs", "0", "19")))
+    [part] = books.parts(row)
+    assert part["passThroughTax"] == -19
+
+
+def test_amount_in_parentheses_is_negative_in_the_edit_form(owner, acme, api, books, bank):
+    row = books.book(bank, "-10.00")["id"]
+    form = {"accountId": bank, "date": "2026-03-10", "amountValue": "(1,500.25)", "amountCurrency": "EUR"}
+    assert owner.post(f"/app/companies/{acme.id}/transactions/{row}/edit", form).status_code == 303
+    assert api.get(f"transactions/{row}").json()["amountValue"] == "-1500.25"
+    answer = owner.post(f"/app/companies/{acme.id}/transactions/{row}/edit", form | {"amountValue": "(12"})
+    assert answer.status_code == 400
+    assert "Enter an amount such as" in text(answer)
 
 
 def test_form_of_money_out_says_that_no_minus_is_needed(owner, acme, books, bank):

@@ -92,7 +92,7 @@ def read_check_links(owner, acme, month="2026-03"):
     """The links behind the checks of the page, by label."""
     shown = owner.get(f"/app/companies/{acme.id}/closings", {"month": month}).content.decode()
     table = shown[shown.index('data-table="checks"') : shown.index("</table>")]
-    rows = re.findall(r'<tr><th scope="row">(.*?)</tr>', table, re.S)
+    rows = re.findall(r'<tr><th scope="row" class="wraps">(.*?)</tr>', table, re.S)
     return {
         re.split(r"<", row)[0].strip(): [unescape(link) for link in re.findall(r'href="([^"]+)"', row)] for row in rows
     }
@@ -132,8 +132,9 @@ def test_page_names_accounts_that_are_not_reconciled_and_those_without_statement
     content = mt940("260227", "C1000,00", "260330", "C1000,00", [])
     upload_statement(books.api, content, accountId=account, name="a.sta")
     answer = owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"})
-    assert "Accounts that are not reconciled Statements 1" in text(answer)
-    assert "1 account has no statement, so it is not reconciled: Main" in text(answer)
+    assert "Accounts that are not reconciled Statements (statements end on 30 Mar 2026) 1" in text(answer)
+    expected = "They are not compared with the bank. You can close the month without it. Main 1"
+    assert f"Accounts without a statement {expected}" in text(answer)
     assert [link.rsplit("/", 1)[1] for link in read_check_links(owner, acme)["Accounts that are not reconciled"]] == [
         account
     ]
@@ -159,7 +160,7 @@ def test_closing_without_unfinished_items_has_no_acknowledged_checks(api, march)
 
 def test_page_links_transfers_without_other_transaction(acme, owner, books, bank, savings, march):
     address = f"/app/companies/{acme.id}/closings"
-    assert "no other transaction" not in text(owner.get(address, {"month": "2026-03"}))
+    assert "Transfers without the other transaction None" in text(owner.get(address, {"month": "2026-03"}))
     names = {}
     for name, day, values in (
         ("Listed", "2026-03-31", {}),
@@ -174,11 +175,40 @@ def test_page_links_transfers_without_other_transaction(acme, owner, books, bank
     part = next(iter(books.read(names["Linked"])["categorizations"]))
     other = books.book(savings, "80.00", "2026-03-11", fromTo="Linked")["id"]
     assert books.link(names["Linked"], other, part).status_code == 200
-    shown = owner.get(address, {"month": "2026-03"})
-    expected = "2 transfers have no other transaction, so they count as money in and out: Show transactions"
-    assert expected in text(shown)
-    link = unescape(re.search(r'money in and out:\s*<a href="([^"]+)"', shown.content.decode())[1])
+    shown = text(owner.get(address, {"month": "2026-03"}))
+    expected = "They count as money in and out. You can close the month without it. 2"
+    assert f"Transfers without the other transaction {expected}" in shown
+    [link] = read_check_links(owner, acme)["Transfers without the other transaction"]
     listed = owner.get(link).content.decode()
     found = {name for name, row in names.items() if f"/transactions/{row}" in listed}
     assert found == {"Listed", "Also listed"}
-    assert "3 transfers have no other transaction" in text(owner.get(address, {"month": "2026-04"}))
+    assert "You can close the month without it. 3" in text(owner.get(address, {"month": "2026-04"}))
+
+
+def test_page_lists_the_steps_of_a_month_end_in_order(acme, owner, api, books, bank, march):
+    shown = owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"})
+    steps = [
+        "1. Import statements Import a file",
+        "2. Review Open inbox",
+        "3. Transfers Show suggested transfers",
+        "4. Plan against actual Compare with plan",
+        "5. Report View report",
+        "Commentary on March 2026 You can close the month without it. 1",
+        "6. Close",
+    ]
+    positions = [text(shown).index(step) for step in steps]
+    assert positions == sorted(positions)
+    groups = re.findall(r'(?s)<tr class="group">(.*?)</tr>', shown.content.decode())
+    links = [unescape(link) for group in groups for link in re.findall(r'href="([^"#]+)', group)]
+    assert len(links) == 5
+    assert all(owner.get(link).status_code == 200 for link in links)
+    compared = text(owner.get(links[3]))
+    assert "Mar 2026" in compared
+    assert "Variance" in compared
+
+
+def test_commentary_of_the_month_is_no_longer_unfinished_once_written(acme, owner, march):
+    report = f"/app/companies/{acme.id}/reports/2026-03"
+    assert owner.post(report, {"text": "A quiet month.", "version": "0"}).status_code == 303
+    shown = text(owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"}))
+    assert "Commentary on March 2026 None" in shown

@@ -41,7 +41,7 @@ def test_a_month_is_closed_and_reopened_on_pages(acme, owner, books, bank, march
 def test_page_tells_how_many_months_are_closed_at_once(acme, owner, march):
     one, three = (text(owner.get(page(acme), {"month": month})) for month in ("2026-03", "2026-05"))
     assert "This closes" not in one
-    assert "This closes 3 months, March 2026 to May 2026, with the same note." in three
+    assert "This closes 3 months, March 2026 to May 2026. The note is kept with May 2026." in three
     assert "Close 3 months" in three
 
 

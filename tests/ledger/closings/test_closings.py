@@ -42,8 +42,9 @@ def test_closing_answers_the_closing(api, march, close, bank, costs):
 
 def test_closing_closes_every_open_month_before(api, books, bank, march, close):
     books.book(bank, "5.00", "2026-01-05")
-    last = close("2026-04")
+    last = close("2026-04", note="Year-end done")
     listed = api.get("closings").json()
+    assert [each["note"] for each in listed] == ["Year-end done", None, None, None]
     assert [each["month"] for each in listed] == ["2026-04", "2026-03", "2026-02", "2026-01"]
     assert listed[0] == last
     for closing, earlier in pairwise(listed):
@@ -54,7 +55,7 @@ def test_closing_closes_every_open_month_before(api, books, bank, march, close):
 
 @pytest.mark.parametrize(
     ("month", "status", "code"),
-    [("2026-03", 409, "already_closed"), ("2026-02", 409, "already_closed"), ("2026-13", 400, "validation_failed")],
+    [("2026-03", 409, "already_closed"), ("2026-02", 400, "month_before_data"), ("2026-13", 400, "validation_failed")],
 )
 def test_closing_is_refused(api, march, close, month, status, code):
     close()

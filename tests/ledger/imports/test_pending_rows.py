@@ -3,6 +3,7 @@
 import pytest
 
 from ledger.models import Transaction
+from notifications.models import Notification
 from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
 from tests.ledger.imports.test_sample_files import list_stored
 from tests.page_text import get_page_text
@@ -75,3 +76,17 @@ def test_undoing_the_import_makes_the_row_pending_again(import_by_page, api, acm
     batch = Transaction.objects.for_company(acme.id).get(date="2025-03-03").import_batch_id
     assert api.delete(f"imports/{batch}").status_code == 200
     assert ("2025-03-01", "-12.00", "EUR", "pending") in list_stored(acme)
+
+
+@pytest.mark.parametrize("by", ["import_by_page", "import_by_api"])
+def test_notification_counts_duplicates_as_the_list_of_imports_does(request, editor, acme, by):
+    import_rows = request.getfixturevalue(by)
+    import_rows(BUSINESS_PENDING)
+    import_rows(BUSINESS_BOOKED + BUSINESS_PENDING.splitlines()[2] + "\n")
+    counts = [
+        (row.payload["count"], row.payload["duplicates"])
+        for row in Notification.objects.filter(company_id=acme.id, type="import.finished").order_by("created_time")
+    ]
+    assert list(dict.fromkeys(counts)) == [(2, 0), (0, 1)]  # an import by API notifies several people
+    shown = get_page_text(editor.get(f"/app/companies/{acme.id}/imports"))
+    assert "Pending, now booked: 1 Duplicates: 1" in shown

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ledger.bank_file_builders import build_ofx
-from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
+from tests.ledger.imports.test_import_pages import confirm_import, get_page_text, list_sums, open_check_page
 from tests.ledger.imports.test_sample_files import list_stored
 
 pytestmark = pytest.mark.django_db
@@ -68,3 +68,16 @@ def test_ofx_entry_with_a_known_id_is_the_same_on_another_day(take, acme, bank):
         answer = take(build_ofx(movement), name="a.ofx", accountId=bank)
     assert (answer["count"], answer["duplicates"]) == (0, 1)
     assert len(list_stored(acme)) == 1
+
+
+def test_review_of_import_lists_rows_that_are_already_imported(editor, acme, bank):
+    text = "Date,Payee,Amount\n" + "".join(f"2025-03-{day:02},Shop {day},-{day}.00\n" for day in range(1, 7))
+    confirm_import(editor, open_check_page(editor, acme, bank, text)[0])
+    more = text + "".join(f"2025-03-{day:02},Cafe {day},-{day}.00\n" for day in range(7, 16))
+    _, answer = open_check_page(editor, acme, bank, more)
+    assert list_sums(answer) == [9, 6, 0, 0]
+    preview, known = get_page_text(answer).split("6 already imported")
+    assert "All new rows." in preview
+    assert "Shop" not in preview.split("Preview for")[1]
+    assert all(f"Shop {day}" in known for day in range(1, 7))
+    assert "Cafe" not in known.split("Import settings")[0]

@@ -70,7 +70,8 @@ def test_transaction_that_changed_since_is_skipped(editor, address, api, books, 
     shown = editor.get(f"{address}/accept")
     assert api.put(f"transactions/{rows[0]}", {"notes": "Ask first"}).status_code == 200
     done = editor.post(f"{address}/accept", {"suggestion": list_fields(shown)}, follow=True)
-    assert "1 transaction categorized. 1 skipped because it changed." in text(done)
+    assert "1 transaction categorized. Not categorized: Cloud, " in text(done)
+    assert "−€1.00: It was changed in the meantime." in text(done)
     assert books.parts(rows[0]) == []
 
 
@@ -83,8 +84,34 @@ def test_transactions_of_closed_months_are_left_out(editor, address, api, books,
     assert list_fields(editor.get(f"{address}/accept")) == []
     refused = editor.post(f"{address}/accept", {"suggestion": shown_before})
     assert refused.status_code == 400
+    assert "Not categorized: Cloud, 20 Mar 2026, −€1.00: " in text(refused)
     assert "The first open month is 2026-04" in text(refused)
     assert books.parts(row) == []
+
+
+def test_refused_transactions_are_named_and_the_others_categorized(editor, address, api, books, bank, learned):
+    learned("Cloud", "hosting")
+    closed, deleted, accepted = (
+        books.book(bank, f"-{n}.00", day, fromTo="Cloud")["id"]
+        for n, day in ((1, "2026-03-20"), (2, "2026-04-02"), (3, "2026-04-03"))
+    )
+    shown = list_fields(editor.get(f"{address}/accept"))
+    foreign_category = "01a21e08-7cbc-76e2-bf1e-07fd3ddcd111:cogs"
+    invalid = books.book(bank, "-4.00", "2026-04-04", fromTo="Cloud")["id"]
+    (line,) = (field.split(" ") for field in list_fields(editor.get(f"{address}/accept")) if field.startswith(invalid))
+    shown.append(f"{invalid} {line[1]} {foreign_category}")
+    assert api.post("closings", {"month": "2026-03", "acknowledge": True}).status_code == 201
+    assert api.delete(f"transactions/{deleted}").status_code in (200, 204)
+    done = editor.post(f"{address}/accept", {"suggestion": shown}, follow=True)
+    assert "1 transaction categorized. Not categorized: " in text(done)
+    assert "Cloud, 20 Mar 2026, −€1.00: " in text(done)
+    assert "The transaction has been deleted." in text(done)
+    assert "Cloud, 4 Apr 2026, −€4.00: " in text(done)
+    assert [len(books.parts(row)) for row in (closed, invalid, accepted)] == [0, 0, 1]
+    run = re.search(r'name="run" value="([^"]+)"', done.content.decode())[1]
+    undone = editor.post(address, {"act": "undo", "run": run}, follow=True)
+    assert "1 transaction restored." in text(undone)
+    assert books.parts(accepted) == []
 
 
 @pytest.mark.parametrize("sent", [[], ["x"], ["x y z"], ["01a21e08-7cbc-76e2-bf1e-07fd3ddcd111 v x:ga"]])

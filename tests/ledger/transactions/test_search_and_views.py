@@ -58,6 +58,31 @@ def test_search_results_link_to_existing_pages(search_as, alice, acme, some, pag
         assert pages.client.get(link.replace("&amp;", "&")).status_code == 200
 
 
+@pytest.mark.parametrize("text", ["RE-2026-0417", "2026-0417", "re-2026-0417 ", "in_77", "Stark"])
+def test_search_finds_invoices_by_number_or_name(text, search_as, api, bank, alice, bob, acme, pages):
+    invoice = {"accountId": bank, "name": "Stark Industries", "startDate": "2026-03-10", "amountValue": "119.00",
+               "invoiceDate": "2026-02-10", "externalInvoiceId": "in_77",
+               "externalData": {"invoiceNumber": "RE-2026-0417"}}  # fmt: skip
+    made = api.post("planned_transactions", invoice)
+    assert made.status_code == 201, made.content
+    for user in (alice, bob):
+        answer = search_as(user, acme, text)
+        assert re.findall(r'<h2 id="kind-\d">([^<]+)</h2>', answer.content.decode()) == ["Invoices"]
+        assert "RE-2026-0417 €119.00 Stark Industries · 10 Feb 2026" in get_page_text(answer)
+    link = re.search(r'<a\s+href="([^"]+/planned/[^"]+)"', answer.content.decode())[1]
+    assert made.json()["id"] in link
+    assert pages.client.get(link).status_code == 200
+
+
+def test_search_of_invoices_needs_planning_permission_and_their_company(search_as, api, bank, acme, globex, carol):
+    invoice = {"accountId": bank, "name": "INV-9", "startDate": "2026-03-10", "amountValue": "1.00"}
+    assert api.post("planned_transactions", invoice | {"invoiceDate": "2026-02-10"}).status_code == 201
+    assert api.post("planned_transactions", invoice | {"name": "INV-9 rent"}).status_code == 201, "which is no invoice"
+    few = factories.make_member(acme, "few@acme.example", permissions=["company:read", "transactions:read"])
+    for user, company in ((few, acme), (carol, globex)):
+        assert "No results" in get_page_text(search_as(user, company, "INV-9"))
+
+
 def test_search_shows_only_what_the_user_may_see(search_as, acme, globex, carol, some):
     few = factories.make_member(acme, "few@acme.example", permissions=["company:read", "accounts:read"])
     body = search_as(few, acme, "nimbus").content.decode()

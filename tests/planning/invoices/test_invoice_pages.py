@@ -1,5 +1,8 @@
 """Pages of receivables and payables: aging, what is due this week, settling with an amount, writing off."""
 
+import re
+from urllib.parse import urlsplit
+
 import pytest
 
 from tests.page_text import get_page_text
@@ -61,6 +64,54 @@ def test_rest_is_written_off_with_the_settlement_or_later(owner, acme, api, ledg
     assert ledger.list("payables") == []
     history = get_page_text(owner.get(f"/app/companies/{acme.id}/planned/{second['id']}"))
     assert "written off Insolvent −€50.00" in history
+
+
+@pytest.mark.parametrize("return_page", ["payables", "plan", "rule"])
+def test_write_off_is_undone_from_its_message_and_payments_stay(owner, acme, api, ledger, return_page):
+    owed = ledger.invoice("-100.00", days=-3)
+    body = {"accountId": ledger.account, "date": format_day(-2), "amountValue": "-60.00"}
+    paid = api.post("transactions", body).json()["id"]
+    owner.post(build_occurrence_path(acme, owed, "settle"), {"transactionId": paid})
+    sent = {"reason": "Insolvent", "from": return_page}
+    answer = owner.post(build_occurrence_path(acme, owed, "write-off"), sent, follow=True)
+    assert "written off. Undo" in get_page_text(answer)
+    assert ledger.list("payables") == []
+    address, fields = read_undo_form(answer)
+    undone = owner.post(address, fields, follow=True)
+    assert "is no longer written off." in get_page_text(undone)
+    assert urlsplit(undone.redirect_chain[-1][0]).path == urlsplit(answer.redirect_chain[-1][0]).path
+    (row,) = ledger.list("payables")
+    assert (row["settledAmountValue"], row["openAmountValue"]) == ("-60.00", "-40.00")
+    again = owner.post(address, fields, follow=True)
+    assert "The occurrence is not settled." in get_page_text(again)
+    assert ledger.list("payables") == [row]
+
+
+def test_write_off_in_the_list_of_settlements_is_taken_back_alone(owner, acme, api, ledger):
+    owed = ledger.invoice("-100.00", days=-3)
+    body = {"accountId": ledger.account, "date": format_day(-2), "amountValue": "-60.00"}
+    paid = api.post("transactions", body).json()["id"]
+    owner.post(build_occurrence_path(acme, owed, "settle"), {"transactionId": paid, "closeRest": "1"})
+    shown = owner.get(f"/app/companies/{acme.id}/planned/{owed['id']}").content.decode()
+    assert 'name="writeOffs"' in shown
+    owner.post(build_occurrence_path(acme, owed, "unsettle"), {"writeOffs": "1"})
+    (row,) = ledger.list("payables")
+    assert (row["settledAmountValue"], row["openAmountValue"]) == ("-60.00", "-40.00")
+
+
+@pytest.mark.parametrize("written_off", ["x", "x.2026-01-01", "00000000-0000-7000-8000-000000000000.x", "."])
+def test_malformed_undo_of_write_off_is_ignored(owner, acme, written_off):
+    for path in ("receivables", "payables", "planned"):
+        assert owner.get(build_path(acme, path, f"?writtenOff={written_off}")).status_code == 200
+
+
+def read_undo_form(answer):
+    """The address and fields of the form that the message offers."""
+    form = re.search(
+        r'(?s)<form method="post" action="([^"]+)" class="notice undo">(.*?)</form>', answer.content.decode()
+    )
+    fields = dict(re.findall(r'name="([^"]+)" value="([^"]*)"', form[2]))
+    return form[1], {name: value for name, value in fields.items() if name != "csrfmiddlewaretoken"}
 
 
 def test_state_filter_lists_paid_invoices(owner, acme, ledger):

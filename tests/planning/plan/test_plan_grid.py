@@ -290,7 +290,7 @@ def test_invalid_month_shows_current_year_with_a_message(viewer, owner, acme):
         shown = viewer.get(build_page_path(acme, f"?startMonth={month}"))
         assert (shown.status_code, neighbour in get_page_text(shown)) == (200, False)
     for number in ("0", "x", "-1"):
-        assert viewer.get(build_page_path(acme, f"?page={number}")).status_code == 404
+        assert viewer.get(build_page_path(acme, f"?page={number}")).status_code == 400
 
 
 def test_missing_rate_shows_a_message(owner, api, acme, office, monkeypatch):

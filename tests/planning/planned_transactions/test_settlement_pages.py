@@ -193,3 +193,73 @@ def test_payments_of_others_and_transfers_are_not_offered(owner, acme, api, acco
     assert f'value="{shared}"' in page, "a part of it is the landlord's"
     assert f'value="{paid_to[other]}"' not in page
     assert f'value="{moved}"' not in page
+
+
+@pytest.fixture
+def invoice(api):
+    """An invoice that no transaction matches."""
+    body = {
+        "accountId": None,
+        "name": "Invoice 77",
+        "startDate": str(DUE_DAY),
+        "invoiceDate": str(DUE_DAY - timedelta(days=30)),
+        "amountValue": "500.00",
+        "autoSettle": False,
+    }
+    answer = api.post("planned_transactions", body)
+    assert answer.status_code == 201, answer.content
+    return answer.json()["id"]
+
+
+def search_page(owner, acme, planned, **query):
+    return owner.get(build_page_path(acme, f"/{planned}/occurrences/{DUE_DAY}/settle"), query)
+
+
+def test_invoice_without_match_is_settled_with_a_searched_transaction(owner, acme, api, invoice, book):
+    late = book(-90, "720.00", "Collections Ltd")
+    book(-90, "-720.00", "Collections Ltd")
+    assert "/settle" in owner.get(build_page_path(acme, f"/{invoice}")).content.decode()
+    shown = search_page(owner, acme, invoice)
+    assert "No matching transactions on this account within 60 days. Search all transactions above." in get_page_text(
+        shown
+    )
+    day = str(DUE_DAY - timedelta(days=90))
+    for query in ({"q": "collections"}, {"amount": "720.00"}, {"day": day}, {"q": "ltd", "amount": "-720", "day": day}):
+        content = search_page(owner, acme, invoice, **query).content.decode()
+        assert content.count('name="transactionId"') == 1, query
+        assert f'value="{late}"' in content
+        assert 'value="500.00"' in content, "the open amount is preset"
+    assert "No transaction with an unused amount" in get_page_text(search_page(owner, acme, invoice, q="nobody"))
+    answer = press_button(owner, acme, invoice, "settle", transactionId=late, amountValue="500.00")
+    assert f"Invoice 77 on {format_day(DUE_DAY)} paid." in get_page_text(answer)
+    assert get_settling_transaction(api, invoice) == late
+    other = api.get(f"transactions/{late}").json()
+    assert [row["amountValue"] for row in other["settlements"]] == ["500.00"]
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"day": "2025-02-30"}, "Must be a date (YYYY-MM-DD)."),
+        ({"amount": "12.3.4"}, "Enter an amount such as"),
+        ({"q": "a\0"}, "NUL"),
+    ],
+)
+def test_malformed_settlement_search_shows_an_error(owner, acme, invoice, book, query, message):
+    paid = book(0, "500.00", "Client")
+    answer = search_page(owner, acme, invoice, **query)
+    assert answer.status_code == 400
+    assert message in get_page_text(answer)
+    assert str(paid) not in answer.content.decode()
+
+
+def test_refused_settlements_store_nothing(owner, acme, api, globex_api, invoice, book):
+    paid = book(0, "20.00", "Client")
+    account = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
+    row = {"accountId": account, "date": str(DUE_DAY), "amountValue": "500.00", "fromTo": "Theirs"}
+    foreign = globex_api.post("transactions", row).json()["id"]
+    assert "Theirs" not in get_page_text(search_page(owner, acme, invoice, amount="500"))
+    for sent in ({"transactionId": paid, "amountValue": "30.00"}, {"transactionId": foreign}):
+        answer = press_button(owner, acme, invoice, "settle", **sent)
+        assert 'class="notice error"' in answer.content.decode()
+        assert get_settling_transaction(api, invoice) is None

@@ -71,6 +71,22 @@ def test_changes_are_added_in_the_words_of_finance(acme, pages, scenario, plan_r
     assert [each["kind"] for each in scenario.changes] == ["scale", "stop", "shift"]
 
 
+def test_percentages_of_one_target_apply_one_after_another_and_the_page_says_so(api, acme, pages, scenario, plan_rent):
+    rent = plan_rent()
+    halved = {"target": f"plannedTransactionId:{rent['id']}", "percent": "-50"}
+    for count in (1, 2):
+        assert add(pages, scenario, "price", **halved).status_code == 303
+        shown = read(pages, f"/planned/scenarios/{scenario.id}")
+        assert ("−50% twice leaves 25%" in shown) is (count == 2)
+    end = day_in_month(6)
+    plain = api.post("data/forecastCashFlowTimeSeries", {"endDate": end}).json()["plannedOutflow"]
+    body = {"endDate": end, "scenarioId": str(scenario.id)}
+    changed = api.post("data/forecastCashFlowTimeSeries", body).json()["plannedOutflow"]
+    total, quarter = (sum(each["value"] for each in series) for series in (plain, changed))
+    assert total > 0
+    assert round(quarter * 4, 2) == round(total, 2)
+
+
 def test_mistakes_are_shown_at_their_field(pages, scenario):
     for kind, form, field in [
         ("hire", HIRE | {"amountValue": "x"}, "amountValue"),
@@ -250,11 +266,22 @@ def test_hire_with_a_category_changes_cash_and_planned_result_once(api, acme, pa
     assert changed_cash - cash == -3 * 5000  # three payments
 
 
-def test_hire_with_a_negative_cost_is_money_out(pages, scenario):
-    form = {"name": "Engineer", "amountValue": "-5,000.00", "startDate": day_in_month(3)}
+@pytest.mark.parametrize("cost", ["-5,000.00", "(5,000.00)", "€ (5,000.00)"])
+def test_hire_with_a_negative_cost_is_money_out(pages, scenario, cost):
+    form = {"name": "Engineer", "amountValue": cost, "startDate": day_in_month(3)}
     assert add(pages, scenario, "hire", **form).status_code == 303
     scenario.refresh_from_db()
     assert [each["plannedTransaction"]["amountValue"] for each in scenario.changes] == ["-5000.00"]
+
+
+@pytest.mark.parametrize("field", ["amountValue", "oneOffValue"])
+def test_hire_without_cost_is_refused(pages, scenario, field):
+    answer = add(pages, scenario, "hire", **HIRE | {field: "0.00"})
+    assert answer.status_code == 400
+    shown = unescape(answer.content.decode())
+    assert f'id="{field}-error">Enter an amount other than 0.<' in shown
+    scenario.refresh_from_db()
+    assert scenario.changes == []
 
 
 def test_hire_without_a_category_changes_cash_only(pages, scenario):

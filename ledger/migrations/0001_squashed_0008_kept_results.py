@@ -4,22 +4,15 @@ import django.db.models.deletion
 import django.db.models.fields.json
 import django.db.models.functions.text
 import ledger.models.transactions
+import uuid
 from decimal import Decimal
 from django.conf import settings
 from django.db import migrations, models
 
 # Migrations of earlier versions; a database with all of them has these tables already.
 REPLACED = [
-    '0001_initial', '0002_derived_movements', '0003_import_undone_by', '0004_products_and_subscriptions',
-    '0005_transaction_by_amount', '0006_recurring_series', '0007_reference_that_a_cluster_takes',
-    '0008_rate_load_revalued', '0009_initial_balances_complete', '0010_refusals_beside_constraints',
-    '0011_months_alone', '0012_refusals_beside_more_constraints', '0013_statements', '0014_categorization_rules',
-    '0015_habits', '0016_habits_without_statistics', '0017_acts_by_hand_and_saved_views', '0018_transactions_touched',
-    '0019_touched_refer_to_no_entry', '0020_what_imports_told', '0021_imports_share_rows',
-    '0022_habits_in_the_order_of_their_index', '0023_what_does_not_belong_together', '0024_habits_name_the_company',
-    '0025_amounts_are_numbers', '0026_category_financing', '0027_habits_without_delete_trigger',
-    '0028_totals_never_overflow', '0029_closings', '0030_plain_texts', '0031_report_commentary_and_links',
-    '0032_file_by_storage_path', '0033_payment_terms', '0034_file_parse_error',
+    '0001_schema', '0002_rule_splits', '0003_closed_month_triggers', '0004_copied_companies', '0005_late_rates',
+    '0006_subscription_event_imports', '0007_model_names', '0008_kept_results',
 ]
 
 
@@ -29,7 +22,7 @@ class Migration(migrations.Migration):
     replaces = [('ledger', name) for name in REPLACED]
 
     dependencies = [
-        ('companies', '0001_schema'),
+        ('companies', '0001_squashed_0003_audit_log_table'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -49,7 +42,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='TransactionTouched',
+            name='AuditEntryTransaction',
             fields=[
                 ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
@@ -59,6 +52,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['company', 'transaction_id'], name='touched_by_transaction')],
+                'db_table': 'ledger_transactiontouched',
             },
         ),
         migrations.CreateModel(
@@ -167,10 +161,13 @@ class Migration(migrations.Migration):
                 ('pass_through_tax_percent', models.DecimalField(decimal_places=4, max_digits=7, null=True)),
                 ('matched_count', models.IntegerField(default=0)),
                 ('last_matched_time', models.DateTimeField(null=True)),
+                ('counterparty_from', models.CharField(choices=[('fromTo', 'From To')], max_length=10, null=True)),
+                ('service_period_months', models.SmallIntegerField(null=True)),
+                ('service_period_start', models.CharField(choices=[('payment', 'payment'), ('nextMonth', 'nextMonth')], max_length=10, null=True)),
             ],
             options={
                 'indexes': [models.Index(fields=['company', 'order', 'id'], name='rule_in_order'), models.Index(fields=['company', 'category'], name='rule_by_category'), models.Index(condition=models.Q(('counterparty__isnull', False)), fields=['company', 'counterparty'], name='rule_by_counterparty'), models.Index(condition=models.Q(('given_counterparty__isnull', False)), fields=['company', 'given_counterparty'], name='rule_by_given_counterparty')],
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('from_to_operator__isnull', True), ('from_to_value__isnull', True)), models.Q(('from_to_operator__in', ['contains', 'equals', 'startsWith', 'wholeWord']), ('from_to_operator__isnull', False), ('from_to_value__isnull', False)), _connector='OR'), name='rule_from_to_whole'), models.CheckConstraint(condition=models.Q(models.Q(('description_operator__isnull', True), ('description_value__isnull', True)), models.Q(('description_operator__in', ['contains', 'equals', 'startsWith', 'wholeWord']), ('description_operator__isnull', False), ('description_value__isnull', False)), _connector='OR'), name='rule_description_whole'), models.CheckConstraint(condition=models.Q(models.Q(('text_operator__isnull', True), ('text_value__isnull', True)), models.Q(('text_operator__in', ['contains', 'equals', 'startsWith', 'wholeWord']), ('text_operator__isnull', False), ('text_value__isnull', False)), _connector='OR'), name='rule_text_whole'), models.CheckConstraint(condition=models.Q(('direction__in', ['in', 'out'])), name='rule_direction_known'), models.CheckConstraint(condition=models.Q(('currency__in', ['EUR', 'AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'GBP', 'HKD', 'HUF', 'IDR', 'ILS', 'INR', 'ISK', 'JPY', 'KRW', 'MXN', 'MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'RON', 'SEK', 'SGD', 'THB', 'TRY', 'USD', 'ZAR'])), name='rule_currency_known'), models.CheckConstraint(condition=models.Q(('min_amount__gte', 0), ('max_amount__gte', 0)), name='rule_amounts_without_sign'), models.CheckConstraint(condition=models.Q(('min_amount__lte', models.F('max_amount'))), name='rule_amounts_in_order'), models.CheckConstraint(condition=models.Q(('pl_type__in', ['revenue', 'cogs', 'cac', 'pd', 'ga', 'no', 'neutral'])), name='rule_pl_type_known'), models.CheckConstraint(condition=models.Q(('date_rule__in', ['transactionDate', 'invoiceDate', 'servicePeriod', 'custom', 'month', 'quarter', 'year', 'previousMonth', 'nextMonth'])), name='rule_date_rule_known'), models.CheckConstraint(condition=models.Q(('rule_start_date__lte', models.F('rule_end_date'))), name='rule_period_in_order'), models.CheckConstraint(condition=models.Q(('pass_through_tax_percent__gte', 0), ('pass_through_tax_percent__lte', Decimal('100'))), name='rule_tax_percent_in_range'), models.CheckConstraint(condition=models.Q(('disabled_reason__in', ['categoryDeleted', 'accountDeleted', 'plTypeLost'])), name='rule_disabled_reason_known'), models.CheckConstraint(condition=models.Q(('enabled', False), models.Q(('category__isnull', False), ('disabled_reason__isnull', True)), _connector='OR'), name='rule_enabled_has_category')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('from_to_operator__isnull', True), ('from_to_value__isnull', True)), models.Q(('from_to_operator__in', ['contains', 'equals', 'startsWith', 'wholeWord']), ('from_to_operator__isnull', False), ('from_to_value__isnull', False)), _connector='OR'), name='rule_from_to_whole'), models.CheckConstraint(condition=models.Q(models.Q(('description_operator__isnull', True), ('description_value__isnull', True)), models.Q(('description_operator__in', ['contains', 'equals', 'startsWith', 'wholeWord']), ('description_operator__isnull', False), ('description_value__isnull', False)), _connector='OR'), name='rule_description_whole'), models.CheckConstraint(condition=models.Q(models.Q(('text_operator__isnull', True), ('text_value__isnull', True)), models.Q(('text_operator__in', ['contains', 'equals', 'startsWith', 'wholeWord']), ('text_operator__isnull', False), ('text_value__isnull', False)), _connector='OR'), name='rule_text_whole'), models.CheckConstraint(condition=models.Q(('direction__in', ['in', 'out'])), name='rule_direction_known'), models.CheckConstraint(condition=models.Q(('currency__in', ['EUR', 'AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'GBP', 'HKD', 'HUF', 'IDR', 'ILS', 'INR', 'ISK', 'JPY', 'KRW', 'MXN', 'MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'RON', 'SEK', 'SGD', 'THB', 'TRY', 'USD', 'ZAR'])), name='rule_currency_known'), models.CheckConstraint(condition=models.Q(('min_amount__gte', 0), ('max_amount__gte', 0)), name='rule_amounts_without_sign'), models.CheckConstraint(condition=models.Q(('min_amount__lte', models.F('max_amount'))), name='rule_amounts_in_order'), models.CheckConstraint(condition=models.Q(('pl_type__in', ['revenue', 'cogs', 'cac', 'pd', 'ga', 'no', 'neutral'])), name='rule_pl_type_known'), models.CheckConstraint(condition=models.Q(('date_rule__in', ['transactionDate', 'invoiceDate', 'servicePeriod', 'custom', 'month', 'quarter', 'year', 'previousMonth', 'nextMonth'])), name='rule_date_rule_known'), models.CheckConstraint(condition=models.Q(('rule_start_date__lte', models.F('rule_end_date'))), name='rule_period_in_order'), models.CheckConstraint(condition=models.Q(('pass_through_tax_percent__gte', 0), ('pass_through_tax_percent__lte', Decimal('100'))), name='rule_tax_percent_in_range'), models.CheckConstraint(condition=models.Q(('disabled_reason__in', ['categoryDeleted', 'accountDeleted', 'plTypeLost'])), name='rule_disabled_reason_known'), models.CheckConstraint(condition=models.Q(('enabled', False), models.Q(('category__isnull', False), ('disabled_reason__isnull', True)), _connector='OR'), name='rule_enabled_has_category'), models.CheckConstraint(condition=models.Q(('counterparty_from__isnull', True), models.Q(('counterparty_from__in', ['fromTo']), ('given_counterparty__isnull', True)), _connector='OR'), name='rule_counterparty_once'), models.CheckConstraint(condition=models.Q(models.Q(('service_period_months__isnull', True), ('service_period_start__isnull', True)), models.Q(('date_rule', 'transactionDate'), ('service_period_months__gte', 1), ('service_period_months__lte', 360), ('service_period_start__in', ['payment', 'nextMonth']), ('service_period_start__isnull', False)), _connector='OR'), name='rule_service_period_whole')],
             },
         ),
         migrations.CreateModel(
@@ -201,7 +198,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='TransactionBefore',
+            name='TransactionSnapshot',
             fields=[
                 ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
@@ -214,6 +211,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['company', 'run', 'transaction_id'], name='transaction_before_by_run'), models.Index(fields=['company', 'transaction_id'], name='before_by_transaction')],
+                'db_table': 'ledger_transactionbefore',
             },
         ),
         migrations.CreateModel(
@@ -232,6 +230,7 @@ class Migration(migrations.Migration):
                 ('account_ids', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), default=list, size=None)),
                 ('undone_time', models.DateTimeField(null=True)),
                 ('undone_user_id', models.CharField(max_length=64, null=True)),
+                ('lapsed', models.IntegerField(db_default=0)),
             ],
             options={
                 'indexes': [models.Index(fields=['company', 'created_time', 'id'], name='import_batch_by_time')],
@@ -363,7 +362,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Habit',
+            name='CategorizationHistory',
             fields=[
                 ('pk', models.CompositePrimaryKey('company_id', 'name', 'place', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
@@ -374,6 +373,9 @@ class Migration(migrations.Migration):
                 ('counterparty_id', models.UUIDField(null=True)),
                 ('count', models.SmallIntegerField()),
             ],
+            options={
+                'db_table': 'ledger_habit',
+            },
         ),
         migrations.CreateModel(
             name='Closing',
@@ -391,6 +393,9 @@ class Migration(migrations.Migration):
                 ('rates_version', models.BigIntegerField()),
                 ('created_time', models.DateTimeField()),
                 ('created_user_id', models.CharField(max_length=64, null=True)),
+                ('plan', models.JSONField(null=True)),
+                ('report_figures', models.JSONField(null=True)),
+                ('acknowledged_checks', models.JSONField(null=True)),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('company', 'month', 'version'), name='closing_version_once'), models.UniqueConstraint(fields=('company', 'number'), name='closing_number_once')],
@@ -444,7 +449,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='RefusedMatch',
+            name='DismissedMatch',
             fields=[
                 ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
@@ -454,6 +459,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('company', 'transaction', 'other_id', 'day'), name='match_refused_once', nulls_distinct=False)],
+                'db_table': 'ledger_refusedmatch',
             },
         ),
         migrations.CreateModel(
@@ -560,16 +566,20 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='RecurringBook',
+            name='RecurringRevenueState',
             fields=[
                 ('company', models.OneToOneField(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, primary_key=True, related_name='+', serialize=False, to='companies.company')),
                 ('base_currency', models.CharField(choices=[('EUR', 'EUR'), ('AUD', 'AUD'), ('BRL', 'BRL'), ('CAD', 'CAD'), ('CHF', 'CHF'), ('CNY', 'CNY'), ('CZK', 'CZK'), ('DKK', 'DKK'), ('GBP', 'GBP'), ('HKD', 'HKD'), ('HUF', 'HUF'), ('IDR', 'IDR'), ('ILS', 'ILS'), ('INR', 'INR'), ('ISK', 'ISK'), ('JPY', 'JPY'), ('KRW', 'KRW'), ('MXN', 'MXN'), ('MYR', 'MYR'), ('NOK', 'NOK'), ('NZD', 'NZD'), ('PHP', 'PHP'), ('PLN', 'PLN'), ('RON', 'RON'), ('SEK', 'SEK'), ('SGD', 'SGD'), ('THB', 'THB'), ('TRY', 'TRY'), ('USD', 'USD'), ('ZAR', 'ZAR')], max_length=3)),
                 ('rates_version', models.BigIntegerField(default=0)),
                 ('stale', models.BooleanField(default=True)),
+                ('events_version', models.UUIDField(default=uuid.uuid4)),
             ],
+            options={
+                'db_table': 'ledger_recurringbook',
+            },
         ),
         migrations.CreateModel(
-            name='RecurringMonth',
+            name='RecurringRevenueMonth',
             fields=[
                 ('pk', models.CompositePrimaryKey('company_id', 'basis', 'month', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
@@ -588,6 +598,9 @@ class Migration(migrations.Migration):
                 ('currency', models.DecimalField(decimal_places=30, max_digits=60)),
                 ('currency_count', models.IntegerField()),
             ],
+            options={
+                'db_table': 'ledger_recurringmonth',
+            },
         ),
         migrations.CreateModel(
             name='ReportCommentary',
@@ -664,7 +677,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='PendingBefore',
+            name='PendingSnapshot',
             fields=[
                 ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
@@ -676,10 +689,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['company', 'import_batch'], name='pending_before_by_import')],
+                'db_table': 'ledger_pendingbefore',
             },
         ),
         migrations.CreateModel(
-            name='KnownBefore',
+            name='ImportDuplicates',
             fields=[
                 ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
@@ -688,6 +702,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['company', 'import_batch'], name='known_before_by_import')],
+                'db_table': 'ledger_knownbefore',
             },
         ),
         migrations.CreateModel(
@@ -709,6 +724,28 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='SubscriptionEventImport',
+            fields=[
+                ('created_time', models.DateTimeField()),
+                ('created_user_id', models.CharField(max_length=64, null=True)),
+                ('last_updated_time', models.DateTimeField()),
+                ('last_updated_user_id', models.CharField(max_length=64, null=True)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
+                ('filename', models.CharField(max_length=255)),
+                ('count', models.IntegerField()),
+                ('duplicates', models.IntegerField()),
+                ('left_out', models.IntegerField()),
+                ('customer_ids', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), default=list, size=None)),
+                ('product_ids', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), default=list, size=None)),
+                ('subscription_ids', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), default=list, size=None)),
+                ('undone_time', models.DateTimeField(null=True)),
+                ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['company', 'created_time', 'id'], name='event_import_by_time')],
+            },
+        ),
+        migrations.CreateModel(
             name='SubscriptionEvent',
             fields=[
                 ('created_time', models.DateTimeField()),
@@ -726,18 +763,37 @@ class Migration(migrations.Migration):
                 ('interval_count', models.SmallIntegerField(default=1)),
                 ('external_id', models.CharField(max_length=200, null=True)),
                 ('retracted_time', models.DateTimeField(null=True)),
+                ('event_import', companies.models.tenancy.CompanyForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='ledger.subscriptioneventimport', when_deleted='restrict')),
             ],
             options={
-                'indexes': [models.Index(fields=['company', 'subscription'], name='subscription_event_by_sub')],
+                'indexes': [models.Index(fields=['company', 'subscription'], name='subscription_event_by_sub'), models.Index(condition=models.Q(('event_import__isnull', False)), fields=['company', 'event_import'], name='subscription_event_by_import')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('external_id__isnull', False), ('retracted_time__isnull', True)), fields=('company', 'external_id'), name='subscription_event_external_id_once', violation_error_code='external_id_taken', violation_error_message='Another event already has this external ID.'), models.CheckConstraint(condition=models.Q(('amount_value__gte', 0)), name='subscription_event_not_negative'), models.CheckConstraint(condition=models.Q(('amount_value__lt', 1000000000000000)), name='subscription_event_amount_a_number'), models.CheckConstraint(condition=models.Q(('interval__in', ['day', 'week', 'month', 'year'])), name='subscription_event_interval'), models.CheckConstraint(condition=models.Q(('interval_count__gte', 1)), name='subscription_event_interval_count'), models.CheckConstraint(condition=models.Q(('amount_currency__in', ['EUR', 'AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'GBP', 'HKD', 'HUF', 'IDR', 'ILS', 'INR', 'ISK', 'JPY', 'KRW', 'MXN', 'MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'RON', 'SEK', 'SGD', 'THB', 'TRY', 'USD', 'ZAR'])), name='subscription_event_currency_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='RuleSplit',
+            fields=[
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
+                ('position', models.SmallIntegerField()),
+                ('pl_type', models.CharField(choices=[('revenue', 'Revenue'), ('cogs', 'Cogs'), ('cac', 'Cac'), ('pd', 'Pd'), ('ga', 'Ga'), ('no', 'No'), ('neutral', 'Neutral')], max_length=10)),
+                ('percent', models.DecimalField(decimal_places=4, max_digits=7, null=True)),
+                ('amount', models.DecimalField(decimal_places=4, max_digits=19, null=True)),
+                ('category', companies.models.tenancy.CompanyForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='ledger.category', when_deleted='restrict')),
+                ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
+                ('rule', companies.models.tenancy.CompanyForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='ledger.categorizationrule', when_deleted='cascade')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('category__isnull', False)), fields=['company', 'category'], name='rule_split_by_category')],
+                'constraints': [models.UniqueConstraint(fields=('company', 'rule', 'position'), name='rule_split_once'), models.CheckConstraint(condition=models.Q(('pl_type__in', ['revenue', 'cogs', 'cac', 'pd', 'ga', 'no', 'neutral'])), name='rule_split_pl_type_known'), models.CheckConstraint(condition=models.Q(models.Q(('amount__gt', 0), ('amount__isnull', False), ('percent__isnull', True)), models.Q(('amount__isnull', True), ('percent__gt', 0), ('percent__isnull', False), ('percent__lte', Decimal('100'))), _connector='OR'), name='rule_split_one_share')],
             },
         ),
         companies.models.tenancy.CompanyKeys([
             'AccountGroup', 'Category', 'Account', 'Counterparty', 'ImportBatch', 'Transaction', 'Categorization',
             'File', 'FileTransaction', 'ProductGroup', 'Product', 'ProductExternalId', 'Subscription',
-            'SubscriptionEvent', 'PendingBefore', 'Statement', 'CategorizationRule', 'RuleAccount',
-            'CategorizationRun', 'SavedView', 'TransactionBefore', 'TransactionTouched', 'KnownBefore',
-            'RefusedMatch', 'Closing', 'Reopening', 'FigureChange', 'ChangeEntry', 'ReportCommentary', 'ReportLink',
+            'SubscriptionEvent', 'PendingSnapshot', 'Statement', 'CategorizationRule', 'RuleAccount',
+            'CategorizationRun', 'SavedView', 'TransactionSnapshot', 'AuditEntryTransaction', 'ImportDuplicates',
+            'DismissedMatch', 'Closing', 'Reopening', 'FigureChange', 'ChangeEntry', 'ReportCommentary', 'ReportLink',
+            'RuleSplit', 'SubscriptionEventImport',
         ]),
         # Postings are deleted with their categorization. Their key is natural, so CompanyKeys does not add this.
         migrations.RunSQL(
@@ -748,4 +804,5 @@ class Migration(migrations.Migration):
         companies.models.tenancy.run_script(__file__, 'derived_tables.sql'),
         companies.models.tenancy.run_script(__file__, 'categorization_history.sql'),
         companies.models.tenancy.run_script(__file__, 'closed_months.sql'),
+        companies.models.tenancy.run_script(__file__, 'late_rates.sql'),
     ]

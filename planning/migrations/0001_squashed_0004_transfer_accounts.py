@@ -1,12 +1,11 @@
 import companies.models.tenancy
+import django.contrib.postgres.fields
 import django.db.models.deletion
 from django.db import migrations, models
 
 # Migrations of earlier versions; a database with all of them has these tables already.
 REPLACED = [
-    '0001_initial', '0002_references_that_a_cluster_takes', '0003_auto_settle', '0004_settled_takes_place',
-    '0005_amounts_are_numbers', '0006_settled_by_category', '0007_plain_texts', '0008_scenarios', '0009_settlements',
-    '0010_invoices', '0011_invoice_files',
+    '0001_schema', '0002_weekend_shift', '0003_invoice_imports', '0004_transfer_accounts',
 ]
 
 
@@ -16,11 +15,33 @@ class Migration(migrations.Migration):
     replaces = [('planning', name) for name in REPLACED]
 
     dependencies = [
-        ('companies', '0001_schema'),
-        ('ledger', '0001_schema'),
+        ('companies', '0001_squashed_0003_audit_log_table'),
+        ('ledger', '0001_squashed_0008_kept_results'),
     ]
 
     operations = [
+        migrations.CreateModel(
+            name='InvoiceImport',
+            fields=[
+                ('created_time', models.DateTimeField()),
+                ('created_user_id', models.CharField(max_length=64, null=True)),
+                ('last_updated_time', models.DateTimeField()),
+                ('last_updated_user_id', models.CharField(max_length=64, null=True)),
+                ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
+                ('kind', models.CharField(choices=[('receivables', 'receivables'), ('payables', 'payables')], max_length=11)),
+                ('filename', models.CharField(max_length=255)),
+                ('count', models.IntegerField()),
+                ('duplicates', models.IntegerField()),
+                ('left_out', models.IntegerField()),
+                ('counterparty_ids', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), default=list, size=None)),
+                ('undone_time', models.DateTimeField(null=True)),
+                ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['company', 'created_time', 'id'], name='invoice_import_by_time')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ('receivables', 'payables'))), name='invoice_import_kind_known')],
+            },
+        ),
         migrations.CreateModel(
             name='PlannedTransaction',
             fields=[
@@ -60,10 +81,13 @@ class Migration(migrations.Migration):
                 ('settled_by', models.CharField(choices=[('transaction', 'Transaction'), ('category', 'Category')], default='transaction', max_length=11)),
                 ('settled_value', models.DecimalField(decimal_places=4, default=0, max_digits=19)),
                 ('is_closed', models.BooleanField(default=False)),
+                ('weekend_shift', models.CharField(choices=[('none', 'None'), ('before', 'Before'), ('after', 'After')], default='none', max_length=6)),
+                ('invoice_import', companies.models.tenancy.CompanyForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='planning.invoiceimport', when_deleted='restrict')),
+                ('transfer_account', companies.models.tenancy.CompanyForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='ledger.account', when_deleted='restrict')),
             ],
             options={
-                'indexes': [models.Index(fields=['company', 'account'], name='planned_by_account'), models.Index(condition=models.Q(('category__isnull', False)), fields=['company', 'category'], name='planned_by_category'), models.Index(condition=models.Q(('counterparty__isnull', False)), fields=['company', 'counterparty'], name='planned_by_counterparty'), models.Index(condition=models.Q(('frequency__isnull', True), ('invoice_date__isnull', False), ('settled_by', 'transaction'), ('is_closed', False)), fields=['company', 'counterparty'], name='open_invoices')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('source__in', ['manual', 'api'])), name='planned_source_known'), models.CheckConstraint(condition=models.Q(('amount_currency__in', ['EUR', 'AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'GBP', 'HKD', 'HUF', 'IDR', 'ILS', 'INR', 'ISK', 'JPY', 'KRW', 'MXN', 'MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'RON', 'SEK', 'SGD', 'THB', 'TRY', 'USD', 'ZAR'])), name='planned_currency_known'), models.CheckConstraint(condition=models.Q(('amount_value__lt', 1000000000000000)), name='planned_amount_a_number'), models.CheckConstraint(condition=models.Q(('rule__in', ['transactionDate', 'invoiceDate', 'servicePeriod', 'custom', 'month', 'quarter', 'year', 'previousMonth', 'nextMonth'])), name='planned_rule_known'), models.CheckConstraint(condition=models.Q(('rule_start_date__lte', models.F('rule_end_date'))), name='planned_rule_period_in_order'), models.CheckConstraint(condition=models.Q(('service_start_date__lte', models.F('service_end_date'))), name='planned_service_period_in_order'), models.CheckConstraint(condition=models.Q(('frequency__in', ['day', 'week', 'month', 'year'])), name='planned_frequency_known'), models.CheckConstraint(condition=models.Q(('interval__gte', 1), ('interval__lte', 1000)), name='planned_interval_in_range'), models.CheckConstraint(condition=models.Q(('end_count__gte', 1)), name='planned_count_positive'), models.CheckConstraint(condition=models.Q(('payment_terms__gte', 0), ('payment_terms__lte', 999)), name='planned_terms_in_range'), models.CheckConstraint(condition=models.Q(('end_date__isnull', True), ('end_count__isnull', True), _connector='OR'), name='planned_ends_once'), models.CheckConstraint(condition=models.Q(('last_day_of_month', False), models.Q(('frequency__in', ('month', 'year')), ('frequency__isnull', False)), _connector='OR'), name='planned_last_day_of_months_only'), models.CheckConstraint(condition=models.Q(('frequency__isnull', False), models.Q(('end_count__isnull', True), ('end_date__isnull', True), ('interval', 1), ('last_day_of_month', False)), _connector='OR'), name='planned_once_has_no_rule'), models.CheckConstraint(condition=models.Q(('pass_through_tax_amount__isnull', True), models.Q(('amount_value__gte', 0), ('pass_through_tax_amount__gte', 0), ('pass_through_tax_amount__lte', models.F('amount_value'))), models.Q(('amount_value__lt', 0), ('pass_through_tax_amount__gte', models.F('amount_value')), ('pass_through_tax_amount__lte', 0)), _connector='OR'), name='planned_tax_within_amount'), models.CheckConstraint(condition=models.Q(('settled_by', 'transaction'), models.Q(('category__isnull', False), ('settled_by', 'category')), _connector='OR'), name='planned_total_has_category')],
+                'indexes': [models.Index(fields=['company', 'account'], name='planned_by_account'), models.Index(condition=models.Q(('category__isnull', False)), fields=['company', 'category'], name='planned_by_category'), models.Index(condition=models.Q(('counterparty__isnull', False)), fields=['company', 'counterparty'], name='planned_by_counterparty'), models.Index(condition=models.Q(('frequency__isnull', True), ('invoice_date__isnull', False), ('settled_by', 'transaction'), ('is_closed', False)), fields=['company', 'counterparty'], name='open_invoices'), models.Index(condition=models.Q(('invoice_import__isnull', False)), fields=['company', 'invoice_import'], name='planned_by_invoice_import'), models.Index(condition=models.Q(('transfer_account__isnull', False)), fields=['company', 'transfer_account'], name='planned_by_transfer_account')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('source__in', ['manual', 'api'])), name='planned_source_known'), models.CheckConstraint(condition=models.Q(('amount_currency__in', ['EUR', 'AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'GBP', 'HKD', 'HUF', 'IDR', 'ILS', 'INR', 'ISK', 'JPY', 'KRW', 'MXN', 'MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'RON', 'SEK', 'SGD', 'THB', 'TRY', 'USD', 'ZAR'])), name='planned_currency_known'), models.CheckConstraint(condition=models.Q(('amount_value__lt', 1000000000000000)), name='planned_amount_a_number'), models.CheckConstraint(condition=models.Q(('rule__in', ['transactionDate', 'invoiceDate', 'servicePeriod', 'custom', 'month', 'quarter', 'year', 'previousMonth', 'nextMonth'])), name='planned_rule_known'), models.CheckConstraint(condition=models.Q(('rule_start_date__lte', models.F('rule_end_date'))), name='planned_rule_period_in_order'), models.CheckConstraint(condition=models.Q(('service_start_date__lte', models.F('service_end_date'))), name='planned_service_period_in_order'), models.CheckConstraint(condition=models.Q(('frequency__in', ['day', 'week', 'month', 'year'])), name='planned_frequency_known'), models.CheckConstraint(condition=models.Q(('interval__gte', 1), ('interval__lte', 1000)), name='planned_interval_in_range'), models.CheckConstraint(condition=models.Q(('end_count__gte', 1)), name='planned_count_positive'), models.CheckConstraint(condition=models.Q(('payment_terms__gte', 0), ('payment_terms__lte', 999)), name='planned_terms_in_range'), models.CheckConstraint(condition=models.Q(('end_date__isnull', True), ('end_count__isnull', True), _connector='OR'), name='planned_ends_once'), models.CheckConstraint(condition=models.Q(('last_day_of_month', False), models.Q(('frequency__in', ('month', 'year')), ('frequency__isnull', False)), _connector='OR'), name='planned_last_day_of_months_only'), models.CheckConstraint(condition=models.Q(('frequency__isnull', False), models.Q(('end_count__isnull', True), ('end_date__isnull', True), ('interval', 1), ('last_day_of_month', False)), _connector='OR'), name='planned_once_has_no_rule'), models.CheckConstraint(condition=models.Q(('pass_through_tax_amount__isnull', True), models.Q(('amount_value__gte', 0), ('pass_through_tax_amount__gte', 0), ('pass_through_tax_amount__lte', models.F('amount_value'))), models.Q(('amount_value__lt', 0), ('pass_through_tax_amount__gte', models.F('amount_value')), ('pass_through_tax_amount__lte', 0)), _connector='OR'), name='planned_tax_within_amount'), models.CheckConstraint(condition=models.Q(('settled_by', 'transaction'), models.Q(('category__isnull', False), ('settled_by', 'category')), _connector='OR'), name='planned_total_has_category'), models.CheckConstraint(condition=models.Q(('weekend_shift__in', ['none', 'before', 'after'])), name='planned_weekend_shift_known'), models.CheckConstraint(condition=models.Q(('transfer_account__isnull', True), models.Q(('category__isnull', True), ('invoice_date__isnull', True), ('settled_by', 'transaction')), _connector='OR'), name='planned_transfer_is_no_flow'), models.CheckConstraint(condition=models.Q(('account__isnull', True), ('transfer_account__isnull', True), models.Q(('account', models.F('transfer_account')), _negated=True), _connector='OR'), name='planned_transfer_has_two_accounts')],
             },
         ),
         migrations.CreateModel(
@@ -162,5 +186,6 @@ class Migration(migrations.Migration):
         ),
         companies.models.tenancy.CompanyKeys([
             'PlannedTransaction', 'PlannedOverride', 'PlanItem', 'Scenario', 'Settlement', 'InvoiceFile',
+            'InvoiceImport',
         ]),
     ]

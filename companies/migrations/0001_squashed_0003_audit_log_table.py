@@ -12,13 +12,7 @@ from django.db import migrations, models
 
 # Migrations of earlier versions; a database with all of them has these tables already.
 REPLACED = [
-    '0001_initial', '0002_audit_log_is_append_only', '0003_api_key_last_updated', '0004_audit_entry_written_in',
-    '0005_one_form_of_an_email', '0006_audit_log_is_never_emptied', '0007_one_membership_by_code',
-    '0008_audit_entry_number', '0009_auto_categorize', '0010_numbers_say_it', '0011_invitations',
-    '0012_sessions_and_personal_log', '0013_second_factors', '0014_site_logos', '0015_profiles', '0016_rounds',
-    '0017_failed_requests', '0018_directory', '0019_audit_log_by_month', '0020_demonstration', '0021_first_hour',
-    '0022_rate_counters', '0023_wider_metrics', '0024_company_time_zone', '0025_closed_through', '0026_plain_texts',
-    '0027_sandboxes',
+    '0001_schema', '0002_model_names', '0003_audit_log_table',
 ]
 
 
@@ -171,7 +165,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='LastRound',
+            name='MaintenanceCheckpoint',
             fields=[
                 ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('company', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='companies.company')),
@@ -181,6 +175,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('company', 'work'), name='one_last_round_of_each_work')],
+                'db_table': 'companies_lastround',
             },
         ),
         migrations.CreateModel(
@@ -287,7 +282,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='PersonalEntry',
+            name='SecurityLogEntry',
             fields=[
                 ('id', models.UUIDField(default=companies.models.tenancy.generate_id, editable=False, primary_key=True, serialize=False)),
                 ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -300,13 +295,14 @@ class Migration(migrations.Migration):
                 ('request_id', models.CharField(blank=True, max_length=64)),
             ],
             options={
-                'verbose_name_plural': 'personal entries',
+                'verbose_name_plural': 'security log entries',
                 'indexes': [models.Index(fields=['user', 'time', 'id'], name='personal_entry_by_time')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('event__in', ['signedIn', 'signInFailed', 'passwordChanged', 'factorChanged', 'apiKeyCreated', 'emailChanged', 'sessionsEnded'])), name='personal_event_known')],
+                'db_table': 'companies_personalentry',
             },
         ),
         companies.models.tenancy.CompanyKeys([
-            'Membership', 'ApiKey', 'LastRound', 'FailedRequest', 'AuditEntry',
+            'Membership', 'ApiKey', 'MaintenanceCheckpoint', 'FailedRequest', 'AuditEntry',
         ]),
         companies.models.tenancy.run_script(__file__, 'directory.sql'),
         companies.models.tenancy.run_script(__file__, 'audit_log.sql'),

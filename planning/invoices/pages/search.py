@@ -1,0 +1,38 @@
+"""Invoices in the search of a company."""
+
+from django.db.models import Q
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from companies.pages.amount_formats import format_money
+from companies.pages.context import CompanyPage
+from companies.permissions import Permission
+from companies.templatetags.pages import format_day
+from ledger.transactions.pages.search import RESULTS_PER_GROUP, SearchGroup, SearchResult
+from planning.models import PlannedTransaction
+
+
+def list_search_groups(page: CompanyPage, text: str) -> list[SearchGroup]:
+    """Find invoices by number or name, latest first; one statement."""
+    if not page.has_permission(Permission.PLANNING_READ):
+        return []
+    matches = (
+        Q(name__icontains=text)
+        | Q(external_data__invoice_number__icontains=text)
+        | Q(external_invoice_id__icontains=text)
+    )
+    invoices = PlannedTransaction.objects.for_company(page.company.id).invoices().filter(matches)
+    results = [build_invoice_result(page, row) for row in invoices.order_by("-invoice_date", "-id")[:RESULTS_PER_GROUP]]
+    return [SearchGroup(_("Invoices"), results)]
+
+
+def build_invoice_result(page: CompanyPage, row: PlannedTransaction) -> SearchResult:
+    """Return an invoice as a search result, with its number first."""
+    number = (row.external_data or {}).get("invoice_number") or row.external_invoice_id or ""
+    day = format_day(row.invoice_date)  # type: ignore[arg-type]
+    return SearchResult(
+        title=number or row.name,
+        detail=f"{row.name} · {day}" if number and number != row.name else day,
+        address=reverse("planned-one", args=[page.company.id, row.id]),
+        amount=format_money(row.amount_value, row.amount_currency),
+    )
