@@ -109,8 +109,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The million objects of thirteen thousand collected tests live to the end: the garbage collector need not visit
-    them again and again. Without this a test takes a sixth more of processor time."""
+    """The objects of all collected tests live to the end: the garbage collector need not visit them again and again.
+    Without this a test takes a sixth more of processor time."""
     gc.collect()
     gc.freeze()
 

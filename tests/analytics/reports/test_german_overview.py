@@ -30,12 +30,12 @@ LABEL_TABLES = (
 GERMAN = {"Accept-Language": "de-DE,de;q=0.9,en;q=0.5"}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("names", LABEL_TABLES, ids=str)
-def test_translated_name_lists_have_same_length_in_every_language(names, language):
-    count = len(names.split(", "))
-    with translation.override(language):
-        assert len(names.split(", ")) == count
+def test_translated_name_lists_have_same_length_in_every_language():
+    for language in LANGUAGES:
+        for names in LABEL_TABLES:
+            count = len(names.split(", "))
+            with translation.override(language):
+                assert len(names.split(", ")) == count, (language, names)
 
 
 def test_period_heading_uses_reader_language():
