@@ -79,12 +79,14 @@ def test_account_pages_hide_balances_without_permission(browser_of, acme, books,
 def test_account_list_can_be_downloaded(viewer, books, bank, acme, one_dollar_is_80_cents):
     books.book(bank, "12.50")
     books.book(books.account(name="=Dollars", defaultCurrency="USD"), "100.00", currency="USD")
+    books.book(books.account(name="Card"), "-3.20")
     html = viewer.get(f"/app/companies/{acme.id}/accounts").content.decode()
     assert f'href="/app/companies/{acme.id}/accounts.csv"' in html
     lines = viewer.get(f"/app/companies/{acme.id}/accounts.csv").content.decode().splitlines()
     assert lines[0] == "Account,Type,Currency,Balance,In EUR,Number or IBAN"
     assert "'=Dollars,Bank,USD,100.00,80.00," in lines
     assert any(line.endswith("Bank,EUR,12.50,12.50,") for line in lines)
+    assert "Card,Bank,EUR,-3.20,-3.20," in lines
 
 
 def test_account_list_without_exchange_rate_shows_notice_and_no_conversion(viewer, books, acme, monkeypatch):
