@@ -230,6 +230,7 @@ def preview_statement_files(
     checks = []
     with transaction.atomic():
         for file in files:
+            progress.start_next_file()
             check = preview_statement_file(page, file, choices)
             if is_first and check.lacks_account and (account := find_remembered_account(page, file)):
                 check = preview_statement_file(page, replace(file, account=account), choices)
@@ -239,6 +240,7 @@ def preview_statement_files(
 
 
 def preview_statement_file(page: CompanyPage, file: UploadedStatement, choices: dict[str, str]) -> StatementCheck:
+    """Import a file, or return why it is refused; the caller rolls the import back."""
     try:
         return StatementCheck(file, import_statement_file(page, file, choices))
     except DomainError as refusal:
@@ -293,7 +295,6 @@ def import_statement_file(page: CompanyPage, file: UploadedStatement, choices: d
     """Import a file. The account chosen for it is used if the file names none or an unknown one, unless the
     account has another number.
     """
-    progress.start_next_file()
     values: dict[str, Any] = {
         "company": page.company,
         "context": page.audit_context,
@@ -325,6 +326,7 @@ def import_statement_files(
     """
     received, waiting = list[StatementImportResult](), list[UploadedStatement]()
     for file in files:
+        progress.start_next_file()
         try:
             with transaction.atomic():
                 received.append(import_statement_file(page, file, choices))
