@@ -71,6 +71,7 @@ def test_review_promises_nothing_where_nothing_is_imported(editor, acme, bank):
     assert "To import 0" in shown
     assert "opening balance" not in shown
     assert "reconciles the account" not in shown
+    assert "All rows are duplicates, before the data start date, in closed months, or have errors." in shown
 
 
 def test_statement_counts_only_rows_of_the_file(api, bank):
