@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 
 from companies.locales import get_current_locale
-from companies.pages.amount_formats import format_count, format_money
+from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.hooks import ReportedBalance
@@ -68,4 +68,4 @@ def format_balance_fault(fault: BalanceFault | None) -> str:
     message = _("The balance column does not add up in line {line}. The account will not be reconciled.")
     if fault.is_empty:
         message = _("The balance column is empty in line {line}. The account will not be reconciled.")
-    return message.format(line=format_count(fault.line))
+    return message.format(line=fault.line)
