@@ -189,8 +189,8 @@ class ProposalViewSet(CompanyViewSet):
         Suggestions come from the company's categorization history, without automatic categorizations by history. If a
         counterparty has several categories, transactions with the same account, a similar amount or a similar text
         decide. If the counterparty is the company itself, only the system category Transfers is suggested, with
-        `basis.kind` `own`. That is, its text names the company, an account holder or another of its accounts.
-        Transactions of closed months get none.
+        `basis.kind` `own`. That is, its text names the company, an account holder or another of its accounts, or it
+        is part of a suggested transfer that names no third party. Transactions of closed months get none.
         """
         transaction_ids = self.parse_body(serializers.ProposalsRequest)["transaction_ids"]
         proposals_by_id = propose_categories(self.company, transaction_ids)
