@@ -1,7 +1,7 @@
 """Proposed transfers: transactions that look like the two legs of a transfer, for a person to confirm."""
 
 from collections.abc import Collection
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from ledger.rules.queries.company_identity import load_company_identity
 from ledger.transactions.queries.transfer_candidates import build_day_range
 
 MAX_PAIRS = 10_000  # of one answer
+PAIRING_WINDOW = timedelta(days=180)  # older transfers are linked from their own pages
 
 
 def list_transfer_proposals(
@@ -58,6 +59,11 @@ def list_transfer_proposals(
     return find_transfer_pairs(
         legs, convert_amount=convert_amount, identity=load_company_identity(company), dismissed=dismissed_pairs
     )[:MAX_PAIRS]
+
+
+def list_recent_transfer_proposals(company: Company, *, today: date) -> list[LegPair]:
+    """Return the pairs of the last 180 days, which the inbox lists; one leg may be categorized as Transfers."""
+    return list_transfer_proposals(company=company, start=today - PAIRING_WINDOW, end=today, include_categorized=True)
 
 
 def find_own_transfer_ids(company: Company, days: Collection[date]) -> set[UUID]:

@@ -185,6 +185,21 @@ def test_page_links_transfers_without_other_transaction(acme, owner, books, bank
     assert "You can close the month without it. 3" in text(owner.get(address, {"month": "2026-04"}))
 
 
+def test_page_counts_suggested_transfers_that_are_not_linked(acme, owner, books, bank, savings, march):
+    address = f"/app/companies/{acme.id}/closings"
+    with time_machine.travel(datetime(2026, 4, 10, tzinfo=UTC), tick=False):
+        assert "Suggested transfers None" in text(owner.get(address, {"month": "2026-03"}))
+        legs = [books.book(bank, "-80.00", "2026-03-31")["id"], books.book(savings, "80.00", "2026-04-02")["id"]]
+        books.book(bank, "-70.00", "2026-04-02")
+        books.book(savings, "70.00", "2026-04-02")
+        shown = owner.get(address, {"month": "2026-03"})
+        assert "Suggested transfers You can close the month without it. 1" in text(shown)
+        [link] = read_check_links(owner, acme)["Suggested transfers"]
+        assert all(f'value="{leg}"' in owner.get(link).content.decode() for leg in legs)
+        assert books.link(*legs).status_code == 200
+        assert "Suggested transfers None" in text(owner.get(address, {"month": "2026-03"}))
+
+
 def test_page_lists_the_steps_of_a_month_end_in_order(acme, owner, api, books, bank, march):
     shown = owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"})
     steps = [
