@@ -21,7 +21,7 @@ MAX_RATE_AGE = timedelta(days=7)  # of the rate at a month's end
 
 
 class StatementAccount(NamedTuple):
-    """An account with the last day of its bank statements, None without one."""
+    """An account with the last day of its bank statements that have a closing balance, None without one."""
 
     id: UUID
     name: str
@@ -90,10 +90,8 @@ def check_months(company: Company, months: Sequence[date], *, today: date, rates
 def load_statement_accounts(company: Company) -> list[StatementAccount]:
     """Return the accounts that are not archived, in display order; two statements."""
     accounts = Account.objects.for_company(company.id).filter(archived=False).in_display_order()
-    statements = (
-        Statement.objects.for_company(company.id).filter(day__isnull=False).order_by().values_list("account_id")
-    )
-    last_days = dict(statements.annotate(last=Max("day")))
+    statements = Statement.objects.for_company(company.id).with_closing_balance().order_by()
+    last_days = dict(statements.values_list("account_id").annotate(last=Max("day")))
     return [
         StatementAccount(
             account_id, name, bool((bank_connection or {}).get("balanceMismatchSince")), last_days.get(account_id)

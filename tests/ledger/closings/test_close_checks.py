@@ -9,6 +9,7 @@ import time_machine
 
 from ledger.models import Rate
 from ledger.money.rates import load_rates
+from tests.ledger.archives import archive
 from tests.ledger.closings.test_protection import mt940
 from tests.ledger.conftest import get_page_text as text
 from tests.ledger.statement_upload import upload_statement
@@ -51,6 +52,45 @@ def test_account_whose_statements_end_before_the_month_is_listed(api, books, mar
     assert answer.status_code == 200, answer.content
     found = checks()
     assert (found["unreconciledAccounts"] if found else []) == ([account] if is_listed else [])
+
+
+@pytest.mark.parametrize("last_day", ["2026-03-26", "2026-03-31"])
+@pytest.mark.parametrize("is_archive", [True, False], ids=["with another file", "alone"])
+def test_csv_without_balances_is_no_statement(acme, owner, api, books, march, checks, last_day, is_archive):
+    rows = books.account(name="Rows only")
+    content = f"Date,Payee,Amount\n2026-03-02,Shop,-8.00\n{last_day},Shop,-9.50\n".encode()
+    if is_archive:
+        content = archive(**{"a.csv": content, "b.csv": content.replace(b"-9.50", b"-7.50")})
+    answer = upload_statement(api, content, accountId=rows, name="a.zip" if is_archive else "a.csv")
+    assert answer.status_code == 200, answer.content
+    assert checks()["unreconciledAccounts"] == []
+    shown = text(owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"}))
+    assert (
+        "Accounts without a statement They are not compared with the bank. You can close the month without it. Main"
+        in shown
+    )
+    assert "Rows only 2" in shown
+    assert api.delete(f"imports/{answer.json()['importId']}").status_code == 200
+    again = upload_statement(api, content, accountId=rows, name="a.zip" if is_archive else "a.csv").json()
+    assert again["count"] == answer.json()["count"]
+
+
+def test_account_page_says_how_to_reconcile(acme, owner, api, books, march):
+    account = books.account(name="Rows only")
+    address = f"/app/companies/{acme.id}/accounts/{account}"
+    assert "Reconciliation" not in text(owner.get(address))
+    content = b"Date,Payee,Amount\n2026-03-02,Shop,-8.00\n"
+    assert upload_statement(api, content, accountId=account, name="a.csv").status_code == 200
+    shown = owner.get(address)
+    assert "No bank statement with a closing balance has been imported" in text(shown)
+    assert "Import a CAMT, MT940 or OFX file, or a CSV file with a balance column" in text(shown)
+    content = mt940("260227", "C1000,00", "260330", "C992,00", ["2603020302D8,00NTRFNONREF"])
+    assert upload_statement(api, content, accountId=account, name="a.sta").status_code == 200
+    shown = text(owner.get(address))
+    assert "Statements are compared up to 30 Mar 2026. Import the next one to reconcile later days." in shown
+    assert "No bank statement" not in shown
+    [link] = read_check_links(owner, acme)["Accounts that are not reconciled"]
+    assert link == f"{address}#reconciliation"
 
 
 def test_account_that_differs_from_its_bank_is_listed(api, books, costs, march, checks):
@@ -136,7 +176,7 @@ def test_page_names_accounts_that_are_not_reconciled_and_those_without_statement
     expected = "They are not compared with the bank. You can close the month without it. Main 1"
     assert f"Accounts without a statement {expected}" in text(answer)
     assert [link.rsplit("/", 1)[1] for link in read_check_links(owner, acme)["Accounts that are not reconciled"]] == [
-        account
+        f"{account}#reconciliation"
     ]
 
 
