@@ -54,6 +54,34 @@ def test_account_whose_statements_end_before_the_month_is_listed(api, books, mar
     assert (found["unreconciledAccounts"] if found else []) == ([account] if is_listed else [])
 
 
+@pytest.mark.parametrize(
+    ("month", "last_day", "booked", "is_listed"),
+    [
+        pytest.param("2026-05", "260529", None, False, id="Friday before Sunday, May 31"),
+        pytest.param("2026-05", "260528", None, True, id="Thursday before"),
+        pytest.param("2026-05", "260529", "2026-05-30", True, id="booked on Saturday"),
+        pytest.param("2026-05", "260530", "2026-05-30", False, id="booked on Saturday, statement too"),
+        pytest.param("2026-05", "260530", "2026-05-31", True, id="booked on Sunday, statement until Saturday"),
+        pytest.param("2026-05", "260529", "2026-06-01", False, id="booked in the next month"),
+        pytest.param("2026-10", "261030", None, False, id="Friday before Saturday, October 31"),
+        pytest.param("2026-10", "261029", None, True, id="Thursday before October 30"),
+        pytest.param("2026-09", "260928", None, True, id="Monday before Wednesday, September 30"),
+    ],
+)
+def test_weekend_at_the_end_of_the_month_is_no_gap_in_statements(
+    api, books, bank, march, checks, month, last_day, booked, is_listed
+):
+    account = books.account(name="Statements")
+    content = mt940("260227", "C1000,00", last_day, "C1000,00", [])
+    assert upload_statement(api, content, accountId=account, name="a.sta").status_code == 200
+    books.book(bank, "-5.00", f"{month}-30")
+    if booked:
+        for amount in ("-9.00", "9.00"):
+            books.book(account, amount, booked)
+    with time_machine.travel(datetime(2026, 11, 10, tzinfo=UTC), tick=False):
+        assert checks(month)["unreconciledAccounts"] == ([account] if is_listed else [])
+
+
 @pytest.mark.parametrize("last_day", ["2026-03-26", "2026-03-31"])
 @pytest.mark.parametrize("is_archive", [True, False], ids=["with another file", "alone"])
 def test_csv_without_balances_is_no_statement(acme, owner, api, books, march, checks, last_day, is_archive):
