@@ -41,8 +41,8 @@ SETTLEMENT_WORDS = (
     *("abrechnung kreditkarte", "abrechnung kreditkarten", "abrechnung karte", "kreditkartenzahlung"),  # de
     *("zahlung kreditkarte", "ausgleich kreditkarte", "kreditkartenausgleich", "lastschrift kreditkarte"),  # de
     *("einzug", "einzug kreditkarte", "lastschrifteinzug", "zahlungseingang", "zahlung erhalten", "ihre zahlung"),  # de
-    *("zahlung dankend erhalten", "zahlung erhalten vielen dank", "zahlung erhalten besten dank"),  # de
-    *("ihre zahlung vielen dank", "vielen dank fur ihre zahlung"),  # de
+    *("zahlung dankend erhalten", "zahlung erhalten danke", "zahlung erhalten vielen dank"),  # de
+    *("zahlung erhalten besten dank", "ihre zahlung vielen dank", "vielen dank fur ihre zahlung"),  # de
     *("reglement carte", "reglement carte bancaire", "reglement carte de credit", "paiement carte de credit"),  # fr
     *("prelevement carte", "prelevement carte de credit", "releve carte", "releve de carte", "debit differe"),  # fr
     *("paiement recu", "paiement recu merci"),  # fr

@@ -179,6 +179,12 @@ def card(books):
             True,
             id="the card's name and the company",
         ),
+        pytest.param(
+            {"fromTo": "Kartenabrechnung Firmenkreditkarte", "description": "transfer"},
+            {"fromTo": "Zahlung erhalten, Danke!", "description": "transfer"},
+            True,
+            id="the card's name beside settlement words",
+        ),
         pytest.param({"fromTo": "Credit card payment"}, {"fromTo": "PAYMENT RECEIVED - THANK YOU"}, True, id="English"),
         pytest.param({"fromTo": "Règlement carte de crédit"}, {"fromTo": "Paiement reçu"}, True, id="French"),
         pytest.param({"fromTo": "Liquidación tarjeta"}, {"fromTo": "Pago recibido"}, True, id="Spanish"),
