@@ -214,6 +214,12 @@ def count_overdue_occurrences(*, company: Company, start: date, end: date, today
 
 
 @Hook
+def build_planned_currency_queries(company_id: UUID) -> Iterable[QuerySet[Any, Any]]:
+    """Return queries of one column: the currencies of what is planned and still open."""
+    return ()
+
+
+@Hook
 def list_recurring_rows(company: Company, first: date, last: date) -> Iterable[tuple[str, Any]]:
     """Return (`mrr` or `cmrr`, row of recurring revenue) for the months from `first` to `last`."""
     return ()
