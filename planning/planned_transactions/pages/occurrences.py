@@ -4,10 +4,11 @@ import datetime as dt
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
@@ -20,7 +21,7 @@ from companies.permissions import Permission
 from ledger.money.amounts import parse_api_amount
 from ledger.money.calc.money import format_amount
 from ledger.transactions.pages.labels import load_visible_names
-from ledger.transactions.pages.return_urls import build_inbox_url
+from ledger.transactions.pages.return_urls import MAX_QUERY_LENGTH, build_inbox_url, build_list_url
 from planning.calc.recurrence import is_occurrence
 from planning.models import MAX_REASON_LENGTH, PlannedTransaction
 from planning.planned_transactions.actions import overrides, settlements
@@ -220,6 +221,7 @@ def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Htt
         awaited=occurrence,
         amount=Decimal(occurrence.open_amount_value),
         at=page.request.GET.get("from", "") if page.request.GET.get("from", "") in RETURN_PAGES else "",
+        then=page.request.GET.get("then", "")[:MAX_QUERY_LENGTH],
         can_read_transactions=can_read_transactions,
         form=form,
         is_search=bool(search),
@@ -314,22 +316,24 @@ def unsettle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> H
 def redirect_after_occurrence_change(
     page: CompanyPage, planned: PlannedTransaction, message: str, *, settled: str = "", written_off: str = ""
 ) -> HttpResponse:
-    """Redirect to the page of the button: the cash plan, the inbox or the planned transaction.
+    """Redirect to the page of the button, filtered as before: a list, the inbox or the planned transaction.
 
     Args:
         settled: the occurrence that was just settled, for the undo link of the inbox.
         written_off: the occurrence that was just written off, for the undo of the other pages.
     """
-    return_page = RETURN_PAGES.get(page.request.POST.get("from", ""))
+    posted = page.request.POST
+    return_page = RETURN_PAGES.get(posted.get("from", ""))
+    messages.success(page.request, message)
     if return_page == "inbox":
-        messages.success(page.request, message)
-        return redirect(build_inbox_url(page, page.request.POST.get("next"), settled=settled))
-    response = (
-        page.redirect_with_message(message, return_page)
-        if return_page
-        else page.redirect_with_message(message, "planned-one", planned_id=planned.id)
-    )
-    return redirect(f"{response['Location']}?{WRITTEN_OFF_PARAMETER}={written_off}") if written_off else response
+        return redirect(build_inbox_url(page, posted.get("next"), settled=settled))
+    undo = {WRITTEN_OFF_PARAMETER: written_off} if written_off else {}
+    if return_page:
+        filters = QueryDict(posted.get("then", "")[:MAX_QUERY_LENGTH], mutable=True)
+        filters.pop(WRITTEN_OFF_PARAMETER, None)
+        return redirect(build_list_url(page, return_page, filters.urlencode(), **undo))
+    response = page.redirect("planned-one", planned_id=planned.id)
+    return redirect(f"{response['Location']}?{urlencode(undo)}") if undo else response
 
 
 def describe_payment(page: CompanyPage, planned: PlannedTransaction, original: dt.date) -> str:
