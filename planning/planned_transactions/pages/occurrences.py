@@ -272,7 +272,7 @@ def parse_settled_amount(posted: Mapping[str, Any], planned: PlannedTransaction)
 
 @company_page(writes=Permission.PLANNING_WRITE)
 def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpResponse:
-    """Write off what is open of an occurrence, from today on."""
+    """Write off what is open of an occurrence: of an invoice from the day of the form on, today by default."""
     original = parse_day_or_404(day)
     with page.handle_errors():
         stored = get_planned_transaction_or_404(page, planned_id)
@@ -280,7 +280,7 @@ def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> 
             company=page.company,
             context=page.audit_context,
             planned_id=planned_id,
-            date=page.today if stored.frequency is None else original,
+            date=parse_write_off_date(page) if stored.frequency is None else original,
             reason=page.request.POST.get("reason", "").strip()[:MAX_REASON_LENGTH] or _("Written off"),
         )
         return redirect_after_occurrence_change(
@@ -290,6 +290,21 @@ def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> 
             written_off=format_write_off(planned.id, planned.start_date if planned.frequency is None else original),
         )
     return page.redirect("planned-one", planned_id=planned_id)
+
+
+def parse_write_off_date(page: CompanyPage) -> dt.date:
+    """Parse the day from which a write-off counts; today for an empty field.
+
+    Raises:
+        ValidationFailed: it is no date.
+    """
+    text = page.request.POST.get("date", "").strip()
+    if not text:
+        return page.today
+    day = parse_date_or_none(text)
+    if day is None:
+        raise ValidationFailed([("#/date", "invalid_value", _("Must be a date (YYYY-MM-DD)."))])
+    return day
 
 
 @company_page(writes=Permission.PLANNING_WRITE)
