@@ -36,6 +36,7 @@ from ledger.transactions.pages.labels import (
     DATE_RULE_LABELS,
     LedgerNames,
     format_line_choice,
+    is_assigner_note,
     load_visible_names,
     parse_category_choice,
     to_choices,
@@ -145,7 +146,7 @@ def build_form_rows(categorization: Categorization, row: Transaction, names: Led
         "start": format_iso_date(categorization.rule_start_date),
         "end": format_iso_date(categorization.rule_end_date),
         "invoice": format_iso_date(categorization.invoice_date),
-        "note": categorization.source_note or "",
+        "note": "" if is_assigner_note(categorization.source_note) else categorization.source_note or "",
     }
     return rows
 
