@@ -152,6 +152,7 @@ def test_cohort_table_matches_api(viewer, api, acme, customer_ids, measure, unit
     assert f'<h2 id="cohorts-heading">{title}</h2>' in answer.content.decode()
     unit_text = " in EUR" if (measure, unit) == ("revenue", "value") else ""
     assert f'<caption class="sr">{title}{unit_text}</caption>' in answer.content.decode()
+    assert ("&amp;unit=thousands" in answer.content.decode()) is (measure == "revenue"), "counts have no unit"
     shown = {unit} ^ {"percent", "value"}
     (other,) = re.findall(r'href="\?([^"#]*)#cohorts-heading">', answer.content.decode())
     assert ("cohortUnit=value" in other) is ("value" in shown)
