@@ -70,7 +70,7 @@ def edit_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpR
     if form.is_valid:
         with page.handle_errors(form):
             patch = {"skipped": None, **find_changed_values(planned, original, form.data)}
-            overrides.set_occurrence_override(
+            saved = overrides.set_occurrence_override(
                 company=page.company,
                 context=page.audit_context,
                 planned_id=planned_id,
@@ -78,7 +78,7 @@ def edit_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpR
                 patch=patch,
             )
             message = format_occurrence_message(_("{name} on {day} saved."), planned, original)
-            return page.redirect_with_message(message, "planned-one", planned_id=planned_id)
+            return redirect_after_occurrence_change(page, saved, message)
     return render_occurrence_form(page, planned, original, form)
 
 
@@ -338,13 +338,14 @@ def redirect_after_occurrence_change(
         written_off: the occurrence that was just written off, for the undo of the other pages.
     """
     posted = page.request.POST
-    return_page = RETURN_PAGES.get(posted.get("from", ""))
+    sent = posted if "from" in posted else page.request.GET  # a form on a page of its own keeps it in its address
+    return_page = RETURN_PAGES.get(sent.get("from", ""))
     messages.success(page.request, message)
     if return_page == "inbox":
         return redirect(build_inbox_url(page, posted.get("next"), settled=settled))
     undo = {WRITTEN_OFF_PARAMETER: written_off} if written_off else {}
     if return_page:
-        filters = QueryDict(posted.get("then", "")[:MAX_QUERY_LENGTH], mutable=True)
+        filters = QueryDict(sent.get("then", "")[:MAX_QUERY_LENGTH], mutable=True)
         filters.pop(WRITTEN_OFF_PARAMETER, None)
         return redirect(build_list_url(page, return_page, filters.urlencode(), **undo))
     response = page.redirect("planned-one", planned_id=planned.id)

@@ -103,6 +103,10 @@ def test_buttons_of_a_filtered_cash_plan_return_to_its_filters(owner, acme, api,
     shown = owner.get(address).content.decode()
     assert f'name="then" value="{escape(query)}"' in shown
     assert f'href="{settle_path}?{escape(urlencode(back))}"' in shown
+    change = f"{settle_path.removesuffix('/settle')}?{urlencode(back)}"
+    assert f'href="{escape(change)}"' in shown
+    values = {"date": str(DUE_DAY), "direction": "out", "amountValue": "100", "name": "Rent"}
+    assert owner.post(change, values)["Location"] == address
     paid = book(0, "-100.00", "Landlord")
     assert f'name="then" value="{escape(query)}"' in owner.get(settle_path, back).content.decode()
     for act, sent in (("settle", {"transactionId": paid}), ("unsettle", {}), ("skip", {}), ("restore", {})):
