@@ -303,7 +303,7 @@ def parse_write_off_date(page: CompanyPage) -> dt.date:
         return page.today
     day = parse_date_or_none(text)
     if day is None:
-        raise ValidationFailed([("#/date", "invalid_value", _("Must be a date (YYYY-MM-DD)."))])
+        raise ValidationFailed([("#/date", "invalid_value", _("Enter a date such as 2026-03-31."))])
     return day
 
 

@@ -72,7 +72,7 @@ def test_invoice_is_written_off_on_the_day_of_the_form(owner, acme, ledger):
     assert f'<input name="date" type="date" required value="{format_day(0)}">' in shown
     sent = {"reason": "Insolvent", "date": "2026-13-01", "from": "payables"}
     refused = owner.post(build_occurrence_path(acme, owed, "write-off"), sent, follow=True)
-    assert "Must be a date (YYYY-MM-DD)." in get_page_text(refused)
+    assert "Enter a date such as 2026-03-31." in get_page_text(refused)
     owner.post(build_occurrence_path(acme, owed, "write-off"), sent | {"date": format_day(-5)})
     assert [row["openAmountValue"] for row in ledger.list("payables", asOf=format_day(-6))] == ["-100.00"]
     assert ledger.list("payables", asOf=format_day(-5)) == []
