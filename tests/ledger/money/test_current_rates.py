@@ -19,12 +19,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def publish():
-    """Loads rates (units per euro) as of so many days ago."""
+    """Loads rates (units per euro) as of so many days ago, which pages that convert nothing know too."""
 
     def published(days_ago=0, **rates):
         now = timezone.now()
         data = f"Date,{','.join(rates)}\n{now.date() - timedelta(days=days_ago)},{','.join(rates.values())}\n"
         load_rates(data=data.encode(), source="test", now=now)
+        get_rate_table()
 
     return published
 
