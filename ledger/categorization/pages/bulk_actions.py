@@ -33,6 +33,7 @@ from ledger.transactions.queries.selections import MAX_SELECTED_IDS, select_tran
 from ledger.transactions.queries.totals import CurrencySums, sum_by_currency
 from ledger.transactions.serializers import SelectionSerializer
 
+MAX_LISTED_NAMES = 5  # of planned transactions in a message
 TEXT_FIELDS = ("category", "counterparty", "rule", "ruleStart", "ruleEnd")
 BULK_FORM_FIELDS = {  # where the page shows what is wrong with a field of the body
     "categoryId": "category",
@@ -142,14 +143,24 @@ def undo_bulk_action(page: CompanyPage) -> HttpResponse:
     """Undo a bulk action where nobody has changed the transactions since."""
     with page.handle_errors():
         result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
-        messages.success(page.request, format_undo_result(result))
+        messages.success(page.request, format_undo_result(page, result))
     return redirect(build_transaction_list_url(page))
 
 
-def format_undo_result(result: RunUndoResult) -> str:
-    """Describe how many transactions were restored and how many were kept."""
+def format_undo_result(page: CompanyPage, result: RunUndoResult) -> str:
+    """Describe how many transactions were restored, how many were kept, and what is not settled again."""
     sentence = ngettext("{count} transaction restored.", "{count} transactions restored.", result.affected)
-    return append_kept_count(sentence, result)
+    message = append_kept_count(sentence, result)
+    if not result.unsettled_names:
+        return message
+    count = len(result.unsettled_names)
+    names = ngettext("{count} planned transaction", "{count} planned transactions", count).format(
+        count=format_count(count)
+    )
+    if page.has_permission(Permission.PLANNING_READ) and count <= MAX_LISTED_NAMES:
+        names = ", ".join(result.unsettled_names)
+    unsettled_sentence = _("Not settled again because of later changes: {names}.").format(names=names)
+    return f"{message} {unsettled_sentence}"
 
 
 def append_kept_count(first_sentence: str, result: RunUndoResult) -> str:

@@ -1,8 +1,9 @@
 """Undo of manual bulk operations: the state before is stored, and restored on request."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -39,6 +40,8 @@ def record_undo(
         )
         run.save(force_insert=True)
         store_undo_snapshots(change, run, rows)
+        if operation == BulkOperation.DELETE:
+            store_settlements(change, run)
         yield run
         run.affected = delete_unchanged_snapshots(change, run)
         if run.affected:
@@ -84,6 +87,26 @@ def store_undo_snapshots(change: CompanyChange, run: CategorizationRun, rows: An
         )
 
 
+# Beside the columns of the row, from which it is restored.
+_STORE_SETTLEMENTS = """
+    UPDATE ledger_transactionbefore AS b SET facts = b.facts || jsonb_build_object('settlements', e.value)
+      FROM jsonb_each(%(settlements)s::jsonb) AS e
+     WHERE b.company_id = %(company)s AND b.run_id = %(run)s AND b.transaction_id = e.key::uuid
+"""
+
+
+def store_settlements(change: CompanyChange, run: CategorizationRun) -> None:
+    """Store what the transactions of a run settle, with their snapshots."""
+    company_id = change.company.id
+    snapshots = TransactionSnapshot.objects.for_company(company_id).filter(run=run)
+    ids = list(snapshots.values_list("transaction_id", flat=True))
+    for settlements in hooks.list_settlements_to_restore.run(company_id=company_id, transaction_ids=ids):
+        if settlements:
+            by_id = json.dumps({str(transaction_id): rows for transaction_id, rows in settlements.items()})
+            with connection.cursor() as cursor:
+                cursor.execute(_STORE_SETTLEMENTS, build_run_params(run) | {"settlements": by_id})
+
+
 # Changed transactions have the time of the run; only deleted ones need their full row.
 _DELETE_UNCHANGED = """
     DELETE FROM ledger_transactionbefore AS b USING ledger_transaction AS t
@@ -113,10 +136,14 @@ def delete_unchanged_snapshots(change: CompanyChange, run: CategorizationRun) ->
 
 @dataclass(slots=True)
 class RunUndoResult:
-    """How many transactions were restored, and how many were kept because they changed after the run."""
+    """How many transactions were restored, and how many were kept because they changed after the run.
+
+    `unsettled_names`: the planned transactions that restored transactions settled and do not settle again.
+    """
 
     affected: int
     kept_count: int
+    unsettled_names: list[str] = field(default_factory=list)
 
 
 def undo_run(*, company: Company, context: AuditContext, run_id: UUID | str) -> RunUndoResult:
@@ -131,10 +158,10 @@ def undo_run(*, company: Company, context: AuditContext, run_id: UUID | str) -> 
     with change_company(company, context=context) as change:
         run = change.lock(CategorizationRun.objects.exclude(act=BulkOperation.RULES), run_id)
         ids = filter_ids_with_partners(run, find_undoable_ids(run))
-        restore_rows(change, run, ids)
+        unsettled_names = restore_rows(change, run, ids)
         if run.act == BulkOperation.DELETE:
             hooks.balances_changed.run(change=change, account_ids=list_account_ids(company, ids))
-        result = RunUndoResult(affected=len(ids), kept_count=run.affected - len(ids))
+        result = RunUndoResult(len(ids), kept_count=run.affected - len(ids), unsettled_names=unsettled_names)
         run.delete()
         after = {"act": run.act, "affected": result.affected, "kept": result.kept_count}
         entry = change.record_bulk("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
@@ -245,10 +272,13 @@ _RESTORE_FILE_LINKS = """
 """
 
 
-def restore_rows(change: CompanyChange, run: CategorizationRun, ids: list[UUID]) -> None:
-    """Restore deleted rows, then categorizations in place of the assigned ones, then totals and periods."""
+def restore_rows(change: CompanyChange, run: CategorizationRun, ids: list[UUID]) -> list[str]:
+    """Restore deleted rows, then categorizations in place of the assigned ones, then totals, settlements and periods.
+
+    Returns the names of the planned transactions that are not settled again.
+    """
     if not ids:
-        return
+        return []
     params = build_run_params(run) | {"ids": ids}
     with connection.cursor() as cursor:
         cursor.execute(_RESTORE_TRANSACTIONS, params)
@@ -259,7 +289,10 @@ def restore_rows(change: CompanyChange, run: CategorizationRun, ids: list[UUID])
     for auto_assigned in (True, False):
         transaction_ids = list(snapshots.filter(auto_assigned=auto_assigned).values_list("transaction_id", flat=True))
         recompute_totals(change, transaction_ids, automatic=auto_assigned)
-    recompute_periods(change, ids)  # a file may have set an invoice date meanwhile
+    settled = snapshots.filter(facts__settlements__isnull=False).values_list("transaction_id", "facts__settlements")
+    unsettled_names = hooks.restore_settlements.run(change=change, settlements=dict(settled))
+    recompute_periods(change, ids)  # a file or settlement sets an invoice date
+    return [name for names in unsettled_names for name in names]
 
 
 def build_run_params(run: CategorizationRun) -> dict[str, Any]:
