@@ -164,16 +164,28 @@ def format_undo_result(page: CompanyPage, result: RunUndoResult) -> str:
 
 
 def append_kept_count(first_sentence: str, result: RunUndoResult) -> str:
-    """Add a sentence about the transactions that were kept, and fill in the counts."""
+    """Add sentences about the transactions that were not restored, and fill in the counts."""
     sentences = [first_sentence]
-    if result.kept_count:
+    edited_count = result.kept_count - result.reimported_count
+    if edited_count:
         kept_sentence = ngettext(
             "{kept} unchanged because it was edited since.",
             "{kept} unchanged because they were edited since.",
-            result.kept_count,
+            edited_count,
         )
         sentences.append(kept_sentence)
-    return " ".join(sentences).format(count=format_count(result.affected), kept=format_count(result.kept_count))
+    if result.reimported_count:
+        reimported_sentence = ngettext(
+            "{reimported} transaction was imported again since and is not restored.",
+            "{reimported} transactions were imported again since and are not restored.",
+            result.reimported_count,
+        )
+        sentences.append(reimported_sentence)
+    return " ".join(sentences).format(
+        count=format_count(result.affected),
+        kept=format_count(edited_count),
+        reimported=format_count(result.reimported_count),
+    )
 
 
 def find_transaction_of_common_party(rows: Any) -> UUID | None:

@@ -14,7 +14,7 @@ from django.db import connection
 from companies.change import CompanyChange, change_company
 from companies.models import AuditContext, Company
 from ledger import hooks
-from ledger.models import BulkOperation, CategorizationRun, TransactionSnapshot
+from ledger.models import IMPORTED_FIELDS, BulkOperation, CategorizationRun, TransactionSnapshot
 from ledger.recognition.actions.period_updates import recompute_periods
 from ledger.recognition.actions.postings import PL_TYPES, delete_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
@@ -136,13 +136,15 @@ def delete_unchanged_snapshots(change: CompanyChange, run: CategorizationRun) ->
 
 @dataclass(slots=True)
 class RunUndoResult:
-    """How many transactions were restored, and how many were kept because they changed after the run.
+    """How many transactions were restored, and how many were not because they changed after the run.
 
+    `reimported_count`: those of the latter that were deleted and imported again since.
     `unsettled_names`: the planned transactions that restored transactions settled and do not settle again.
     """
 
     affected: int
     kept_count: int
+    reimported_count: int = 0
     unsettled_names: list[str] = field(default_factory=list)
 
 
@@ -150,18 +152,21 @@ def undo_run(*, company: Company, context: AuditContext, run_id: UUID | str) -> 
     """Undo a manual bulk operation: restore categorizations with their links and ids, and deleted transactions.
 
     Transactions that were changed since are kept as they are, and so are those that refer to deleted records.
-    Takes a constant number of statements.
+    Deleted ones that were imported again since are not restored. Takes a constant number of statements.
 
     Raises:
         NotFoundError, MissingRateError.
     """
     with change_company(company, context=context) as change:
         run = change.lock(CategorizationRun.objects.exclude(act=BulkOperation.RULES), run_id)
-        ids = filter_ids_with_partners(run, find_undoable_ids(run))
+        reimported_ids = find_reimported_ids(run)
+        ids = filter_ids_with_partners(run, find_undoable_ids(run) - reimported_ids)
         unsettled_names = restore_rows(change, run, ids)
         if run.act == BulkOperation.DELETE:
             hooks.balances_changed.run(change=change, account_ids=list_account_ids(company, ids))
-        result = RunUndoResult(len(ids), kept_count=run.affected - len(ids), unsettled_names=unsettled_names)
+        result = RunUndoResult(
+            len(ids), run.affected - len(ids), reimported_count=len(reimported_ids), unsettled_names=unsettled_names
+        )
         run.delete()
         after = {"act": run.act, "affected": result.affected, "kept": result.kept_count}
         entry = change.record_bulk("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
@@ -203,6 +208,43 @@ def find_undoable_ids(run: CategorizationRun) -> set[UUID]:
     """Return the run's transactions that have not changed since and whose references all still exist."""
     with connection.cursor() as cursor:
         cursor.execute(_SELECT_UNDOABLE, build_run_params(run) | {"lines": list(PL_TYPES)})
+        return {transaction_id for (transaction_id,) in cursor.fetchall()}
+
+
+# Compared are the values as imported. Of equal rows as many are left out as were imported again.
+_SELECT_REIMPORTED = """
+    WITH deleted AS (
+        SELECT b.transaction_id, {key},
+               row_number() OVER (PARTITION BY {key} ORDER BY b.transaction_id) AS place
+          FROM ledger_transactionbefore AS b,
+               LATERAL jsonb_populate_record(
+                   NULL::ledger_transaction, b.facts || coalesce(nullif(b.facts -> 'as_told', 'null'), '{{}}')) AS r
+         WHERE b.company_id = %(company)s AND b.run_id = %(run)s AND r.import_batch_id IS NOT NULL
+    ),
+    imported AS (
+        SELECT {key}, count(*) AS count
+          FROM ledger_importbatch AS i
+          JOIN ledger_transaction AS t ON t.company_id = %(company)s AND t.import_batch_id = i.id,
+               LATERAL jsonb_populate_record(
+                   NULL::ledger_transaction, to_jsonb(t) || coalesce(t.as_told, '{{}}')) AS r
+         WHERE i.company_id = %(company)s AND i.created_time > %(time)s
+           AND (t.as_told IS NOT NULL OR (t.date, t.amount_value) IN (SELECT date, amount_value FROM deleted))
+         GROUP BY {key}
+    )
+    SELECT transaction_id FROM deleted
+      JOIN imported ON ({imported_key}) IS NOT DISTINCT FROM ({deleted_key}) AND place <= count
+"""
+_IMPORTED_KEY = (*IMPORTED_FIELDS, "bank_reference", "external_id")
+
+
+def find_reimported_ids(run: CategorizationRun) -> set[UUID]:
+    """Return the deleted transactions of a run that a later import brought again."""
+    keys = {
+        name: ", ".join(f"{table}.{column}" for column in _IMPORTED_KEY)
+        for name, table in (("key", "r"), ("imported_key", "imported"), ("deleted_key", "deleted"))
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_SELECT_REIMPORTED.format(**keys), build_run_params(run))
         return {transaction_id for (transaction_id,) in cursor.fetchall()}
 
 

@@ -177,6 +177,34 @@ def test_undo_does_not_restore_deleted_transaction_if_external_id_is_taken(pages
     assert Transaction.objects.for_company(acme.id).filter(id=free).exists()
 
 
+def test_undo_leaves_out_deleted_transaction_that_was_imported_again(pages, books, bank, take, acme):
+    rows = ["2026-03-01,Cafe,-3.00", "2026-03-01,Cafe,-3.00", "2026-03-02,Rent,-500.00", "2026-03-03,Sale,90.00"]
+    file = "\n".join(["Date,Text,Amount", *rows, ""]).encode()
+    take(file, accountId=bank)
+    by_text = {each["description"]: each["id"] for each in books.api.get("transactions").json()}
+    own = books.book(bank, "-1.00")["id"]
+    books.api.put(f"transactions/{by_text['Cafe']}", {"amountValue": "-4.00"})
+    answer = pages.post(act="delete", id=[by_text["Cafe"], by_text["Rent"], own])
+    take(("Date,Text,Amount\n" + "\n".join([*rows[:2], rows[3], ""])).encode(), accountId=bank)
+    text = get_page_text(press_undo(pages, answer))
+    assert "2 transactions restored. 1 transaction was imported again since and is not restored." in text
+    entry = AuditEntry.objects.for_company(acme.id).filter(action="transactions.runTakenBack").get()
+    assert entry.after == {"act": "delete", "affected": 2, "kept": 1}
+    left = sorted(each["amountValue"] for each in books.api.get("transactions").json())
+    assert left == sorted(["-3.00", "-3.00", "-500.00", "90.00", "-1.00"])
+    assert take(file, accountId=bank)["count"] == 0
+
+
+def test_undo_counts_imported_external_ids_as_imported_again(pages, books, bank):
+    item = {"accountId": bank, "date": "2026-03-01", "amountValue": "-3.00", "externalId": "x-1"}
+    books.api.post("transactions/import", {"transactions": [item]})
+    (row,) = books.api.get("transactions").json()
+    answer = pages.post(act="delete", id=row["id"])
+    assert books.api.post("transactions/import", {"transactions": [item]}).json()["count"] == 1
+    text = get_page_text(press_undo(pages, answer))
+    assert "0 transactions restored. 1 transaction was imported again since and is not restored." in text
+
+
 def test_undo_keeps_rows_whose_category_was_deleted(pages, books, bank, api, hosting):
     own = api.post("categories", {"name": "Own", "plTypes": ["ga"]}).json()["id"]
     row = books.book(bank, "-10.00")["id"]
