@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from companies.errors import ValidationFailed
+from companies.errors import NotFoundError, ValidationFailed
 from companies.models import parse_id
 from companies.pages.amount_formats import format_count
 from companies.pages.context import ROWS_PER_PAGE, CompanyPage, company_page
@@ -142,8 +142,12 @@ def get_action_category_name(page: CompanyPage, action: BulkAction, form: BoundF
 def undo_bulk_action(page: CompanyPage) -> HttpResponse:
     """Undo a bulk action where nobody has changed the transactions since."""
     with page.handle_errors():
-        result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
-        messages.success(page.request, format_undo_result(page, result))
+        try:
+            result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
+        except NotFoundError:
+            messages.info(page.request, _("Already undone."))
+        else:
+            messages.success(page.request, format_undo_result(page, result))
     return redirect(build_transaction_list_url(page))
 
 
