@@ -138,14 +138,13 @@ def delete_unchanged_snapshots(change: CompanyChange, run: CategorizationRun) ->
 class RunUndoResult:
     """How many transactions were restored, and how many were not because they changed after the run.
 
-    `reimported_count`: those of the latter that were deleted and imported again since.
-    `unsettled_names`: the planned transactions that restored transactions settled and do not settle again.
+    Of a deletion the deleted ones count, not the other legs of transfers that it unlinked.
     """
 
     affected: int
     kept_count: int
-    reimported_count: int = 0
-    unsettled_names: list[str] = field(default_factory=list)
+    reimported_count: int = 0  # of those that were kept, the ones that were deleted and imported again since
+    unsettled_names: list[str] = field(default_factory=list)  # what restored transactions settled and no longer do
 
 
 def undo_run(*, company: Company, context: AuditContext, run_id: UUID | str) -> RunUndoResult:
@@ -161,17 +160,30 @@ def undo_run(*, company: Company, context: AuditContext, run_id: UUID | str) -> 
         run = change.lock(CategorizationRun.objects.exclude(act=BulkOperation.RULES), run_id)
         reimported_ids = find_reimported_ids(run)
         ids = filter_ids_with_partners(run, find_undoable_ids(run) - reimported_ids)
+        counted_ids = list_counted_ids(run)
+        affected = len(counted_ids.intersection(ids))
         unsettled_names = restore_rows(change, run, ids)
         if run.act == BulkOperation.DELETE:
             hooks.balances_changed.run(change=change, account_ids=list_account_ids(company, ids))
         result = RunUndoResult(
-            len(ids), run.affected - len(ids), reimported_count=len(reimported_ids), unsettled_names=unsettled_names
+            affected=affected,
+            kept_count=len(counted_ids) - affected,
+            reimported_count=len(reimported_ids),
+            unsettled_names=unsettled_names,
         )
         run.delete()
         after = {"act": run.act, "affected": result.affected, "kept": result.kept_count}
         entry = change.record_bulk("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
         link_audit_entry(change, entry, ids)
     return result
+
+
+def list_counted_ids(run: CategorizationRun) -> set[UUID]:
+    """Return the transactions of a run that its undo counts: of a deletion the deleted ones."""
+    snapshots = TransactionSnapshot.objects.for_company(run.company_id).filter(run=run)
+    if run.act == BulkOperation.DELETE:
+        snapshots = snapshots.filter(facts__isnull=False)
+    return set(snapshots.values_list("transaction_id", flat=True))
 
 
 _SELECT_UNDOABLE = """

@@ -161,10 +161,23 @@ def test_undo_restores_deleted_transactions(pages, books, bank, savings, api, ac
     before = {each: books.read(each) for each in (gone, source, target)}
     answer = pages.post(act="delete", id=[gone, source])
     assert api.get(f"transactions/{gone}").status_code == 404
-    assert "3 transactions restored." in get_page_text(press_undo(pages, answer))
+    assert "2 transactions restored." in get_page_text(press_undo(pages, answer))
     for each, was in before.items():
         now = books.read(each)
         assert {name for name in was if was[name] != now[name]} <= {"lastUpdatedTime", "lastUpdatedUserId"}
+
+
+def test_undo_counts_deleted_leg_of_transfer_only(pages, books, bank, savings):
+    source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
+    books.link(source, target)
+    before = books.parts(source), books.parts(target)
+    answer = pages.post(f"/{source}/delete")
+    assert "1 transaction restored." in get_page_text(press_undo(pages, answer))
+    assert (books.parts(source), books.parts(target)) == before
+    answer = pages.post(act="delete", id=source)
+    books.api.put(f"transactions/{target}", {"notes": "mine"})
+    assert "0 transactions restored. 1 unchanged" in get_page_text(press_undo(pages, answer))
+    assert books.parts(target) == []
 
 
 def test_undo_does_not_restore_deleted_transaction_if_external_id_is_taken(pages, books, bank, acme):
