@@ -51,6 +51,7 @@ DAY_CACHE_SIZE = 10_000  # number of formatted dates in the cache
 MAX_HEADER_LENGTH = 500  # characters of Accept-Language that are parsed
 NARROW_SPACE, WIDE_SPACE = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
 
+_YEAR = re.compile(r"^[0-9]{4}[^0-9]{0,3}|[^0-9.]{0,2}[0-9]{4}\W{0,3}$")
 _SAMPLE = re.compile(r"([^0-9]*)1(?P<by>.)234(?P=by)567([.,])50([^0-9]*)")
 _PARTS = {"dd": "d", "d": "j", "MM": "m", "M": "n", "yy": "Y", "y": "Y"}  # CLDR's letters → Django's
 _STRFTIME = {"d": "%d", "j": "%-d", "m": "%m", "n": "%-m", "Y": "%Y", "M": "%b"}
@@ -119,6 +120,12 @@ class Locale:
             if self.day_format in SHORT_DAY_FORMATS
             else self.format_day(day)
         )
+
+    def format_day_without_year(self, day: date) -> str:
+        """Format a date of a known year where space is short: 31 Dec, 31.12., 12/31."""
+        if self.day_format in SHORT_DAY_FORMATS:
+            return self.format_short_day(day)
+        return _YEAR.sub("", self.format_day(day))
 
     def format_long_day(self, day: date) -> str:
         """Format a date for a sentence, with the full name of the month."""

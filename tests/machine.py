@@ -1,6 +1,7 @@
 """Run the service on a machine of its own: a home directory, a data directory and a server process."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -21,6 +22,8 @@ from tests.template_database import compute_schema_digest
 
 ROOT = Path(__file__).resolve().parents[1]
 MACHINES_FOLDER = "/tmp"
+COMPANIES = {"Acme": "alice@acme.example", "Globex": "carol@globex.example"}  # name -> owner
+PASSWORD = "correct horse battery"
 
 
 def find_free_port() -> int:
@@ -34,6 +37,7 @@ class Machine:
 
     home: Path
     settings: dict[str, object] = field(default_factory=dict)
+    companies: dict[str, tuple[str, str]] = field(default_factory=dict)  # name -> id and API key
 
     @property
     def embedded(self) -> EmbeddedDatabase:
@@ -63,10 +67,13 @@ class Machine:
             yield process
 
     @contextlib.contextmanager
-    def starting(self, port: int, *words: str, output: int | IO = subprocess.PIPE) -> Iterator[subprocess.Popen]:
+    def starting(
+        self, port: int, *words: str, output: int | IO = subprocess.PIPE, demo: bool = False
+    ) -> Iterator[subprocess.Popen]:
         """``up`` on ``port``; who breaks it on purpose gives a file for what it prints: a full pipe would stop it."""
+        words = words if demo else ("--no-demo", *words)
         with subprocess.Popen(
-            [sys.executable, "manage.py", "up", "--no-demo", *words], cwd=ROOT, env=self.environment(PORT=port),
+            [sys.executable, "manage.py", "up", *words], cwd=ROOT, env=self.environment(PORT=port),
             stdout=output, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         ) as process:  # fmt: skip
             try:
@@ -90,28 +97,48 @@ def create_machine() -> Iterator[Machine]:
 @contextlib.contextmanager
 def create_prepared_machine() -> Iterator[Machine]:
     """A new machine whose data directory has seen its first start, for tests that are not about that: all migrations
-    are applied and the rates are loaded, which takes 20 seconds, and copying what they leave half of one."""
+    are applied, the rates are loaded and COMPANIES are there, which takes 30 seconds, and copying it half of one."""
     with create_machine() as machine:
-        copy_directory(_get_prepared_directory(), machine.home / "var")
+        copy_prepared_data(machine)
         yield machine
 
 
+def copy_prepared_data(machine: Machine) -> None:
+    prepared = _get_prepared_directory()
+    copy_directory(prepared / "var", machine.home / "var")
+    companies = json.loads((prepared / "companies.json").read_text())
+    machine.companies = {name: (company, key) for name, (company, key) in companies.items()}
+
+
 def copy_directory(source: Path, target: Path) -> None:
-    """A directory with its owners and modes: PostgreSQL runs as somebody else."""
-    subprocess.run(["cp", "--archive", str(source), str(target)], check=True)
+    """A directory with its owners and modes, into one that may be there: PostgreSQL runs as somebody else."""
+    subprocess.run(["cp", "--archive", f"{source}/.", str(target)], check=True)
 
 
 def _get_prepared_directory() -> Path:
-    """The data directory that ``prepared_machine`` copies; made once for each state of the code it depends on, by
-    whichever process comes first: one that comes at the same time makes its own and finds the place taken."""
-    remaining = Path(MACHINES_FOLDER) / f"prepared-{os.getuid()}-{compute_schema_digest()}"
+    """What ``create_prepared_machine`` copies; made once for each state of the code it depends on, by whichever process
+    comes first: one that comes at the same time makes its own and finds the place taken."""
+    remaining = Path(MACHINES_FOLDER) / f"machine-{os.getuid()}-{compute_schema_digest()}"
     if not remaining.exists():
         with create_machine() as first:
-            done = first.run("prune")  # the first command on a new database prepares it
-            assert done.returncode == 0, done.stderr
+            with first.embedded.run_while_used():
+                companies = {name: _create_company(first, name, owner) for name, owner in COMPANIES.items()}
+            made = first.home / "prepared"
+            made.mkdir()
+            (first.home / "var").rename(made / "var")
+            (made / "companies.json").write_text(json.dumps(companies))
             with contextlib.suppress(OSError):
-                (first.home / "var").rename(remaining)
+                made.rename(remaining)
     return remaining
+
+
+def _create_company(machine: Machine, name: str, owner: str) -> tuple[str, str]:
+    """The first command on a new database creates its tables."""
+    words = ("--name", name, "--currency", "EUR", "--owner", owner, "--password", PASSWORD)
+    made = machine.run("create_company", *words)
+    assert made.returncode == 0, made.stderr
+    company = made.stdout.strip()
+    return company, machine.run("create_api_key", "--company", company).stdout.strip()
 
 
 def get_status(port: int, path: str, seconds: float = 30) -> int:

@@ -42,20 +42,19 @@ OTHER_INDEXES = {
 }
 
 
-BELOW_COMPANIES = [
-    pytest.param(callback, id=route)
-    for route, callback in list_url_routes(get_resolver())
-    if route.startswith("companies/<str:company_id>")
-]
-
-
-@pytest.mark.parametrize("callback", BELOW_COMPANIES)
-def test_every_company_route_declares_its_permissions(callback):
-    view = callback.cls
-    assert issubclass(view, CompanyViewSet)
-    for action in callback.actions.values():
-        if view.__name__ not in OWN_RESOURCE_VIEWS:
-            assert isinstance(view.permission_for.get(action), Permission), f"{view.__name__}.{action}"
+def test_every_company_route_declares_its_permissions():
+    routes = list_url_routes(get_resolver())
+    callbacks = [callback for route, callback in routes if route.startswith("companies/<str:company_id>")]
+    assert len(callbacks) > 100
+    undeclared = {
+        f"{callback.cls.__name__}.{action}"
+        for callback in callbacks
+        for action in callback.actions.values()
+        if callback.cls.__name__ not in OWN_RESOURCE_VIEWS
+        and not isinstance(callback.cls.permission_for.get(action), Permission)
+    }
+    assert undeclared == set()
+    assert [callback.cls for callback in callbacks if not issubclass(callback.cls, CompanyViewSet)] == []
 
 
 def query_columns(query: str, table: str) -> list[tuple[Any, ...]]:
@@ -77,31 +76,32 @@ _INDEXES = """
       LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
      WHERE i.indrelid = %(table)s::regclass
 """
-COMPANY_MODELS = [pytest.param(model, id=model._meta.label) for model in list_company_models()]
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("model", COMPANY_MODELS)
-def test_company_table_keys_start_with_company(model):
-    ours = {each._meta.db_table for each in list_company_models()}
-    keys = query_columns(_KEYS, model._meta.db_table)
-    assert [names for _, kind, _, names, _ in keys if kind == "p"] == [["company_id", "id"]]
-    for name, kind, target, names, referred in keys:
-        if kind == "u":
-            assert names[0] == "company_id", name
-        elif kind == "f" and target in ours:
-            assert (names[0], referred) == ("company_id", ["company_id", "id"]), name
-    referred = {names[-1] for _, kind, _, names, _ in keys if kind == "f"}
-    assert {field.column for field in list_company_references(model)} <= referred
-    assert any(kind == "f" and names[0] == "company_id" for _, kind, _, names, _ in keys), "tied to no company"
+def test_company_table_keys_start_with_company():
+    tables = {model._meta.db_table: model for model in list_company_models()}
+    assert len(tables) > 40
+    for table, model in tables.items():
+        keys = query_columns(_KEYS, table)
+        assert [names for _, kind, _, names, _ in keys if kind == "p"] == [["company_id", "id"]], table
+        for name, kind, target, names, referred in keys:
+            if kind == "u":
+                assert names[0] == "company_id", name
+            elif kind == "f" and target in tables:
+                assert (names[0], referred) == ("company_id", ["company_id", "id"]), name
+        referred = {names[-1] for _, kind, _, names, _ in keys if kind == "f"}
+        assert {field.column for field in list_company_references(model)} <= referred, table
+        assert any(kind == "f" and names[0] == "company_id" for _, kind, _, names, _ in keys), table
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("model", COMPANY_MODELS)
-def test_company_table_indexes_start_with_company(model):
-    others = [name for name, first in query_columns(_INDEXES, model._meta.db_table) if first != "company_id"]
-    unexplained = [name for name in others if not name.strip('"').startswith(tuple(OTHER_INDEXES))]
-    assert unexplained == []
+def test_company_table_indexes_start_with_company():
+    tables = [model._meta.db_table for model in list_company_models()]
+    others = {
+        name.strip('"') for table in tables for name, first in query_columns(_INDEXES, table) if first != "company_id"
+    }
+    assert {name for name in others if not name.startswith(tuple(OTHER_INDEXES))} == set()
 
 
 @pytest.mark.django_db
@@ -171,38 +171,42 @@ def test_template_lines_stay_within_length_limit():
     assert result == {}
 
 
-def list_named_files(*names: str) -> list[Any]:
-    """The product's files of these names, or in folders of them."""
+def list_nodes(name: str, kind: type[ast.AST]) -> list[tuple[str, Any]]:
+    """The nodes of the product's files of this name, or in folders of it, each with its place."""
     product = [path.relative_to(ROOT) for path in SOURCES if path.relative_to(ROOT).parts[0] != "tests"]
-    return [pytest.param(path, id=str(path)) for path in product if {path.stem, path.parent.name} & set(names)]
+    files = [path for path in product if name in {path.stem, path.parent.name}]
+    assert len(files) > 20
+    return [
+        (f"{path}:{node.lineno}", node)
+        for path in files
+        for node in ast.walk(parse_file(path))
+        if isinstance(node, kind)
+    ]
 
 
-@pytest.mark.parametrize("path", list_named_files("serializers"))
-def test_serializers_do_not_query_database(path):
+def test_serializers_do_not_query_database():
     queries = {"objects", "_base_manager", "_default_manager", "cursor", "refresh_from_db"}
-    attributes = [node for node in ast.walk(parse_file(path)) if isinstance(node, ast.Attribute)]
-    assert [f"line {node.lineno}: {node.attr}" for node in attributes if node.attr in queries] == []
+    attributes = list_nodes("serializers", ast.Attribute)
+    assert [f"{place} {node.attr}" for place, node in attributes if node.attr in queries] == []
 
 
-@pytest.mark.parametrize(
-    "path",
-    [each for each in list_named_files("views") if "oauth" not in each.id and "assistants" not in each.id],
-)
-def test_views_never_catch_exceptions(path):
+def test_views_never_catch_exceptions():
     """Those of oauth and of assistants stand outside: what they answer has a body of its own, by its standards."""
-    caught = [node.lineno for node in ast.walk(parse_file(path)) if isinstance(node, ast.Try)]
+    caught = [place for place, _ in list_nodes("views", ast.Try) if not place.startswith(("oauth", "assistants"))]
     assert caught == [], "A refusal is answered in companies.api.errors."
 
 
 FORMS = {"form", "request.session"}  # the framework's own: a form for a password, and where somebody is signed in
 
 
-@pytest.mark.parametrize("path", list_named_files("pages"))
-def test_pages_never_save_directly(path):
-    """They call an act, the same for every door."""
-    calls = [node.func for node in ast.walk(parse_file(path)) if isinstance(node, ast.Call)]
-    saved = [each for each in calls if isinstance(each, ast.Attribute) and each.attr == "save"]
-    assert [f"line {each.lineno}" for each in saved if ast.unparse(each.value) not in FORMS] == []
+def test_pages_never_save_directly():
+    """They call an action, the same as the API."""
+    saved = [
+        (place, call.func.value)
+        for place, call in list_nodes("pages", ast.Call)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "save"
+    ]
+    assert [place for place, saved_object in saved if ast.unparse(saved_object) not in FORMS] == []
 
 
 # Pictures in colour, signs that some systems draw so, and the mark that asks for it.

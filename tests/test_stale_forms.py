@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from companies.models import AuditEntry
+from tests.rollback import undo_changes
 
 pytestmark = pytest.mark.django_db
 
@@ -39,42 +40,30 @@ def made(api: Any) -> dict[str, str]:
 CHANGED_MESSAGE = re.compile(
     r"Someone else changed this in the meantime\. Review the current values|in the meantime\. Your change was not saved"
 )
-FORMS = [
-    pytest.param("settings", "", {"name": "Theirs", "baseCurrency": "CHF", "timeZone": "UTC"}, id="company"),
-    pytest.param("accounts/{account}/edit", "accounts/{account}", {"name": "Theirs"}, id="account"),
-    pytest.param("planned/{rule}/edit", "planned_transactions/{rule}", {"name": "Theirs"}, id="rule"),
-    pytest.param(
+FORMS = {  # page, path of the API, and what somebody else changes
+    "company": ("settings", "", {"name": "Theirs", "baseCurrency": "CHF", "timeZone": "UTC"}),
+    "account": ("accounts/{account}/edit", "accounts/{account}", {"name": "Theirs"}),
+    "rule": ("planned/{rule}/edit", "planned_transactions/{rule}", {"name": "Theirs"}),
+    "occurrence": (
         "planned/{rule}/occurrences/2026-12-01",
         "planned_transactions/{rule}/overrides/2026-12-01",
         {"amountValue": "-77.00"},
-        id="occurrence",
     ),
-    pytest.param(
-        "transactions/{transaction}/edit", "transactions/{transaction}", {"notes": "Theirs"}, id="transaction"
-    ),
-    pytest.param(
-        "recurring-revenue/customers/{customer}/edit", "counterparties/{customer}", {"name": "Theirs"}, id="customer"
-    ),
-    pytest.param(
+    "transaction": ("transactions/{transaction}/edit", "transactions/{transaction}", {"notes": "Theirs"}),
+    "customer": ("recurring-revenue/customers/{customer}/edit", "counterparties/{customer}", {"name": "Theirs"}),
+    "subscription": (
         "recurring-revenue/subscriptions/{subscription}/edit",
         "subscriptions/{subscription}",
         {"externalId": "theirs"},
-        id="subscription",
     ),
-    pytest.param("recurring-revenue/products/{product}/edit", "products/{product}", {"name": "Theirs"}, id="product"),
-    pytest.param(
-        "recurring-revenue/product-groups/{products}/edit", "product_groups/{products}", {"name": "Theirs"}, id="group"
-    ),
-    pytest.param("settings/categories/{category}", "categories/{category}", {"name": "Theirs"}, id="category"),
-    pytest.param(
-        "settings/categories/{category}/delete", "categories/{category}", {"name": "Theirs"}, id="no category"
-    ),
-    pytest.param(
-        "settings/counterparties/{customer}", "counterparties/{customer}", {"name": "Theirs"}, id="counterparty"
-    ),
-    pytest.param("accounts/groups/{accounts}", "account_groups/{accounts}", {"name": "Theirs"}, id="account group"),
-    pytest.param("plan/items/{item}", "plan_items/{item}", {"duration": 7}, id="plan item"),
-]
+    "product": ("recurring-revenue/products/{product}/edit", "products/{product}", {"name": "Theirs"}),
+    "group": ("recurring-revenue/product-groups/{products}/edit", "product_groups/{products}", {"name": "Theirs"}),
+    "category": ("settings/categories/{category}", "categories/{category}", {"name": "Theirs"}),
+    "no category": ("settings/categories/{category}/delete", "categories/{category}", {"name": "Theirs"}),
+    "counterparty": ("settings/counterparties/{customer}", "counterparties/{customer}", {"name": "Theirs"}),
+    "account group": ("accounts/groups/{accounts}", "account_groups/{accounts}", {"name": "Theirs"}),
+    "plan item": ("plan/items/{item}", "plan_items/{item}", {"duration": 7}),
+}
 MISTAKES = {
     "account": {"name": ""},
     "rule": {"startDate": "soon"},
@@ -101,29 +90,29 @@ def parse_last_form(body: str) -> dict[str, str]:
     return {name: html.unescape(value) for name, value in result}
 
 
-@pytest.mark.parametrize(("place", "path", "change"), FORMS)
-def test_stale_form_keeps_concurrent_changes(place, path, change, browser_of, alice, acme, api, made):
-    client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**made)}"
-    form = parse_last_form(client.get(address).content.decode())
-    assert api.put(path.format(**made), change).status_code == 200
-    rows = AuditEntry.objects.for_company(acme.id).count()
-    answer = client.post(address, form)
-    assert answer.status_code == 400
-    assert CHANGED_MESSAGE.search(answer.content.decode())
-    assert AuditEntry.objects.for_company(acme.id).count() == rows
-    again = parse_last_form(client.get(address).content.decode())
-    assert client.post(address, again).status_code == 303
+def test_stale_form_keeps_concurrent_changes(browser_of, alice, acme, api, made):
+    for case, (place, path, change) in FORMS.items():
+        with undo_changes():
+            client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**made)}"
+            form = parse_last_form(client.get(address).content.decode())
+            assert api.put(path.format(**made), change).status_code == 200, case
+            rows = AuditEntry.objects.for_company(acme.id).count()
+            answer = client.post(address, form)
+            assert answer.status_code == 400, case
+            assert CHANGED_MESSAGE.search(answer.content.decode()), case
+            assert AuditEntry.objects.for_company(acme.id).count() == rows, case
+            again = parse_last_form(client.get(address).content.decode())
+            assert client.post(address, again).status_code == 303, case
 
 
-@pytest.mark.parametrize(
-    ("place", "path", "change", "mistake"),
-    [pytest.param(*each.values, mistake, id=each.id) for each in FORMS if (mistake := MISTAKES.get(each.id))],
-)
-def test_stale_form_with_an_error_names_the_conflict(place, path, change, mistake, browser_of, alice, acme, api, made):
-    client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**made)}"
-    form = parse_last_form(client.get(address).content.decode())
-    assert api.put(path.format(**made), change).status_code == 200
-    again = parse_last_form(client.post(address, form | mistake).content.decode())
-    answer = client.post(address, again | {name: form[name] for name in mistake})
-    assert answer.status_code == 400
-    assert CHANGED_MESSAGE.search(answer.content.decode())
+def test_stale_form_with_an_error_names_the_conflict(browser_of, alice, acme, api, made):
+    for case, mistake in MISTAKES.items():
+        place, path, change = FORMS[case]
+        with undo_changes():
+            client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**made)}"
+            form = parse_last_form(client.get(address).content.decode())
+            assert api.put(path.format(**made), change).status_code == 200, case
+            again = parse_last_form(client.post(address, form | mistake).content.decode())
+            answer = client.post(address, again | {name: form[name] for name in mistake})
+            assert answer.status_code == 400, case
+            assert CHANGED_MESSAGE.search(answer.content.decode()), case

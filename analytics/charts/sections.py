@@ -172,12 +172,14 @@ def build_month_labels(months: Sequence[date], *, today: date) -> list[AxisLabel
 
 
 def build_day_labels(days: Sequence[date]) -> list[AxisLabel]:
-    """Build labels of days at even distances, the last day always."""
+    """Build labels of days at even distances, the last day always; on narrow screens without the year."""
     step, last = ceil(len(days) / MAX_DAY_LABELS), len(days) - 1
+    locale = get_current_locale()
     return [
         AxisLabel(
             x=round(index * 100 / max(last, 1), 3),
-            text=get_current_locale().format_short_day(days[index]),
+            text=locale.format_short_day(days[index]),
+            short=locale.format_day_without_year(days[index]),
             minor=bool((last - index) // step % 2),
         )
         for index in range(last % step, len(days), step)
@@ -238,12 +240,16 @@ def build_day_chart(
     marks: Sequence[PointMark] = (),
     cutover: float | None = None,
 ) -> SectionChart:
-    """Build a chart of lines over days, labelled at the first of each month, or by days in a short period; the first
-    line has an area.
+    """Build a chart of lines over days, labelled at the first point of each month, or by days in a short period; the
+    first line has an area.
     """
     day_width = 100 / max(len(days) - 1, 1)
-    firsts = [(index * day_width, day) for index, day in enumerate(days) if day.day == 1]
-    is_short = len(days) <= MAX_DAYS_LABELLED
+    firsts = [
+        (index * day_width, day)
+        for index, day in enumerate(days)
+        if day.day == 1 or (index and day.month != days[index - 1].month)
+    ]
+    is_short = (days[-1] - days[0]).days < MAX_DAYS_LABELLED
     line_paths = [(f"line l-{name}", line.path) for name, line in zip(series, lines.lines, strict=True) if line.path]
     area = (f"area a-{series[0]}", lines.lines[0].area)
     return SectionChart(

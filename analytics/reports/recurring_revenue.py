@@ -235,7 +235,7 @@ def download_customers(page: CompanyPage) -> HttpResponse:
                     line.name if can_read_names else str(HIDDEN_NAME),
                     format_month(line.since) if line.since else "",
                     line.subscriptions,
-                    format_amount(line.mrr, currency),
+                    Decimal(format_amount(line.mrr, currency)),
                 ]
                 for line in lines
             ]

@@ -1,6 +1,7 @@
 """Page of the customers behind a figure of recurring revenue."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -78,11 +79,11 @@ def download_revenue_movements(page: CompanyPage) -> HttpResponse:
         return page.redirect("revenue-movements")  # which shows the error
     names = list_customer_names(page, movements.customers)
     rows: list[Sequence[object]] = [
-        [names.get(customer_id, str(HIDDEN_NAME)), *(format_amount(amount, currency) for amount in amounts)]
+        [names.get(customer_id, str(HIDDEN_NAME)), *(Decimal(format_amount(amount, currency)) for amount in amounts)]
         for customer_id, *amounts in movements.customers
     ]
     if movements.rounding:
-        rows.append([_("Rounding"), "", "", format_amount(movements.rounding, currency)])
+        rows.append([_("Rounding"), "", "", Decimal(format_amount(movements.rounding, currency))])
     name = f"mrr-{movement}-{format_month(params.first)}-{format_month(params.last)}"
     return build_csv_response(write_csv([headings, *rows]), name=name)
 

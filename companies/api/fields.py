@@ -333,6 +333,11 @@ def list_nested_values(value: Any) -> Iterable[Any]:
 
 def get_first_message(detail: Any) -> str:
     """Return the first message of a field's error details."""
+    return str(get_first_detail(detail))
+
+
+def get_first_detail(detail: Any) -> Any:
+    """Return the first of a field's error details, which has its code."""
     while isinstance(detail, (list, dict)):
         detail = next(iter(detail.values() if isinstance(detail, dict) else detail))
-    return str(detail)
+    return detail

@@ -111,10 +111,18 @@ def is_entity_hidden(page: CompanyPage, kind: str) -> bool:
 
 
 def find_actor_names(page: CompanyPage, actors: Iterable[str]) -> dict[str, str]:
-    """Return the names of actors, in two queries; unknown ones get a placeholder.
+    """Return the names of actors, in two queries for those that the page has not named yet.
 
-    Keys and other users are named only to those who manage them, as in the API.
+    Unknown ones get a placeholder. Keys and other users are named only to those who manage them, as in the API.
     """
+    actors = set(actors)
+    if new_actors := actors - page.actor_names.keys():
+        page.actor_names |= load_actor_names(page, new_actors)
+    return {actor: page.actor_names[actor] for actor in actors}
+
+
+def load_actor_names(page: CompanyPage, actors: Iterable[str]) -> dict[str, str]:
+    """Load the names of actors; see ``find_actor_names``."""
     keys = {actor for actor in actors if actor.startswith(API_KEY_ACTOR_PREFIX)}
     people = {actor for actor in actors if not actor.startswith(API_KEY_ACTOR_PREFIX)}
     names_by_actor = dict.fromkeys(keys, _("a deleted API key")) | dict.fromkeys(people, _("a former member"))

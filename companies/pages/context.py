@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property, partial, wraps
 from typing import Any, Protocol
@@ -31,6 +31,7 @@ from companies.models import AuditContext, Company, User
 from companies.models.tenancy import parse_id
 from companies.pages.concurrent_change import ConcurrentChange
 from companies.pages.double_submit import reject_duplicate_submission
+from companies.pages.form_messages import to_form_message
 from companies.pages.table_csv import MAX_ROWS, TABLE_PARAMETER, TOO_MANY_ROWS, serve_table
 from companies.permissions import Permission
 from companies.time_zones import get_today
@@ -201,7 +202,7 @@ def handle_form_errors(request: HttpRequest, form: ErrorForm | None = None) -> I
 def get_error_message(error: DomainError) -> str:
     """Return the text of a domain error, for a page without a form."""
     return (
-        " ".join(text for _pointer, _code, text in error.errors)
+        " ".join(to_form_message(text, code) for _pointer, code, text in error.errors)
         if isinstance(error, ValidationFailed)
         else error.detail
     )
@@ -240,6 +241,7 @@ class CompanyPage:
     request: HttpRequest
     access: Access
     now: datetime
+    actor_names: dict[str, str] = field(default_factory=dict)  # of people and keys, by `find_actor_names`
     is_outdated = False  # the form was rejected because the row has changed
 
     @property

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from companies.api.fields import get_first_message
+from companies.api.fields import get_first_detail
 from companies.closed_periods import PeriodClosed
 from companies.errors import DomainError, ValidationFailed
 from companies.pages.amount_formats import AmountParseError, parse_typed_amount
+from companies.pages.form_messages import to_form_message
 
 
 @dataclass
@@ -30,10 +31,10 @@ class BoundForm:
         )
         if error.pointers:
             field_errors = [(pointer, "", error.detail) for pointer in error.pointers]
-        for pointer, _, detail in field_errors:
+        for pointer, code, detail in field_errors:
             name = self.find_field(pointer.removeprefix("#/"))
             is_general = isinstance(error, PeriodClosed) and name not in self.values  # it may name very many rows
-            self.errors.setdefault("" if is_general else name, detail)
+            self.errors.setdefault("" if is_general else name, to_form_message(detail, code))
 
     def find_field(self, pointer: str) -> str:
         """Return the field of a JSON pointer, by the longest matching prefix; otherwise the pointer itself."""
@@ -117,11 +118,13 @@ def bind_body(
 
 
 def flatten_errors(errors: Mapping[Any, Any], path: str = "") -> list[tuple[str, str]]:
-    """Return (path, message) of a serializer's errors, at any depth."""
+    """Return (path, message of the form) of a serializer's errors, at any depth."""
     flat_errors = []
     for name, inner in errors.items():
         field_path = f"{path}/{name}".lstrip("/")
-        flat_errors += (
-            flatten_errors(inner, field_path) if isinstance(inner, dict) else [(field_path, get_first_message(inner))]
-        )
+        if isinstance(inner, dict):
+            flat_errors += flatten_errors(inner, field_path)
+        else:
+            detail = get_first_detail(inner)
+            flat_errors.append((field_path, to_form_message(str(detail), getattr(detail, "code", ""))))
     return flat_errors

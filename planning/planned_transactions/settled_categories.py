@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from decimal import Decimal
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import OuterRef, Subquery, UUIDField
@@ -13,6 +15,7 @@ from ledger.categorization.actions.bulk_categorization import apply_choices
 from ledger.categorization.actions.uncategorization import UncategorizationResult, uncategorize_chunk
 from ledger.categorization.choices import CategorizationChoice
 from ledger.models import Categorization, Category, Transaction
+from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from ledger.rules.actions.auto_assign import filter_unassigned_transactions, iterate_unassigned_chunks
 from ledger.rules.queries.assignability import build_assignability_check
 from planning.models import PlannedOverride, Settlement
@@ -21,13 +24,18 @@ PLAN_NOTE = "plan"  # the sourceNote of what plans say
 
 
 def categorize_settling_transactions(change: CompanyChange, transaction_ids: Collection[UUID]) -> None:
-    """Assign the category and counterparty of the settled plan to transactions without any categorization.
+    """Assign category, counterparty and included tax of the settled plans to transactions without any categorization.
 
-    As rules do: what a person said stays, and a category with several P&L lines is left to a person.
+    As rules do: what a person said stays, and a category with several P&L lines is left to a person. What fewer or
+    other settlements of a transaction assigned before is replaced.
 
     Raises:
         MissingRateError: a currency has no exchange rate.
     """
+    rows = Transaction.objects.for_company(change.company.id).filter(id__in=transaction_ids)
+    if (closed_through := change.company.closed_through) is not None:
+        rows = rows.filter(date__gt=closed_through)
+    uncategorize_unsettled_transactions(change, rows.values_list("id", flat=True))
     choices = find_planned_choices(change, transaction_ids)
     if not choices:
         return
@@ -53,22 +61,60 @@ def find_planned_choices(change: CompanyChange, transaction_ids: Collection[UUID
             )
         )
         .order_by("id")
-        .values_list("transaction_id", "settled_category_id", "planned__counterparty_id")
+        .values_list(
+            "transaction_id",
+            "settled_category_id",
+            "planned__counterparty_id",
+            "transaction_amount_value",
+            "planned__pass_through_tax_amount",
+            "planned__amount_value",
+            "transaction__amount_currency",
+        )
     )
-    plans: defaultdict[UUID, set[tuple[UUID | None, UUID | None]]] = defaultdict(set)
-    for transaction_id, category_id, counterparty_id in settled:
+    plans: defaultdict[UUID, list[SettledPlan]] = defaultdict(list)
+    for transaction_id, *values in settled:
         if transaction_id is not None:
-            plans[transaction_id].add((category_id, counterparty_id))
-    category_ids = {category_id for pairs in plans.values() for category_id, _ in pairs if category_id}
+            plans[transaction_id].append(SettledPlan(*values))
+    category_ids = {plan.category_id for each in plans.values() for plan in each if plan.category_id}
     pl_types = dict(Category.objects.for_company(company.id).filter(id__in=category_ids).values_list("id", "pl_types"))
     choices = {}
-    for transaction_id, pairs in plans.items():
-        category, counterparty = (get_only_value(values) for values in zip(*pairs, strict=True))
+    for transaction_id, settled_plans in plans.items():
+        category = get_only_value(plan.category_id for plan in settled_plans)
         if category is not None and len(pl_types[category]) == 1:
             choices[transaction_id] = CategorizationChoice(
-                category, pl_types[category][0], counterparty, source_note=PLAN_NOTE
+                category,
+                pl_types[category][0],
+                get_only_value(plan.counterparty_id for plan in settled_plans),
+                pass_through_tax=sum_included_tax(settled_plans),
+                source_note=PLAN_NOTE,
             )
     return choices
+
+
+class SettledPlan(NamedTuple):
+    """What a transaction paid of a plan, in the transaction's currency, and what the plan says of it."""
+
+    category_id: UUID | None
+    counterparty_id: UUID | None
+    paid_amount: Decimal
+    plan_tax: Decimal | None
+    plan_amount: Decimal
+    currency: str
+
+
+def sum_included_tax(plans: Iterable[SettledPlan]) -> Decimal | None:
+    """Return the tax in what was paid, in proportion to the amounts of the plans and rounded once.
+
+    None without tax, or if credit notes leave less than the tax.
+    """
+    tax, paid_amount, currency = Decimal(0), Decimal(0), ""
+    for plan in plans:
+        paid_amount, currency = MONEY_CONTEXT.add(paid_amount, plan.paid_amount), plan.currency
+        if plan.plan_tax:
+            paid_tax = MONEY_CONTEXT.divide(MONEY_CONTEXT.multiply(plan.paid_amount, plan.plan_tax), plan.plan_amount)
+            tax = MONEY_CONTEXT.add(tax, paid_tax)
+    tax = round_half_up(tax, currency)
+    return tax if tax * paid_amount > 0 and abs(tax) <= abs(paid_amount) else None
 
 
 def get_only_value(values: Iterable[UUID | None]) -> UUID | None:
@@ -77,7 +123,7 @@ def get_only_value(values: Iterable[UUID | None]) -> UUID | None:
     return distinct_values.pop() if len(distinct_values) == 1 else None
 
 
-def uncategorize_unsettled_transactions(change: CompanyChange, transaction_ids: Collection[UUID]) -> None:
+def uncategorize_unsettled_transactions(change: CompanyChange, transaction_ids: Iterable[UUID]) -> None:
     """Take back what settling assigned, unless somebody changed it since."""
     assigned = Categorization.objects.for_company(change.company.id).filter(
         transaction__in=transaction_ids,

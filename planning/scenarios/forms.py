@@ -208,6 +208,8 @@ def build_change_body(change_form: ChangeForm, values: Mapping[str, str], errors
     """Return the body of a change with its target, percentage, days and period."""
     name, __, value = values["target"].partition(":")
     body: dict[str, Any] = {name: value} if name in change_form.targets else {}
+    if not body:
+        errors["target"] = _("Choose what changes.")
     for date_name in ("from", "to"):
         body[date_name] = values.get(date_name) or None
     if "days" in values:

@@ -54,11 +54,11 @@ def test_idempotency_key_accepts_1_to_255_visible_characters(api, key):
     assert api.post("account_groups", {"name": "x"}, idempotency_key=key).status_code == 201
 
 
-@pytest.mark.parametrize("key", ["", " ", "x" * 256, "a b", "ü", "a\tb"])
-def test_idempotency_key_with_invalid_format_is_rejected(api, key):
-    answer = api.post("account_groups", {"name": "x"}, idempotency_key=key)
-    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_idempotency_key")
-    assert not AccountGroup.objects.exists()
+def test_idempotency_key_with_invalid_format_is_rejected(api):
+    for key in ["", " ", "x" * 256, "a b", "ü", "a\tb"]:
+        answer = api.post("account_groups", {"name": "x"}, idempotency_key=key)
+        assert (answer.status_code, answer.json()["code"]) == (400, "invalid_idempotency_key"), key
+        assert not AccountGroup.objects.exists(), key
 
 
 def test_idempotency_key_reuse_with_another_body_is_rejected(api):
@@ -132,13 +132,13 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize(("path", "body"), QUERIES)
-def test_idempotency_key_is_ignored_on_query_endpoints(api, path, body):
-    for key in ("k", "k", "not a key"):
-        answer = api.post(path, body, idempotency_key=key)
-        assert answer.status_code == 200, answer.content
-        assert "Idempotency-Replayed" not in answer
-    assert not IdempotencyRecord.objects.exists()
+def test_idempotency_key_is_ignored_on_query_endpoints(api):
+    for path, body in QUERIES:
+        for key in ("k", "k", "not a key"):
+            answer = api.post(path, body, idempotency_key=key)
+            assert answer.status_code == 200, answer.content
+            assert "Idempotency-Replayed" not in answer, path
+        assert not IdempotencyRecord.objects.exists(), path
 
 
 def test_idempotency_does_not_store_dry_runs(api):

@@ -78,10 +78,10 @@ def test_limit_out_of_range_is_rejected(api, limit, code):
     assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [("#/limit", code)]
 
 
-@pytest.mark.parametrize("cursor", ["x", "", "W10", "bnVsbA", "WzEsMl0", "WyJhIiwiYiJd", "e30", "WyIyMDI2LTAxLTAxIl0"])
-def test_invalid_cursor_is_rejected(api, cursor):
-    answer = api.get(f"audit_log?cursor={cursor}")
-    assert answer.status_code == 400
-    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] in (
-        [("#/cursor", "invalid_cursor")], [("#/cursor", "invalid_filter")],
-    )  # fmt: skip
+def test_invalid_cursor_is_rejected(api):
+    for cursor in ["x", "", "W10", "bnVsbA", "WzEsMl0", "WyJhIiwiYiJd", "e30", "WyIyMDI2LTAxLTAxIl0"]:
+        answer = api.get(f"audit_log?cursor={cursor}")
+        assert answer.status_code == 400, cursor
+        assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] in (
+            [("#/cursor", "invalid_cursor")], [("#/cursor", "invalid_filter")],
+        ), cursor  # fmt: skip

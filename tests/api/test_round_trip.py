@@ -17,44 +17,44 @@ CREATABLE_PATHS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", READ_WRITE_PATHS)
-def test_resource_can_be_sent_back_unchanged_without_effect(api, ids, name):
-    path = f"{name}/{ids[name]}" if name else ""
-    read = api.get(path)
-    assert read.status_code == 200, read.content
-    entries = api.get("audit_log").json()
-    answer = api.put(path, read.json())
-    assert answer.status_code == 200, answer.content
-    assert answer.json() == read.json()
-    assert answer.get("Ignored-Fields") is None
-    assert answer["ETag"] == read["ETag"]
-    assert api.put(path, {}).json() == read.json()
-    assert api.get("audit_log").json() == entries
-    named = api.put(path, {"colour": "red"})
-    assert (named.status_code, named["Ignored-Fields"]) == (200, "colour")
+def test_resource_can_be_sent_back_unchanged_without_effect(api, ids):
+    for name in READ_WRITE_PATHS:
+        path = f"{name}/{ids[name]}" if name else ""
+        read = api.get(path)
+        assert read.status_code == 200, read.content
+        entries = api.get("audit_log").json()
+        answer = api.put(path, read.json())
+        assert answer.status_code == 200, answer.content
+        assert answer.json() == read.json(), name
+        assert answer.get("Ignored-Fields") is None, name
+        assert answer["ETag"] == read["ETag"], name
+        assert api.put(path, {}).json() == read.json(), name
+        assert api.get("audit_log").json() == entries, name
+        named = api.put(path, {"colour": "red"})
+        assert (named.status_code, named["Ignored-Fields"]) == (200, "colour"), name
 
 
-@pytest.mark.parametrize("name", CREATABLE_PATHS)
-def test_created_resource_is_found_at_its_location(api, ids, name):
+def test_created_resource_is_found_at_its_location(api, ids):
     others = {"externalId": "other", "externalIds": ["other"], "email": "other@acme.example"}
-    body = fill_ids(BODIES[name], ids)
-    body |= {field: other for field, other in others.items() if field in body}
-    made = api.post(name, body)
-    assert made.status_code == 201, made.content
-    assert made["Location"] == f"/companies/{api.company.id}/{name}/{made.json()['id']}"
-    read = api.get(made["Location"])
-    assert read.status_code == 200
-    assert {k: v for k, v in made.json().items() if k != "key"} == read.json()
+    for name in CREATABLE_PATHS:
+        body = fill_ids(BODIES[name], ids)
+        body |= {field: other for field, other in others.items() if field in body}
+        made = api.post(name, body)
+        assert made.status_code == 201, made.content
+        assert made["Location"] == f"/companies/{api.company.id}/{name}/{made.json()['id']}"
+        read = api.get(made["Location"])
+        assert read.status_code == 200, name
+        assert {k: v for k, v in made.json().items() if k != "key"} == read.json(), name
 
 
-@pytest.mark.parametrize("name", CREATABLE_PATHS)
-def test_every_created_resource_has_id_company_and_audit_fields(api, ids, name):
-    body = api.get(f"{name}/{ids[name]}").json()
-    assert body["id"] == ids[name]
-    assert body["companyId"] == str(api.company.id)
-    audit = {"createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId"}
-    expected = audit if name != "api_keys" else {"createdTime", "createdUserId"}
-    assert expected <= set(body)
-    for time in (body[name] for name in expected if name.endswith("Time")):
-        assert time.endswith("Z")
-    assert body["createdUserId"] == f"apiKey:{api.key[4:40]}"
+def test_every_created_resource_has_id_company_and_audit_fields(api, ids):
+    for name in CREATABLE_PATHS:
+        body = api.get(f"{name}/{ids[name]}").json()
+        assert body["id"] == ids[name]
+        assert body["companyId"] == str(api.company.id), name
+        audit = {"createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId"}
+        expected = audit if name != "api_keys" else {"createdTime", "createdUserId"}
+        assert expected <= set(body), name
+        for time in (body[name] for name in expected if name.endswith("Time")):
+            assert time.endswith("Z"), name
+        assert body["createdUserId"] == f"apiKey:{api.key[4:40]}", name

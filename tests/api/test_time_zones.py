@@ -1,7 +1,6 @@
 """A moment says where its clock stands: in numbers, as RFC 3339 has them, wherever the document asks for one."""
 
 import re
-from typing import Any
 
 import pytest
 
@@ -26,21 +25,20 @@ def test_time_parameters_are_found_in_the_document():
     assert {path for path, _ in MOMENTS} >= {"audit_log", "transactions"}
 
 
-@pytest.mark.parametrize(("path", "name"), MOMENTS)
-@pytest.mark.parametrize("moment", NAMED + IMPOSSIBLE + OUTSIDE)
-def test_named_or_missing_time_zone_is_rejected(api, path, name, moment):
-    answer = api.get(path, {name: moment})
-    assert answer.status_code == 400, answer.content
-    assert [each["code"] for each in answer.json()["errors"]] == ["invalid_filter"]
-    assert name in str(answer.json()["errors"])
+def test_named_or_missing_time_zone_is_rejected(api):
+    for path, name in MOMENTS:
+        for moment in NAMED + IMPOSSIBLE + OUTSIDE:
+            answer = api.get(path, {name: moment})
+            assert answer.status_code == 400, answer.content
+            assert [each["code"] for each in answer.json()["errors"]] == ["invalid_filter"], (path, moment)
+            assert name in str(answer.json()["errors"]), (path, moment)
 
 
-@pytest.mark.parametrize(("path", "name"), MOMENTS)
-def test_same_moment_in_another_time_zone_gives_same_answer(api, ids, path, name):
-    def get_content(moment: str) -> Any:
-        answer = api.get(path, {name: moment})
-        assert answer.status_code == 200, answer.content
-        return b"".join(answer) if answer.streaming else answer.content
-
-    there, elsewhere = get_content("2026-01-31T12:00:00Z"), get_content("2026-01-30T12:01:00-23:59")
-    assert there == elsewhere or path.endswith("xlsx")  # which says when it was made
+def test_same_moment_in_another_time_zone_gives_same_answer(api, ids):
+    for path, name in MOMENTS:
+        contents = []
+        for moment in ("2026-01-31T12:00:00Z", "2026-01-30T12:01:00-23:59"):
+            answer = api.get(path, {name: moment})
+            assert answer.status_code == 200, answer.content
+            contents.append(b"".join(answer) if answer.streaming else answer.content)
+        assert contents[0] == contents[1] or path.endswith("xlsx"), path  # which says when it was made

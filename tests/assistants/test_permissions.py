@@ -6,6 +6,7 @@ from companies.permissions import Permission
 from tests.assistants.conftest import Assistant
 from tests.assistants.sample_company import SampleCompany
 from tests.assistants.test_reading_tools import TOOL_CALLS
+from tests.rollback import undo_changes
 
 pytestmark = pytest.mark.django_db
 
@@ -34,19 +35,20 @@ def test_permission_table_lists_every_tool(assistant):
     assert {tool["name"] for tool in assistant.result("tools/list")["tools"]} == set(NEEDS)
 
 
-@pytest.mark.parametrize("name", NEEDS)
-def test_tool_needs_exactly_its_listed_permission(name, api, acme, make_api):
-    books, needed = SampleCompany(api), NEEDS[name]
-    arguments = books.writing().get(name) or TOOL_CALLS[name][0]
-    if needed is None:
-        assert Assistant(make_api(acme, "files:read").key).call(name, **arguments)
-        return
-    result = Assistant(make_api(acme, needed).key).call(name, **arguments)
-    if needed.endswith(":write"):
-        assert result["done"] is False
-    others = [each.value for each in Permission if each.value != needed]
-    before = books.state()
-    answer = Assistant(make_api(acme, *others).key).refusal(name, **arguments)
-    assert (answer["status"], answer["code"]) == (403, "permission_denied")
-    assert needed in answer["detail"]
-    assert books.state() == before
+def test_tool_needs_exactly_its_listed_permission(api, acme, make_api):
+    for name in NEEDS:
+        with undo_changes():
+            books, needed = SampleCompany(api), NEEDS[name]
+            arguments = books.writing().get(name) or TOOL_CALLS[name][0]
+            if needed is None:
+                assert Assistant(make_api(acme, "files:read").key).call(name, **arguments)
+                continue
+            result = Assistant(make_api(acme, needed).key).call(name, **arguments)
+            if needed.endswith(":write"):
+                assert result["done"] is False, name
+            others = [each.value for each in Permission if each.value != needed]
+            before = books.state()
+            answer = Assistant(make_api(acme, *others).key).refusal(name, **arguments)
+            assert (answer["status"], answer["code"]) == (403, "permission_denied"), name
+            assert needed in answer["detail"], name
+            assert books.state() == before, name

@@ -81,9 +81,8 @@ def test_mcp_calls_count_against_rate_limit(assistant, settings):
 # ---------------------------------------------------------------------------------------------- what is sent
 
 
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
+def test_mcp_invalid_message_is_rejected(assistant):
+    for body, code in [
         (" ", -32700),
         ("{", -32700),
         (b"\xff", -32700),
@@ -103,17 +102,14 @@ def test_mcp_calls_count_against_rate_limit(assistant, settings):
         ({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}, -32600),
         ({"jsonrpc": "2.0", "id": 1, "result": {}}, -32600),
         ("[" + "1," * 40_000 + "1]", -32600),
-    ],
-)
-def test_mcp_invalid_message_is_rejected(assistant, body, code):
-    response = assistant.send(body, MCP_Protocol_Version=MODERN)
-    assert (response.status_code, response.json()["error"]["code"]) == (400, code)
-    mcp_types.JSONRPCError.model_validate(response.json())
+    ]:
+        response = assistant.send(body, MCP_Protocol_Version=MODERN)
+        assert (response.status_code, response.json()["error"]["code"]) == (400, code), body
+        mcp_types.JSONRPCError.model_validate(response.json())
 
 
-@pytest.mark.parametrize(
-    ("body", "headers", "status", "code"),
-    [
+def test_mcp_invalid_call_returns_protocol_error(assistant):
+    for body, headers, status, code in [
         (build_handshake_message("tools/none", {"_meta": META}), {"Mcp_Method": "tools/none"}, 404, -32601),
         (build_handshake_message("ping", {"_meta": META}), {"Mcp_Method": "ping"}, 404, -32601),
         (build_handshake_message("tools/list", {"_meta": META}), {}, 400, -32020),
@@ -144,32 +140,27 @@ def test_mcp_invalid_message_is_rejected(assistant, body, code):
             400,
             -32602,
         ),
-    ],
-)
-def test_mcp_invalid_call_returns_protocol_error(assistant, body, headers, status, code):
-    response = assistant.send(body, MCP_Protocol_Version=MODERN, **headers)
-    assert (response.status_code, response.json()["error"]["code"]) == (status, code)
-    assert response.json()["id"] == 1
+    ]:
+        response = assistant.send(body, MCP_Protocol_Version=MODERN, **headers)
+        assert (response.status_code, response.json()["error"]["code"]) == (status, code), body
+        assert response.json()["id"] == 1, body
 
 
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 5000, "9" * 400, "0." + "9" * 5000])
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("search_transactions", '"q": {}'),
-        ("search_transactions", '"limit": {}'),
-        ("list_categories", '"companyId": {}'),
-        ("list_categories", '"confirm": {}'),
-        ("settle_planned", '"plannedTransactionId": {0}, "date": {0}, "transactionId": {0}, "confirm": {0}'),
-        ("plan_payment", '"name": "a", "startDate": "2026-01-01", "accountId": null, "amountValue": {}'),
-        ("create_rule", '"name": "a", "conditions": {{"minAmount": {0}}}, "action": {{}}, "confirm": {0}'),
-    ],
-)
-def test_mcp_tool_call_with_huge_number_causes_no_internal_error(assistant, tool, arguments, number):
-    params = f'{{"name": "{tool}", "arguments": {{{arguments.format(number)}}}}}'
-    response = assistant.send(f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {params}}}')
-    assert response.status_code == 200, response.content
-    assert "internal_error" not in response.content.decode()
+def test_mcp_tool_call_with_huge_number_causes_no_internal_error(assistant):
+    for number in ["1e999", "-1e999", "9" * 5000, "9" * 400, "0." + "9" * 5000]:
+        for tool, arguments in [
+            ("search_transactions", '"q": {}'),
+            ("search_transactions", '"limit": {}'),
+            ("list_categories", '"companyId": {}'),
+            ("list_categories", '"confirm": {}'),
+            ("settle_planned", '"plannedTransactionId": {0}, "date": {0}, "transactionId": {0}, "confirm": {0}'),
+            ("plan_payment", '"name": "a", "startDate": "2026-01-01", "accountId": null, "amountValue": {}'),
+            ("create_rule", '"name": "a", "conditions": {{"minAmount": {0}}}, "action": {{}}, "confirm": {0}'),
+        ]:
+            params = f'{{"name": "{tool}", "arguments": {{{arguments.format(number)}}}}}'
+            response = assistant.send(f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {params}}}')
+            assert response.status_code == 200, response.content
+            assert "internal_error" not in response.content.decode(), (number, tool)
 
 
 def test_mcp_protocol_version_as_huge_number_is_rejected(assistant):

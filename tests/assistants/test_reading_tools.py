@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.assistants.sample_company import SampleCompany, format_day
+from tests.rollback import undo_changes
 from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
@@ -78,28 +79,29 @@ def test_tool_call_table_lists_every_reading_tool(tools):
     assert {name for name, tool in tools.items() if tool["annotations"]["readOnlyHint"]} == set(TOOL_CALLS)
 
 
-@pytest.mark.parametrize("name", TOOL_CALLS)
-def test_reading_tool_returns_answer_of_its_endpoint(name, books, api, assistant, tools):
-    arguments, method, path, sent = TOOL_CALLS[name]
-    answer = api.get(path, sent) if method == "GET" else api.post(path, sent)
-    assert answer.status_code == 200
-    expected = answer.json()
-    assert expected  # of nothing it would be true whatever the tool does
-    found = assistant.call(name, **arguments)
-    if name == "get_profit_and_loss":
-        sums = {(row["plType"], row["categoryId"]): sum(row["actual"]) for row in found["items"]}
-        assert sums == sum_by_category(expected)
-    elif name == "get_balances":
-        assert {row["accountId"]: row for row in found["items"]} == expected
-        assert found["totals"]["value"] == sum(row["value"] for row in expected.values())
-    else:
-        schema = tools[name]["outputSchema"]
-        rows = isinstance(expected, list)
-        assert (found["items"] if rows else found) == shorten(
-            expected, schema["properties"]["items"] if rows else schema
-        )
-    Draft202012Validator(tools[name]["outputSchema"]).validate(found)
-    Draft202012Validator(tools[name]["inputSchema"]).validate(arguments)
+def test_reading_tool_returns_answer_of_its_endpoint(books, api, assistant, tools):
+    for name in TOOL_CALLS:
+        with undo_changes():
+            arguments, method, path, sent = TOOL_CALLS[name]
+            answer = api.get(path, sent) if method == "GET" else api.post(path, sent)
+            assert answer.status_code == 200, name
+            expected = answer.json()
+            assert expected, name  # of nothing it would be true whatever the tool does
+            found = assistant.call(name, **arguments)
+            if name == "get_profit_and_loss":
+                sums = {(row["plType"], row["categoryId"]): sum(row["actual"]) for row in found["items"]}
+                assert sums == sum_by_category(expected), name
+            elif name == "get_balances":
+                assert {row["accountId"]: row for row in found["items"]} == expected, name
+                assert found["totals"]["value"] == sum(row["value"] for row in expected.values()), name
+            else:
+                schema = tools[name]["outputSchema"]
+                rows = isinstance(expected, list)
+                assert (found["items"] if rows else found) == shorten(
+                    expected, schema["properties"]["items"] if rows else schema
+                ), name
+            Draft202012Validator(tools[name]["outputSchema"]).validate(found)
+            Draft202012Validator(tools[name]["inputSchema"]).validate(arguments)
 
 
 def test_reading_tools_apply_a_scenario(books, api, assistant):
@@ -182,9 +184,8 @@ def test_tool_amounts_keep_all_digits(books, assistant):
     assert [row["amountValue"] for row in found["items"]] == ["-90071992547409.93"]
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "status", "code"),
-    [
+def test_invalid_tool_arguments_return_tool_error(books, assistant):
+    for name, arguments, status, code in [
         ("get_balances", {"startDate": "yesterday", "endDate": format_day(0)}, 400, "validation_failed"),
         ("get_balances", {}, 400, "validation_failed"),
         (
@@ -199,11 +200,9 @@ def test_tool_amounts_keep_all_digits(books, assistant):
         ("list_categories", {"companyId": 7}, 404, "not_found"),
         ("list_categories", {"companyId": "../../companies"}, 404, "not_found"),
         ("list_categories", {"confirm": "x"}, 400, "unknown_argument"),
-    ],
-)
-def test_invalid_tool_arguments_return_tool_error(books, assistant, name, arguments, status, code):
-    error = assistant.refusal(name, **arguments)
-    assert (error["status"], error["code"]) == (status, code)
+    ]:
+        error = assistant.refusal(name, **arguments)
+        assert (error["status"], error["code"]) == (status, code), name
 
 
 def test_tool_error_names_argument_and_request_id(books, assistant):

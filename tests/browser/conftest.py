@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
@@ -46,6 +46,31 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
     """Days are written as for a reader of whom no country is known."""
     return browser_context_args | {"locale": "en"}
+
+
+@pytest.fixture(scope="module")
+def shared_context(browser: Any, browser_context_args: dict[str, Any]) -> Iterator[Any]:
+    context = browser.new_context(**browser_context_args)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def context(shared_context: Any) -> Iterator[Any]:
+    """A browser in which nobody is signed in. The files of earlier pages are in its cache, which saves a test half of
+    what it takes in a new one."""
+    yield shared_context
+    for page in shared_context.pages:
+        if page.url.startswith("http"):
+            page.evaluate("localStorage.clear()")
+        page.close()
+    shared_context.clear_cookies()
+    shared_context.clear_permissions()
+
+
+@pytest.fixture
+def page(context: Any) -> Any:
+    return context.new_page()
 
 
 @pytest.fixture
@@ -123,3 +148,33 @@ def served(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator
 @pytest.fixture(scope="session")
 def cookies(served: DemoSite, browser: Any) -> Any:
     return served.signed_in(browser)
+
+
+@pytest.fixture(scope="module")
+def tabs(browser: Any, served: DemoSite, cookies: Any) -> Iterator[dict[tuple[str, bool], Any]]:
+    """By language, and whether scripts run: a page of the owner to go on in. A new one has an empty cache and costs as
+    much as what is looked at there."""
+    contexts = {
+        (locale, script): browser.new_context(
+            base_url=served.url, locale=locale, storage_state=cookies, java_script_enabled=script,
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        for locale in ("en", "de") for script in (True, False)
+    }  # fmt: skip
+    yield {key: context.new_page() for key, context in contexts.items()}
+    for context in contexts.values():
+        context.close()
+
+
+@pytest.fixture
+def open_page(tabs: dict[tuple[str, bool], Any], served: DemoSite) -> Callable[..., Any]:
+    """Opens a page of the company in a window of this size, in English or German, with or without JavaScript."""
+
+    def open_at(path: str, width: int, height: int = 900, *, locale: str = "en", script: bool = True) -> Any:
+        page = tabs[locale, script]
+        page.emulate_media(media="screen")
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"/app/companies/{served.company_id}/{path}")
+        return page
+
+    return open_at

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -58,85 +59,15 @@ FORMS = ("consent_id", "run_id", "delivery_id", "view_id", "passkey_id", "link_i
 GIVEN_VALUES = {"chart": "mrr", "name": "transactions.csv", "kind": "hire", "position": "0"} | dict.fromkeys(
     FORMS, UNKNOWN_ID
 )
-PASSWORD_RESET_SCRIPT = """
-from django.contrib.auth.tokens import default_token_generator as tokens
-from django.utils.http import urlsafe_base64_encode as encoded
-from companies.models import User
-user = User.objects.get(email="vera.board@example.com")
-print(encoded(str(user.pk).encode()), tokens.make_token(user))
+OBJECTS_SCRIPT = """
+import json
+from tests.browser.demo_objects import create_demo_objects
+print(json.dumps(create_demo_objects("{company}", "{email}")))
 """
-INVITATION_SCRIPT = """
-from companies.actions.invitations import hash_invitation_token
-from companies.models import AuditContext, Membership
-from django.utils import timezone
-from datetime import timedelta
-now = timezone.now()
-owner = Membership.objects.for_company("{company}").owners().get(user__email="{email}")
-row = Membership(
-    company_id=owner.company_id, role="viewer", invited_email=f"new{{now.timestamp()}}@example.com",
-    token_digest=hash_invitation_token("walked"), expires_time=now + timedelta(days=7),
-).mark_created(AuditContext(time=now, actor=str(owner.user_id)))
-row.save(force_insert=True)
-print(row.company_id, row.id, "walked")
-"""
-EMAIL_CHANGE_SCRIPT = """
-from companies.models import EmailChange, User
-from companies.actions.email_change import hash_email_change_token
-from django.utils import timezone
-from datetime import timedelta
-until = timezone.now() + timedelta(days=1)
-row = {{"email": "new@example.com", "token_digest": hash_email_change_token("walked"), "expires_time": until}}
-EmailChange.objects.update_or_create(user=User.objects.get(email="{email}"), defaults=row)
-print("walked")
-"""
-UPLOAD_SCRIPT = """
-from django.core.files.base import ContentFile
-from companies.models import Membership
-from ledger.imports.actions import uploads
-owner = Membership.objects.for_company("{company}").owners().get(user__email="{email}")
-file = ContentFile({content!r})
-print(uploads.store_upload(company_id=owner.company_id, user_id=owner.user_id, file=file))
-"""
-SIGN_UP_SCRIPT = """
-from companies.actions.sign_up import build_sign_up_token
-print(build_sign_up_token("new@example.com"))
-"""
-INVOICE_IMPORT_SCRIPT = """
-from companies.models import AuditContext, Membership
-from django.utils import timezone
-from planning.invoices.actions.invoice_imports import InvoiceImportOptions, import_invoices
-owner = Membership.objects.for_company("{company}").owners().select_related("company").get(user__email="{email}")
-content = b"Invoice number,Customer,Invoice date,Due date,Amount\\nR-0,Globex,{today},{due},70.00\\n"
-outcome = import_invoices(
-    company=owner.company, context=AuditContext(time=timezone.now(), actor=str(owner.user_id), user_id=owner.user_id),
-    kind="receivables", content=content, filename="open.csv",
-    source="manual", options=InvoiceImportOptions(),
-)
-print(outcome.invoice_import.id)
-"""
-TABLES = {  # part of a route -> the file whose review it is
-    "ables/import/": b"Invoice number,Customer,Invoice date,Amount\nR-1,Globex,2026-01-05,70.00\n",
-    "recurring-revenue/events/import/": b"Customer,Date,MRR\nWayne,2026-01-05,70.00\n",
+UPLOADS = {  # part of a route -> the file whose review it is
+    "ables/import/": "invoices",
+    "recurring-revenue/events/import/": "events",
 }
-EVENT_IMPORT_SCRIPT = """
-from companies.models import AuditContext, Membership
-from django.utils import timezone
-from ledger.subscriptions.actions.event_file_import import EventFileOptions, import_subscription_event_file
-owner = Membership.objects.for_company("{company}").owners().select_related("company").get(user__email="{email}")
-outcome = import_subscription_event_file(
-    company=owner.company, context=AuditContext(time=timezone.now(), actor=str(owner.user_id), user_id=owner.user_id),
-    content=b"Customer,Date,MRR\\nWayne,{today},70.00\\n", filename="events.csv", options=EventFileOptions(),
-)
-print(outcome.event_import.id)
-"""
-SANDBOX_SCRIPT = """
-from companies.actions.sandboxes import copy_company
-from companies.models import AuditContext, Membership
-from django.utils import timezone
-owner = Membership.objects.for_company("{company}").owners().select_related("company").get(user__email="{email}")
-context = AuditContext(time=timezone.now(), actor=str(owner.user_id), user_id=owner.user_id)
-print(copy_company(company=owner.company, context=context, name="What if").id)
-"""
 
 
 @dataclass
@@ -150,7 +81,6 @@ class DemoSite:
     password: str
     key: str
     known: dict[str, str] = field(default_factory=dict)  # what stood for parameters and routes that were asked for
-    pages: dict[str, bool] = field(default_factory=dict)  # by path, whether a browser is shown something there
 
     def ask(self, path: str, body: Any = None) -> Any:
         sent = None if body is None else json.dumps(body).encode()
@@ -179,8 +109,8 @@ class DemoSite:
             return self.company_id
         if parameter in GIVEN_VALUES:
             return GIVEN_VALUES[parameter]
-        if parameter == "upload_id":
-            return self.upload(b"Date,Amount,Text\n2026-01-05,-4.50,Coffee\n2026-01-06,nothing,Tea\n")
+        if parameter in ("upload_id", "invoice_import_id", "event_import_id"):
+            return str(self.objects[{"upload_id": "statement"}.get(parameter, parameter.removesuffix("_id"))])
         if parameter == "day":
             window = f"startDate={date.today()}&endDate={date.today() + timedelta(days=400)}"
             rule = self.ask("planned_transactions")[0]["id"]
@@ -190,8 +120,6 @@ class DemoSite:
                 "month": self.closed_month,
                 "endpoint_id": self.endpoint,
                 "scenario_id": self.scenario,
-                "invoice_import_id": self.invoice_import,
-                "event_import_id": self.event_import,
             }
         ):
             return makers[parameter]()
@@ -201,10 +129,13 @@ class DemoSite:
             raise LookupError(f"Say in tests/browser/demo_site.py which list of the API has a {parameter}.")
         return self.ask(LIST_OF_PARAMETER[parameter])[0]["id"]
 
-    def upload(self, content: bytes) -> str:
-        """A file that waits for its import."""
-        made = UPLOAD_SCRIPT.format(company=self.company_id, email=self.email, content=content)
-        return self.machine.run("shell", "-v", "0", "-c", made).stdout.strip()
+    @cached_property
+    def objects(self) -> dict[str, Any]:
+        """What was created beside the demo company, by one command for all."""
+        script = OBJECTS_SCRIPT.format(company=self.company_id, email=self.email)
+        done = self.machine.run("shell", "-v", "0", "-c", script)
+        assert done.returncode == 0, done.stderr
+        return dict(json.loads(done.stdout))
 
     def endpoint(self) -> str:
         """Of webhooks: the demonstration has none, for it would be called."""
@@ -221,22 +152,6 @@ class DemoSite:
             there = [self.ask("scenarios", {"name": "Lean year", "changes": [change]})]
         return str(there[0]["id"])
 
-    def invoice_import(self) -> str:
-        """An import of one open invoice."""
-        days = {"today": date.today(), "due": date.today() + timedelta(days=30)}
-        script = INVOICE_IMPORT_SCRIPT.format(company=self.company_id, email=self.email, **days)
-        return self.machine.run("shell", "-v", "0", "-c", script).stdout.strip()
-
-    def event_import(self) -> str:
-        """An import of one subscription event."""
-        script = EVENT_IMPORT_SCRIPT.format(company=self.company_id, email=self.email, today=date.today())
-        return self.machine.run("shell", "-v", "0", "-c", script).stdout.strip()
-
-    def sandbox(self) -> str:
-        """A copy of the company."""
-        script = SANDBOX_SCRIPT.format(company=self.company_id, email=self.email)
-        return self.machine.run("shell", "-v", "0", "-c", script).stdout.strip()
-
     def address(self, route: str) -> str:
         """The path of a route, its parameters filled."""
         if route not in self.known:
@@ -245,43 +160,24 @@ class DemoSite:
 
     def fill_in(self, route: str) -> str:
         if "<uidb64>" in route:
-            names = ("uidb64", "token")
-            values = dict(
-                zip(
-                    names, self.machine.run("shell", "-v", "0", "-c", PASSWORD_RESET_SCRIPT).stdout.split(), strict=True
-                )
-            )
+            values = dict(zip(("uidb64", "token"), self.objects["password_reset"], strict=True))
         elif route.startswith("app/invitations"):
-            made = self.machine.run(
-                "shell", "-v", "0", "-c", INVITATION_SCRIPT.format(company=self.company_id, email=self.email)
-            )
-            values = dict(zip(("company_id", "member_id", "token"), made.stdout.split(), strict=True))
+            values = dict(zip(("company_id", "member_id", "token"), self.objects["invitation"], strict=True))
         elif route.startswith("app/shared/"):
             expires = f"{date.today() + timedelta(days=30)}T00:00:00Z"
             link = self.ask(f"reports/{self.value('month')}/links", {"expiresTime": expires})
             values = {"company_id": self.company_id, "token": link["url"].rpartition("/")[2]}
         elif route.endswith("settings/sandbox/delete"):
-            values = {"company_id": self.sandbox()}
-        elif table := next((content for part, content in TABLES.items() if part in route), None):
-            values = {"company_id": self.company_id, "upload_id": self.upload(table)}
+            values = {"company_id": self.objects["sandbox"]}
+        elif upload := next((name for part, name in UPLOADS.items() if part in route), None):
+            values = {"company_id": self.company_id, "upload_id": self.objects[upload]}
         elif route.startswith("app/sign-up/"):
-            values = {"token": self.machine.run("shell", "-v", "0", "-c", SIGN_UP_SCRIPT).stdout.strip()}
+            values = {"token": self.objects["sign_up"]}
         elif route.startswith("app/profile/email/"):
-            made = self.machine.run("shell", "-v", "0", "-c", EMAIL_CHANGE_SCRIPT.format(email=self.email))
-            values = {"token": made.stdout.strip()}
+            values = {"token": self.objects["email_change"]}
         else:
             values = {name: self.value(name) for name in PARAMETER.findall(route)}
         return "/" + PARAMETER.sub(lambda found: values[found[1]], route) + self.query(route)
-
-    def list_pages(self, contexts: dict[bool, BrowserContext]) -> list[tuple[str, bool]]:
-        """The path of every page, and whether it is one for people who signed in; contexts by the same."""
-        addresses = [(self.address(route), not route.startswith(SIGNED_OUT)) for route in ROUTES]
-        return [(path, signed_in) for path, signed_in in addresses if self.is_page(contexts[signed_in], path)]
-
-    def is_page(self, context: BrowserContext, path: str) -> bool:
-        if path not in self.pages:
-            self.pages[path] = is_page(context, path)
-        return self.pages[path]
 
     def query(self, route: str) -> str:
         """What a page needs besides its address."""
@@ -292,13 +188,9 @@ class DemoSite:
 
     def consent(self) -> str:
         """Where an app asks for access."""
-        made = self.machine.run(
-            "register_app", "--name", "Forecaster", "--redirect-uri", "http://127.0.0.1/callback", "--scopes",
-            "svc:read offline_access",
-        )  # fmt: skip
         question = {
             "response_type": "code",
-            "client_id": json.loads(made.stdout)["client_id"],
+            "client_id": self.objects["client_id"],
             "redirect_uri": "http://127.0.0.1/callback",
             "scope": "svc:read offline_access",
             "state": "s",

@@ -21,28 +21,6 @@ LONG_LINES_SCRIPT = """
 PARTS = ("transactions", "accounts", "planned", "plan", "profit-and-loss", "recurring-revenue", "settings")
 
 
-@pytest.fixture
-def open_page(browser, served, cookies):
-    """Opens a page of the company in a window of this size, with or without JavaScript."""
-    contexts = []
-
-    def open_at(path, width, height=900, *, script=True):
-        context = browser.new_context(
-            base_url=served.url,
-            viewport={"width": width, "height": height},
-            storage_state=cookies,
-            java_script_enabled=script,
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.goto(f"/app/companies/{served.company_id}/{path}")
-        return page
-
-    yield open_at
-    for context in contexts:
-        context.close()
-
-
 @pytest.mark.parametrize("width", [1280, 1440, 1920])
 def test_sidebar_stands_beside_content_on_wide_screens(open_page, width):
     page = open_page("profit-and-loss", width)
@@ -144,3 +122,23 @@ def test_each_row_of_the_plan_is_one_line_and_all_months_fit(open_page, width):
 def test_lines_of_text_are_short_enough_on_a_large_screen(open_page, path):
     page = open_page(path, 1920)
     assert page.evaluate(LONG_LINES_SCRIPT, MAX_LINE_LENGTH) == []
+
+
+# Pairs of texts in a chart that touch or overlap.
+OVERLAP_SCRIPT = """
+() => [...document.querySelectorAll(".chart .plot")].flatMap((plot) => {
+  const texts = [...plot.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const shown = texts.filter(([, box]) => box.width);
+  return shown.flatMap(([name, a], index) => shown.slice(index + 1)
+    .filter(([, b]) => a.left < b.right + 1 && b.left < a.right + 1 && a.top < b.bottom - 2 && b.top < a.bottom - 2)
+    .map(([other]) => `${name} and ${other}`));
+})
+"""
+
+
+@pytest.mark.parametrize("path", ["", "recurring-revenue"])
+def test_german_chart_labels_do_not_overlap(open_page, path):
+    page = open_page(path, 1280, locale="de")
+    for width in (320, 390, 768, 1024, 1280, 1440, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(OVERLAP_SCRIPT) == [], width

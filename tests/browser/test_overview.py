@@ -65,16 +65,6 @@ def open_page(page, live_server, busy, query=""):
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
-def test_overview_charts_are_drawn_and_number_tables_unfold(page, live_server, busy, complaints):
-    open_page(page, live_server, busy)
-    for name in ("Cash balance", "Cash flow", "Revenue and expenses", "Committed MRR"):
-        assert page.get_by_role("img", name=name, exact=True).bounding_box()["width"] >= 400
-    table = page.get_by_role("table", name="Cash flow in EUR")
-    expect(table).to_be_hidden()
-    page.get_by_text("Data table: Cash flow").click()
-    expect(table).to_be_visible()
-
-
 FILLED_LINES = """
 () => [...document.querySelectorAll(".plot path")]
   .filter((each) => !each.classList.contains("area") && getComputedStyle(each).fill !== "none")
@@ -112,8 +102,14 @@ def read_chart_table(page, title):
 NUMBER_TRANSLATION = str.maketrans({"−": "-", ",": None, "+": None, "%": None, " ": None})
 
 
-def test_overview_shows_same_numbers_as_api_after_sign_in(page, live_server, busy, make_api, complaints):
+def test_overview_draws_charts_and_shows_same_numbers_as_api(page, live_server, busy, make_api, complaints):
     open_page(page, live_server, busy)
+    for name in ("Cash balance", "Cash flow", "Revenue and expenses", "Committed MRR"):
+        assert page.get_by_role("img", name=name, exact=True).bounding_box()["width"] >= 400
+    table = page.get_by_role("table", name="Cash flow in EUR")
+    expect(table).to_be_hidden()
+    page.get_by_text("Data table: Cash flow").click()
+    expect(table).to_be_visible()
     acme, _ = busy
     today = datetime.now(tz=UTC).date()
     api = make_api(acme)
@@ -143,7 +139,7 @@ def test_overview_shows_same_numbers_as_api_after_sign_in(page, live_server, bus
     assert cash == f"€{round(answer['cash'][-1]['value']):,}"
 
 
-def test_chart_tooltip_works_with_pointer_and_arrow_keys(page, live_server, busy, complaints):
+def test_chart_texts_have_contrast_and_tooltip_works_with_pointer_and_arrow_keys(page, live_server, busy, complaints):
     open_page(page, live_server, busy)
     plot = page.get_by_role("img", name="Cash flow")
     plot.hover(position={"x": 20, "y": 60})
@@ -158,11 +154,15 @@ def test_chart_tooltip_works_with_pointer_and_arrow_keys(page, live_server, busy
     assert tip.inner_text() != last
     page.keyboard.press("Escape")
     expect(tip).to_have_count(0)
-
-
-def test_overview_does_not_exceed_window_width(page, live_server, busy, complaints):
-    open_page(page, live_server, busy, "?months=24")
-    assert list_too_wide(page, 360, 768, 1280) == []
+    page.wait_for_load_state("load")
+    page.evaluate("document.fonts.ready.then(() => true)")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for _ in range(300):  # a busy machine may not have painted the scheme yet
+            if page.evaluate(CONTRAST) == []:
+                break
+            page.wait_for_timeout(100)
+        assert page.evaluate(CONTRAST) == [], scheme
 
 
 # Names below a chart that touch another in their line.
@@ -177,26 +177,14 @@ TOUCHING = """
 """
 
 
-def test_chart_labels_do_not_touch_each_other(page, live_server, busy):
+def test_overview_fits_the_window_and_its_chart_labels_do_not_touch(page, live_server, busy, complaints):
     open_page(page, live_server, busy)
     for months in (6, 12, 24):
         page.goto(f"{live_server.url}/app/companies/{busy[0].id}?months={months}")
         for width in (1280, 1024, 768, 360):
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate(TOUCHING) == [], (months, width)
-
-
-def test_chart_texts_have_sufficient_contrast(page, live_server, busy):
-    open_page(page, live_server, busy)
-    page.wait_for_load_state("load")
-    page.evaluate("document.fonts.ready.then(() => true)")
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        for _ in range(300):  # a busy machine may not have painted the scheme yet
-            if page.evaluate(CONTRAST) == []:
-                break
-            page.wait_for_timeout(100)
-        assert page.evaluate(CONTRAST) == [], scheme
+    assert list_too_wide(page, 360, 768, 1280) == []
 
 
 def test_overview_works_without_javascript(browser, live_server, busy):

@@ -1,4 +1,4 @@
-"""Long pages fold on a phone, and nowhere else; test_every_page and test_german measure the length of the others."""
+"""Long pages fold on a phone, and nowhere else; test_every_page measures the length of the others."""
 
 import pytest
 from playwright.sync_api import expect
@@ -13,33 +13,26 @@ PARAMETRIZED_PAGES = ("planned?months=60", "profit-and-loss?months=60", "recurri
 PARTS = ".part"
 
 
-@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
-def test_pages_of_five_years_and_documentation_do_not_exceed_maximum_height_on_phone(browser, served, cookies, locale):
-    context = browser.new_context(base_url=served.url, locale=locale, storage_state=cookies)
-    page = context.new_page()
+@pytest.mark.parametrize("locale", ["en", "de"])
+def test_pages_of_five_years_and_documentation_do_not_exceed_maximum_height_on_phone(tabs, served, locale):
+    page = tabs[locale, True]
     paths = [f"/app/companies/{served.company_id}/{each}" for each in PARAMETRIZED_PAGES] + DOCUMENTATION
     lengths = {path: measure_length(page, path) for path in paths}
-    context.close()
     assert {path: length for path, length in lengths.items() if length > MAX_PAGE_HEIGHT} == {}
 
 
-def test_longest_pages_are_filled_with_rows(browser, served, cookies):
-    context = browser.new_context(base_url=served.url, viewport=PHONE, storage_state=cookies)
-    page = context.new_page()
-    page.goto(f"/app/companies/{served.company_id}/transactions")
-    assert page.locator("[data-row]").count() == 50
-    page.goto(f"/app/companies/{served.company_id}/settings/counterparties")
-    assert page.locator("tbody tr").count() == 50
-    page.goto(f"/app/companies/{served.company_id}/")
-    assert page.locator(".chart-card").count() == 7
-    context.close()
+def test_longest_pages_are_filled_with_rows(open_page):
+    assert open_page("transactions", **PHONE).locator("[data-row]").count() == 50
+    assert open_page("settings/counterparties", **PHONE).locator("tbody tr").count() == 50
+    assert open_page("", **PHONE).locator(".chart-card").count() == 7
 
 
 @pytest.mark.parametrize("path", ["/docs/errors", "/docs/guides/numbers"])
 @pytest.mark.parametrize("script", [True, False])
-def test_folded_sections_are_open_on_wide_screens_and_paper(browser, served, path, script):
-    context = browser.new_context(base_url=served.url, viewport=WIDE, java_script_enabled=script)
-    page = context.new_page()
+def test_folded_sections_are_open_on_wide_screens_and_paper(tabs, path, script):
+    page = tabs["en", script]
+    page.emulate_media(media="screen")
+    page.set_viewport_size(WIDE)
     page.goto(path)
     parts = page.locator(PARTS)
     first, last = parts.first, parts.last
@@ -54,7 +47,6 @@ def test_folded_sections_are_open_on_wide_screens_and_paper(browser, served, pat
     page.emulate_media(media="print")
     assert first.locator("h2 ~ *").last.bounding_box()["height"] > 10
     expect(first.locator("summary")).to_be_hidden()
-    context.close()
 
 
 @pytest.mark.parametrize(
@@ -64,12 +56,12 @@ def test_folded_sections_are_open_on_wide_screens_and_paper(browser, served, pat
         ("/docs/guides/numbers", "recurring-revenue", "#recurring-revenue ~ p"),
     ],
 )
-def test_link_into_folded_section_unfolds_it(browser, served, path, place, seen):
-    context = browser.new_context(base_url=served.url, viewport=PHONE, java_script_enabled=False)
-    page = context.new_page()
+def test_link_into_folded_section_unfolds_it(tabs, path, place, seen):
+    page = tabs["en", False].context.new_page()
+    page.set_viewport_size(PHONE)
     page.goto(f"{path}#{place}")
     opened = page.locator(f"{PARTS}[open]")
     assert opened.count() == 1
     assert opened.locator(f"#{place}").count() == 1
     expect(opened.locator(seen).first).to_be_in_viewport()
-    context.close()
+    page.close()

@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def reference(live_server: Any, page: Any, complaints: list[str], settings: Any) -> Any:
     """The reference in a browser, its operations unfolded as far as their names."""
     page.set_default_timeout(TIMEOUT_MS)
+    page.emulate_media(reduced_motion="reduce")
     page.goto(f"{live_server.url}/docs")
     page.wait_for_selector(".opblock-tag-section")
     return page
@@ -30,7 +31,9 @@ def run_operation(page: Any, operation: str) -> Any:
     return block.locator(".live-responses-table .response").first
 
 
-def test_api_reference_authorize_adds_bearer_prefix_to_api_key(reference: Any, api: Any, settings: Any) -> None:
+def test_api_reference_shows_groups_and_calls_with_given_key(reference: Any, live_server: Any, api: Any) -> None:
+    names = reference.locator(".opblock-tag").all_inner_texts()
+    assert any("Accounts" in name for name in names)
     reference.get_by_role("button", name="Authorize").first.click()
     dialog = reference.locator(".auth-container", has_text="apiKey").first
     dialog.locator("input").fill(api.key)
@@ -42,25 +45,23 @@ def test_api_reference_authorize_adds_bearer_prefix_to_api_key(reference: Any, a
     assert "Acme" in answer.inner_text()
     shown = reference.locator(".curl").inner_text()
     assert f"Authorization: Bearer {api.key}" in shown
+    reference.get_by_role("link", name="Tidebook").click()
+    reference.wait_for_url(f"{live_server.url}/app/**")
 
 
-def test_api_reference_is_accessible_and_fits_every_width(browser: Any, live_server: Any) -> None:
-    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(TIMEOUT_MS)
-    page.goto(f"{live_server.url}/docs")
-    page.wait_for_selector(".opblock-tag-section")
-    page.locator(".opblock-tag", has_text="Companies").click()
-    page.locator("[id$='-createCompany'] .opblock-summary-control").click()
+def test_api_reference_is_accessible_and_fits_every_width(reference: Any) -> None:
+    reference.locator(".opblock-tag", has_text="Companies").click()
+    reference.locator("[id$='-createCompany'] .opblock-summary-control").click()
     texts = []
     for width, scheme in ((1280, "dark"), (1280, "light"), (768, "light"), (360, "light")):
-        set_color_scheme(page, scheme)
-        page.set_viewport_size({"width": width, "height": 900})
+        set_color_scheme(reference, scheme)
+        reference.set_viewport_size({"width": width, "height": 900})
         rules = ["color-contrast"] if scheme == "dark" else []  # in the dark other colours stand in the same places
-        texts += [f"at {width}, {scheme}: {each}" for each in list_violations(page, *rules)] if width != 768 else []
-        across = page.evaluate("document.documentElement.scrollWidth")
+        texts += (
+            [f"at {width}, {scheme}: {each}" for each in list_violations(reference, *rules)] if width != 768 else []
+        )
+        across = reference.evaluate("document.documentElement.scrollWidth")
         texts += [f"{across} pixels wide at {width}"] if across > width else []
-    context.close()
     assert texts == []
 
 
@@ -70,10 +71,3 @@ def test_api_reference_does_not_exceed_maximum_height_on_phone(page: Any, live_s
     page.goto(f"{live_server.url}/docs")
     page.wait_for_selector(".models")  # is drawn last
     assert page.evaluate("document.documentElement.scrollHeight") <= MAX_PAGE_HEIGHT
-
-
-def test_api_reference_shows_groups_of_operations_and_links_back_to_the_app(reference: Any, live_server: Any) -> None:
-    names = reference.locator(".opblock-tag").all_inner_texts()
-    assert any("Accounts" in name for name in names)
-    reference.get_by_role("link", name="Tidebook").click()
-    reference.wait_for_url(f"{live_server.url}/app/**")

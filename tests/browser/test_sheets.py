@@ -7,30 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
+WIDTH = 1440
 A4_WIDTH, A4_HEIGHT = 794, 1123  # pixels of a sheet of paper at 96 dpi
 PAGES = ("profit-and-loss", "profit-and-loss?comparison=plan", "profit-and-loss?months=24", "plan", "planned")
-
-
-@pytest.fixture
-def open_page(browser, served, cookies):
-    contexts = []
-
-    def open_at(path, width=1440, *, script=True):
-        context = browser.new_context(
-            base_url=served.url,
-            viewport={"width": width, "height": 900},
-            storage_state=cookies,
-            java_script_enabled=script,
-            permissions=["clipboard-read", "clipboard-write"],
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.goto(f"/app/companies/{served.company_id}/{path}")
-        return page
-
-    yield open_at
-    for context in contexts:
-        context.close()
 
 
 def is_within(inner, outer):
@@ -40,7 +19,7 @@ def is_within(inner, outer):
 @pytest.mark.parametrize("path", PAGES)
 @pytest.mark.parametrize("script", [True, False])
 def test_latest_month_and_total_are_in_view_without_scrolling(open_page, path, script):
-    page = open_page(path, script=script)
+    page = open_page(path, WIDTH, script=script)
     card = page.locator(".sheet").first
     card_box = card.bounding_box()
     for kind in ("of-current", "of-total"):
@@ -67,13 +46,13 @@ def test_phone_shows_lines_beside_the_latest_actual_month(open_page, query, scri
 
 def test_twelve_months_and_total_fit_into_a_screen_of_1440(open_page):
     for path in ("profit-and-loss", "plan"):
-        card = open_page(path).locator(".sheet")
+        card = open_page(path, WIDTH).locator(".sheet")
         assert card.evaluate("(card) => card.scrollWidth - card.clientWidth") <= 0, path
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_printed_sheet_has_every_column_on_the_paper(open_page, path):
-    page = open_page(path)
+    page = open_page(path, WIDTH)
     page.emulate_media(media="print")
     page.set_viewport_size({"width": A4_WIDTH, "height": A4_HEIGHT})
     sheet = page.locator(".sheet").first
@@ -86,7 +65,7 @@ def test_printed_sheet_has_every_column_on_the_paper(open_page, path):
 
 
 def test_copied_sheet_is_numbers(open_page):
-    page = open_page("profit-and-loss")
+    page = open_page("profit-and-loss", WIDTH)
     page.locator(".sheet table").evaluate("(table) => getSelection().selectAllChildren(table)")
     page.keyboard.press("Control+c")
     rows = [line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").splitlines()]
@@ -99,7 +78,7 @@ def test_copied_sheet_is_numbers(open_page):
 
 
 def test_copied_amounts_of_other_tables_have_no_currency(open_page):
-    page = open_page("transactions")
+    page = open_page("transactions", WIDTH)
     page.locator(".movements table").evaluate("(table) => getSelection().selectAllChildren(table)")
     page.keyboard.press("Control+c")
     rows = [line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").splitlines()]
@@ -108,7 +87,7 @@ def test_copied_amounts_of_other_tables_have_no_currency(open_page):
 
 
 def test_switch_of_units_works_without_javascript(open_page):
-    page = open_page("profit-and-loss", script=False)
+    page = open_page("profit-and-loss", WIDTH, script=False)
     amount = page.locator(".sheet td").first
     expect(amount).not_to_contain_text(".")
     page.get_by_role("link", name="Cents").click()

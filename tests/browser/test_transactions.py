@@ -3,7 +3,6 @@
 from datetime import date
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from companies.models import Company
@@ -171,35 +170,6 @@ def test_transaction_pages_work_without_javascript(browser, live_server, books):
     page.get_by_role("button", name="Delete transactions").click()
     expect(page.get_by_role("status")).to_have_text("1 transaction deleted.")
     context.close()
-
-
-# Boxes of menus and questions, each opened alone, that leave the window.
-BEYOND = """
-() => [...document.querySelectorAll("details.confirm")].flatMap((each) => {
-  each.open = true
-  const box = each.querySelector(".confirm-box").getBoundingClientRect()
-  each.open = false
-  return box.left < 0 || box.right > window.innerWidth ? [each.textContent.trim().slice(0, 40)] : []
-})
-"""
-
-
-def test_transaction_pages_are_accessible_and_fit_a_phone(desk, books):
-    """axe finds nothing grave on any of the pages in light and dark, and none scrolls sideways at 360 px."""
-    base = desk.url.split("?")[0]
-    key = Transaction.objects.for_company(books.id).get(amount_value=-100).id
-    for path in ("", "?startDate=x&counterparty=y", "/new", f"/{key}", f"/{key}/edit", f"/{key}/split", f"/{key}/link"):
-        desk.goto(base + path)
-        desk.evaluate("for (const each of document.querySelectorAll('details.fold')) each.open = true")
-        for width in (360, 1280):
-            desk.set_viewport_size({"width": width, "height": 800})
-            assert desk.evaluate("document.documentElement.scrollWidth") == width, (path, width)
-            assert desk.evaluate(BEYOND) == [], (path, width)
-        for scheme in ("light", "dark"):
-            desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            violations = Axe().run(desk).response["violations"]
-            grave = [each for each in violations if each["impact"] in ("serious", "critical")]
-            assert [(path, scheme, each["id"], each["nodes"][0]["html"]) for each in grave] == []
 
 
 def test_long_category_hides_no_other_cell_on_phone(desk, books):

@@ -28,12 +28,12 @@ def test_static_files_are_compressed():
     assert get_with_encoding("/static/site.css").content == answer.content  # what was kept
 
 
-@pytest.mark.parametrize("accepted", ["", "identity", "br", "gzip;q=0", "gzip;q=0.0, br"])
-def test_uncompressed_file_is_served_without_gzip(accepted):
-    answer = get_with_encoding("/static/site.css", accepted)
-    assert "Content-Encoding" not in answer
-    assert b"".join(answer.streaming_content) == STYLE_SHEET
-    assert answer["Vary"] == "Accept-Encoding"
+def test_uncompressed_file_is_served_without_gzip():
+    for accepted in ["", "identity", "br", "gzip;q=0", "gzip;q=0.0, br"]:
+        answer = get_with_encoding("/static/site.css", accepted)
+        assert "Content-Encoding" not in answer, accepted
+        assert b"".join(answer.streaming_content) == STYLE_SHEET, accepted
+        assert answer["Vary"] == "Accept-Encoding", accepted
 
 
 def test_range_head_and_conditional_requests_are_not_compressed():

@@ -38,19 +38,17 @@ INVALID_ADDRESSES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("email", "form"), [each[1:] for each in CANONICAL_FORMS], ids=[each[0] for each in CANONICAL_FORMS]
-)
-def test_email_address_has_one_canonical_form(email, form):
-    assert email_addresses.to_canonical_email(email) == form
-    assert email_addresses.to_canonical_email(form) == form
+def test_email_address_has_one_canonical_form():
+    for email, form in [each[1:] for each in CANONICAL_FORMS]:
+        assert email_addresses.to_canonical_email(email) == form
+        assert email_addresses.to_canonical_email(form) == form, email
 
 
-@pytest.mark.parametrize("email", INVALID_ADDRESSES.values(), ids=INVALID_ADDRESSES)
-def test_non_ascii_local_part_has_no_canonical_form(email):
-    with pytest.raises(email_addresses.InvalidEmail):
-        email_addresses.to_canonical_email(email)
-    assert User.objects.find_by_email(email) is None
+def test_non_ascii_local_part_has_no_canonical_form():
+    for email in INVALID_ADDRESSES.values():
+        with pytest.raises(email_addresses.InvalidEmail):
+            email_addresses.to_canonical_email(email)
+        assert User.objects.find_by_email(email) is None
 
 
 # ---------------------------------------------------------------------------------------------- members
@@ -63,12 +61,12 @@ def test_invitation_goes_to_exact_address_not_to_lookalike(api, invited, acme):
     assert Membership.objects.filter(company=acme, user__email="cfo@widgets.example").exists()
 
 
-@pytest.mark.parametrize("email", INVALID_ADDRESSES.values(), ids=INVALID_ADDRESSES)
-def test_member_with_invalid_email_address_is_rejected(api, email):
-    answer = api.post("members", {"email": email, "role": "viewer"})
-    assert answer.status_code == 400
-    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [("#/email", "invalid_email")]
-    assert not User.objects.filter(email=email).exists()
+def test_member_with_invalid_email_address_is_rejected(api):
+    for case, email in INVALID_ADDRESSES.items():
+        answer = api.post("members", {"email": email, "role": "viewer"})
+        assert answer.status_code == 400, case
+        assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [("#/email", "invalid_email")], case
+        assert not User.objects.filter(email=email).exists()
 
 
 def test_member_cannot_be_invited_twice_with_another_spelling(api):
@@ -99,11 +97,11 @@ def test_sign_in_accepts_any_spelling_but_no_lookalike():
         assert client.session["_auth_user_id"] == str(user.pk)
 
 
-@pytest.mark.parametrize("email", INVALID_ADDRESSES.values(), ids=INVALID_ADDRESSES)
-def test_sign_in_with_invalid_address_shows_usual_error(email):
-    answer = post_form("/app/sign-in", {"username": email, "password": PASSWORD})
-    assert answer.status_code == 400
-    assert "Incorrect email address or password." in answer.content.decode()
+def test_sign_in_with_invalid_address_shows_usual_error():
+    for case, email in INVALID_ADDRESSES.items():
+        answer = post_form("/app/sign-in", {"username": email, "password": PASSWORD})
+        assert answer.status_code == 400, case
+        assert "Incorrect email address or password." in answer.content.decode(), case
 
 
 def test_sign_in_lockout_is_shared_by_all_spellings():

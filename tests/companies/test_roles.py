@@ -72,18 +72,17 @@ def test_role_has_the_permissions_of_the_table(role):
     assert get_membership_permissions(role=role.value, explicit=None) == role.permissions
 
 
-@pytest.mark.parametrize("name", ROLES_OF_PERMISSION)
-def test_permission_is_read_write_or_administrative(name):
-    permission = Permission(name)
-    does = name.partition(":")[2]
-    assert (permission.is_read, permission.is_write) == (does == "read", does == "write")
-    assert permission.is_admin == (name in ADMINISTRATIVE) == (permission in ADMIN_PERMISSIONS)
+def test_permission_is_read_write_or_administrative():
+    for permission in Permission:
+        does = permission.value.partition(":")[2]
+        assert (permission.is_read, permission.is_write) == (does == "read", does == "write"), permission
+        assert permission.is_admin == (permission.value in ADMINISTRATIVE) == (permission in ADMIN_PERMISSIONS)
 
 
-@pytest.mark.parametrize("name", ROLES_OF_PERMISSION)
-def test_write_permissions_include_their_read_permission(name):
-    resource, _, does = name.partition(":")
-    assert Permission(name).read_permission == (f"{resource}:read" if does == "write" else name)
+def test_write_permissions_include_their_read_permission():
+    for permission in Permission:
+        resource, _, does = permission.value.partition(":")
+        assert permission.read_permission == (f"{resource}:read" if does == "write" else permission.value)
 
 
 # ---------------------------------------------------------------------------------------------- lists of them

@@ -1,4 +1,4 @@
-"""A place for an embedded server."""
+"""Embedded servers, new ones and ones that were started before."""
 
 import contextlib
 import shutil
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.databases.connection import DatabaseUnavailable, EmbeddedDatabase
+from tests.machine import copy_directory
 
 
 @pytest.fixture
@@ -22,6 +23,25 @@ def data_dir() -> Iterator[Path]:
     shutil.rmtree(parent)
 
 
+@pytest.fixture(scope="session")
+def created_data_dir() -> Iterator[Path]:
+    """The data directory of a server that ran once."""
+    parent = Path(tempfile.mkdtemp(dir="/tmp", prefix="pg-"))
+    parent.chmod(0o755)
+    with EmbeddedDatabase(data_dir=parent / "var").run_while_used():
+        pass
+    yield parent / "var"
+    shutil.rmtree(parent)
+
+
 @pytest.fixture
-def embedded(data_dir: Path) -> EmbeddedDatabase:
+def new_embedded(data_dir: Path) -> EmbeddedDatabase:
+    """A server whose first start is yet to come."""
+    return EmbeddedDatabase(data_dir=data_dir)
+
+
+@pytest.fixture
+def embedded(data_dir: Path, created_data_dir: Path) -> EmbeddedDatabase:
+    """A server that was started before."""
+    copy_directory(created_data_dir, data_dir)
     return EmbeddedDatabase(data_dir=data_dir)

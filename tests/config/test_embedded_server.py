@@ -122,11 +122,11 @@ class TestServer:
         }  # fmt: skip
         assert collation == ("C.UTF-8", "UTF8")
 
-    def test_embedded_server_is_created_once_and_reused(self, embedded):
+    def test_embedded_server_is_created_once_and_reused(self, new_embedded):
         made = []
         for _ in range(2):
-            with embedded.run_while_used():
-                made.append((embedded.path / "PG_VERSION").stat().st_ino)
+            with new_embedded.run_while_used():
+                made.append((new_embedded.path / "PG_VERSION").stat().st_ino)
         assert made[0] == made[1]
 
     def test_embedded_server_is_reachable_by_database_url(self, embedded):
@@ -156,17 +156,17 @@ class TestServer:
 
 
 class TestSharing:
-    def test_concurrent_first_starts_create_one_embedded_server(self, embedded):
+    def test_concurrent_first_starts_create_one_embedded_server(self, new_embedded):
         with contextlib.ExitStack() as stack:
-            children = [stack.enter_context(start_process(embedded, HOLD_SCRIPT)) for _ in range(4)]
+            children = [stack.enter_context(start_process(new_embedded, HOLD_SCRIPT)) for _ in range(4)]
             pids = {int(child.stdout.readline()) for child in children}
             assert len(pids) == 1
-            assert [path.name for path in embedded.data_dir.glob("postgres.new-*")] == []
+            assert [path.name for path in new_embedded.data_dir.glob("postgres.new-*")] == []
             for child in children[:3]:
                 end_child(child)
-                assert embedded.is_running()
+                assert new_embedded.is_running()
             end_child(children[3])
-        assert not embedded.is_running()
+        assert not new_embedded.is_running()
 
     def test_second_command_leaves_embedded_server_running_for_the_first(self, embedded):
         with start_process(embedded, HOLD_SCRIPT) as child:
@@ -257,14 +257,14 @@ class TestKills:
             connect_database(embedded).close()
 
     @pytest.mark.parametrize("after", [0.12, 0.25, 0.4, 0.6])
-    def test_interrupted_first_start_is_repaired_by_the_next_start(self, embedded, after):
-        with start_process(embedded, HOLD_SCRIPT) as child:
+    def test_interrupted_first_start_is_repaired_by_the_next_start(self, new_embedded, after):
+        with start_process(new_embedded, HOLD_SCRIPT) as child:
             time.sleep(after)
             child.kill()
             child.wait()
-        with embedded.run_while_used():
-            connect_database(embedded).close()
-            assert list(embedded.data_dir.glob("postgres.new-*")) == []
+        with new_embedded.run_while_used():
+            connect_database(new_embedded).close()
+            assert list(new_embedded.data_dir.glob("postgres.new-*")) == []
 
     def test_concurrent_database_creation_by_killed_start_is_tolerated(self, embedded):
         with embedded.run_while_used():
@@ -293,18 +293,18 @@ class TestRefusals:
             far.start()
         assert "\n" not in str(caught.value)
 
-    def test_directory_with_other_files_is_not_used_for_embedded_server(self, embedded):
-        embedded.path.mkdir(parents=True)
-        (embedded.path / "diary.txt").write_text("dear diary")
+    def test_directory_with_other_files_is_not_used_for_embedded_server(self, new_embedded):
+        new_embedded.path.mkdir(parents=True)
+        (new_embedded.path / "diary.txt").write_text("dear diary")
         with pytest.raises(DatabaseUnavailable, match="not empty and holds no database"):
-            embedded.start()
-        assert (embedded.path / "diary.txt").read_text() == "dear diary"
+            new_embedded.start()
+        assert (new_embedded.path / "diary.txt").read_text() == "dear diary"
 
-    def test_data_of_another_postgres_version_is_rejected(self, embedded):
-        embedded.path.mkdir(parents=True)
-        (embedded.path / "PG_VERSION").write_text("16\n")
+    def test_data_of_another_postgres_version_is_rejected(self, new_embedded):
+        new_embedded.path.mkdir(parents=True)
+        (new_embedded.path / "PG_VERSION").write_text("16\n")
         with pytest.raises(DatabaseUnavailable, match=r"made by PostgreSQL 16 and the embedded one is 18"):
-            embedded.start()
+            new_embedded.start()
 
     def test_embedded_server_start_failure_is_reported_with_reason(self, embedded):
         with embedded.run_while_used():
@@ -342,10 +342,10 @@ class TestRefusals:
         assert (data_dir.parent / "precious").stat().st_uid == 0
 
     @as_root
-    def test_embedded_server_never_runs_as_root(self, embedded):
-        assert find_server_user(cluster=embedded.path).uid != 0
-        with embedded.run_while_used():
-            assert Path(f"/proc/{read_postmaster_pid(embedded)}").stat().st_uid != 0
+    def test_embedded_server_never_runs_as_root(self, new_embedded):
+        assert find_server_user(cluster=new_embedded.path).uid != 0
+        with new_embedded.run_while_used():
+            assert Path(f"/proc/{read_postmaster_pid(new_embedded)}").stat().st_uid != 0
 
-    def test_missing_embedded_cluster_is_not_running(self, embedded):
-        assert not EmbeddedServer(path=embedded.path, account=None).is_running()
+    def test_missing_embedded_cluster_is_not_running(self, new_embedded):
+        assert not EmbeddedServer(path=new_embedded.path, account=None).is_running()

@@ -48,19 +48,18 @@ def check_private(machine: Machine) -> bool:
 
 @pytest.mark.server
 def test_data_directory_is_private_and_open_permissions_are_fixed_at_start(machine):
-    port = find_free_port()
-    with machine.up(port, "--workers", "1"):
-        assert machine.run("shell", "-v", "0", "-c", UPLOAD).returncode == 0
-        assert len(list(machine.home.glob("var/*/a/b/secret.txt"))) == 2
-        assert check_private(machine), list_open_paths(machine.home / "var")
-    machine.embedded.stop()
-    assert stat.S_IMODE(machine.home.stat().st_mode) == 0o755, "what is above is not ours"
     var = machine.home / "var"
-    for each in [var, *var.glob("files/**/*"), *var.glob("assets/**/*"), *var.glob("*-key*"), var / "files"]:
+    (var / "files" / "a").mkdir(parents=True)
+    (var / "files" / "a" / "old.txt").write_text("1")
+    for each in [var, *var.glob("files/**/*"), *var.glob("*-key*"), var / "files"]:
         each.chmod(0o755 if each.is_dir() else 0o644)
-    with machine.up(port, "--workers", "1"):
+    with machine.up(find_free_port(), "--workers", "1"):
         assert check_private(machine), list_open_paths(var)
-    assert (var / "files/a/b/secret.txt").read_text() == "1"
+        assert machine.run("shell", "-v", "0", "-c", UPLOAD).returncode == 0
+        assert len(list(var.glob("*/a/b/secret.txt"))) == 2
+        assert check_private(machine), list_open_paths(var)
+    assert (var / "files/a/old.txt").read_text() == "1"
+    assert stat.S_IMODE(machine.home.stat().st_mode) == 0o755, "what is above is not ours"
 
 
 def test_shared_directory_stays_open_but_service_files_become_private(tmp_path):
@@ -135,12 +134,12 @@ def test_other_database_role_is_rejected(embedded):
 
 
 @as_root
-def test_data_owner_and_root_share_one_embedded_server(embedded):
+def test_data_owner_and_root_share_one_embedded_server(new_embedded):
     owner = pwd.getpwnam("nobody")
-    embedded.data_dir.mkdir()
-    os.chown(embedded.data_dir, owner.pw_uid, owner.pw_gid)
-    with embedded.run_while_used():
-        assert [query_as_user(embedded, uid=uid).stdout for uid in (owner.pw_uid, None)] == ["let in\n", "let in\n"]
+    new_embedded.data_dir.mkdir()
+    os.chown(new_embedded.data_dir, owner.pw_uid, owner.pw_gid)
+    with new_embedded.run_while_used():
+        assert [query_as_user(new_embedded, uid=uid).stdout for uid in (owner.pw_uid, None)] == ["let in\n", "let in\n"]
 
 
 def test_open_database_access_is_closed_at_next_start(embedded):

@@ -19,11 +19,10 @@ import pytest
 import requests
 
 from config.monitoring.logging import hide_secrets
-from tests.machine import Machine, create_prepared_machine, find_free_port, get_status, wait_until
+from tests.machine import PASSWORD, Machine, create_prepared_machine, find_free_port, get_status, wait_until
 
 pytestmark = pytest.mark.server
 
-PASSWORD = "correct horse battery"
 REDIRECT = "http://127.0.0.1:7/callback"  # nobody listens there
 
 
@@ -42,13 +41,8 @@ class LoggedSession:
     def site(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def found(self) -> None:
-        """A company, its owner, a key and an app."""
-        self.company = self.machine.run(
-            "create_company", "--name", "Acme", "--currency", "EUR", "--owner", "alice@acme.example",
-            "--password", PASSWORD,
-        ).stdout.strip()  # fmt: skip
-        self.key = self.machine.run("create_api_key", "--company", self.company).stdout.strip()
+    def __post_init__(self) -> None:
+        self.company, self.key = self.machine.companies["Acme"]
         self.secret |= {"password": PASSWORD, "key": self.key[40:]}
 
     def call(self, method: str, path: str, **more: Any) -> requests.Response:
@@ -155,7 +149,6 @@ def run_logged_session(**settings: str) -> ServerLog:
         machine.settings |= {"EMAIL_URL": "smtp://127.0.0.1:1"} | settings
         drive = LoggedSession(machine=machine, port=find_free_port())
         with machine.up(drive.port, "--workers", "1") as process:
-            drive.found()
             answers = [drive.sign_in("hunter2 hunter2"), drive.sign_in(PASSWORD)]
             drive.secret["wrong password"] = "hunter2 hunter2"
             assert [answer.status_code for answer in answers] == [400, 303], answers

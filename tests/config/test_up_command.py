@@ -4,20 +4,19 @@ import http.client
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
-import sys
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 
 import pytest
 
+from config import startup
 from config.monitoring.logging import SecretFilter
 from tests.machine import (
-    ROOT,
     Machine,
     create_machine,
     create_prepared_machine,
@@ -92,10 +91,28 @@ def test_up_prints_address_with_the_given_port(started):
         stop_process(process, signal.SIGTERM)
 
 
-def test_second_up_shares_the_database_and_the_last_one_stops_it(machine):
+def read_greeting(process: subprocess.Popen) -> list[str]:
+    """What ``up`` prints once it answers."""
+    lines = []
+    while not lines or not lines[-1].startswith("Press Ctrl-C"):
+        lines.append(process.stdout.readline())
+        assert lines[-1], "it ended before it answered"
+    return lines
+
+
+def test_two_first_ups_share_one_database_and_create_one_demo_company(machine):
+    """The last one stops the database; only who created the company prints its key."""
     ports = find_free_port(), find_free_port()
-    with machine.starting(ports[0]) as first, machine.starting(ports[1]) as second:
-        assert [machine.run("wait_ready", "--timeout", "300", PORT=port).returncode for port in ports] == [0, 0]
+    with machine.starting(ports[0], demo=True) as first, machine.starting(ports[1], demo=True) as second:
+        texts = "".join(read_greeting(first) + read_greeting(second))
+        assert machine.run("wait_ready", "--timeout", "300", PORT=ports[0]).returncode == 0
+        (key,) = re.findall(r"API key +(\S+)", texts)
+        for port in ports:
+            query = urllib.request.Request(
+                f"http://127.0.0.1:{port}/companies", headers={"Authorization": f"Bearer {key}"}
+            )
+            with urllib.request.urlopen(query, timeout=180) as answer:
+                assert len(json.load(answer)) == 1
         stop_process(first)
         assert get_status(ports[1], "/readyz") == 200
         stop_process(second, signal.SIGTERM)
@@ -132,16 +149,17 @@ def test_up_reports_port_in_use_with_one_line(machine):
     assert "Address already in use" in result.stderr
 
 
-def test_single_command_starts_and_stops_the_database(machine):
-    assert machine.run("migrate", "--plan").returncode == 0
-    assert (machine.embedded.path / "PG_VERSION").exists()
-    assert not machine.embedded.is_running()
-
-
-@pytest.mark.parametrize("words", [["help"], ["--version"], ["check"], ["wait_ready", "--timeout", "0.1"]])
+@pytest.mark.parametrize("words", [["check"], ["wait_ready", "--timeout", "0.1"]])
 def test_command_without_database_need_starts_none(machine, words):
     machine.run(*words, PORT=find_free_port())
     assert not machine.embedded.path.exists()
+
+
+@pytest.mark.parametrize("words", [["help"], ["--version"], ["migrate", "--help"], ["check", "--deploy"], ["up"]])
+def test_database_is_provided_only_for_commands_that_need_it(monkeypatch, words):
+    monkeypatch.setattr(startup, "use_database", lambda: pytest.fail("it would be started"))
+    with startup.use_database_for(words):
+        pass
 
 
 @pytest.mark.parametrize(
@@ -180,22 +198,3 @@ def test_web_server_log_contains_no_secrets(message, kept):
     SecretFilter().filter(record)
     assert record.getMessage().startswith(kept)
     assert "hunter2" not in record.getMessage()
-
-
-def test_first_up_creates_demo_company_and_prints_credentials(machine):
-    port = find_free_port()
-    environment = machine.environment(PORT=port)
-    with subprocess.Popen(
-        [sys.executable, "manage.py", "up"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            lines = [process.stdout.readline() for _ in range(8)]
-            key = next(line.split()[-1] for line in lines if "API key" in line)
-            request = urllib.request.Request(
-                f"http://127.0.0.1:{port}/companies", headers={"Authorization": f"Bearer {key}"}
-            )
-            with urllib.request.urlopen(request, timeout=180) as answer:
-                assert json.load(answer)
-            stop_process(process)
-        finally:
-            process.kill()

@@ -54,9 +54,7 @@ class RawConnection:
 def wire() -> Iterator[RawConnection]:
     port = find_free_port()
     with create_prepared_machine() as machine, machine.up(port, "--workers", "1") as process:
-        made = machine.run("create_company", "--name", "Acme", "--currency", "EUR", "--owner", "o@example.com")
-        company = made.stdout.strip()
-        key = machine.run("create_api_key", "--company", company).stdout.strip()
+        company, key = machine.companies["Acme"]
         yield RawConnection(port, key, company, process.pid)
 
 
@@ -90,7 +88,7 @@ PART = b'--end\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\
         ("accounts", "application/json", b'{"type": "bank", "name": "Bank"}'),
         ("files", MULTIPART, PART),
         ("files", MULTIPART, PART + b"\r\n" + b"2026-01-01,1000\r\n" * 8192),
-        ("/app/sign-in", "application/x-www-form-urlencoded", b"username=o@example.com&password=x"),
+        ("/app/sign-in", "application/x-www-form-urlencoded", b"username=alice@acme.example&password=x"),
         ("/app/sign-in", MULTIPART, PART),
         ("/auth/oauth2/token", "application/x-www-form-urlencoded", b"grant_type=authorization_code&code=1000"),
     ],

@@ -31,19 +31,6 @@ def served() -> Iterator[tuple[Machine, int]]:
 
 
 @pytest.fixture
-def any_key(served) -> Callable[[], str]:
-    """Makes a key such as the first start prints: of a company that is there already."""
-    machine, _ = served
-
-    def make() -> str:
-        words = ("--name", "Demo", "--currency", "EUR", "--owner", "demo@example.com")
-        company = machine.run("create_company", *words).stdout.strip()
-        return machine.run("create_api_key", "--company", company).stdout.strip()
-
-    return make
-
-
-@pytest.fixture
 def reader(served, tmp_path) -> PageReader:
     machine, port = served
     environment = build_environment(**machine.environment(PORT=port, HOME=tmp_path))
@@ -79,13 +66,13 @@ def test_docs_code_blocks_have_known_language_and_remark(page):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if list_commands(page)], ids=get_page_name)
-def test_docs_commands_run_and_print_documented_output(reader, any_key, page, request):
+def test_docs_commands_run_and_print_documented_output(reader, served, page, request):
     if any(block.language in PROGRAMS for block in parse_blocks(page)):
         request.getfixturevalue("node_modules")
         reader.visit = build_visitor(reader)
     reader.given = {
         "CALLBACK": lambda known, printed: f"'{reader.visit(printed.strip())}'",
-        "KEY": lambda *_: any_key(),
+        "KEY": lambda *_: served[0].companies["Acme"][1],  # as the first start prints one
     }
     assert reader.follow(page) == len(list_commands(page))
 

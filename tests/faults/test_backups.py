@@ -35,7 +35,7 @@ def test_restored_backup_equals_the_original():
     with create_prepared_machine() as machine:
         service = Service(machine)
         service.start()
-        service.found_company()
+        service.use_company("Acme")
         caller, account = service.caller(), service.account("Main")
         row = {"accountId": account, "date": "2025-02-03", "amountValue": "12.34"}
         assert caller.ask("POST", service.path("transactions/import"), {"transactions": [row] * 500}).fine

@@ -8,7 +8,7 @@ import pytest
 from tests.faults.activities import Imports
 from tests.faults.disks import Disk, make_read_only, mount_small_disk
 from tests.faults.service import Service
-from tests.machine import create_machine, find_free_port, get_status
+from tests.machine import copy_prepared_data, create_machine, find_free_port, get_status
 
 pytestmark = pytest.mark.server
 
@@ -25,11 +25,12 @@ UPLOAD = (
 def crammed() -> Iterator[tuple[Service, Disk]]:
     """A running service on a small disk of its own."""
     with create_machine() as machine, mount_small_disk(machine.home / "var", megabytes=MEGABYTES) as disk:
+        copy_prepared_data(machine)
         machine.settings["RATE_LIMIT"] = 10_000_000
         service = Service(machine)
         try:
             service.start()
-            service.found_company()
+            service.use_company("Acme")
             yield service, disk
         finally:
             disk.free()

@@ -40,7 +40,7 @@ RECORD_DONE = """
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def many(service: Service) -> list[str]:
     service.printed(CREATE_COMPANIES, str(COMPANIES))
     service.rows(RECORD_DONE)

@@ -70,7 +70,6 @@ def list_entity_ids(service: Service) -> set[str]:
 
 
 def test_webhook_worker_runs_with_server_and_is_replaced_if_killed(service: Service, receiver: Receiver):
-    service.found_company()
     create_endpoint(service, receiver, "/up")
     assert wait_until(lambda: len(list_worker_pids(service)) == 1, seconds=RECOVERY_SECONDS)
     (first,) = list_worker_pids(service)
@@ -158,7 +157,7 @@ def list_received_ids(receiver: Receiver, path: str) -> list[str]:
 def test_webhook_worker_kills_lose_no_event_and_keep_order(
     service: Service, receiver: Receiver, record_property: Callable[[str, object], None]
 ):
-    service.found_company()
+    service.use_company("Globex")
     receiver.answers = failing = OccasionalFailure()
     paths = [f"/{number}" for number in range(ENDPOINTS)]
     for path in paths:

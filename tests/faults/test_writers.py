@@ -25,7 +25,7 @@ def has_enough_writes(shared: SharedState) -> bool:
 @pytest.fixture(scope="module")
 def written(service: Service) -> SharedState:
     """What eight writers left behind."""
-    service.found_company()
+    service.use_company("Globex")
     shared = create_shared_state(service)
     end, latest = time.monotonic() + SECONDS, time.monotonic() + 15 * SECONDS
 

@@ -95,6 +95,22 @@ def savings(books):
 
 
 @pytest.fixture
+def hosting(books):
+    return books.category("hosting")
+
+
+@pytest.fixture
+def office(books):
+    return books.category("officeAndAdmin")
+
+
+@pytest.fixture
+def editor(owner):
+    """Alice's browser, where what matters is that she may write."""
+    return owner
+
+
+@pytest.fixture
 def rates(monkeypatch):
     """Sets the rates that are known: by default one euro is 1.25 dollars and 160 yen."""
 

@@ -23,14 +23,14 @@ from tests.oauth.conftest import (
     move_clock_ahead,
     parse_redirect,
 )
+from tests.rollback import undo_changes
 
 pytestmark = pytest.mark.django_db
 BASE = "http://127.0.0.1:8000"
 
 
-@pytest.mark.parametrize(
-    ("label", "changes"),
-    [
+def test_a1_a2_unknown_client_or_redirect_uri_shows_error_page(flow, alice):
+    for label, changes in [
         ("A1 unknown client", {"client_id": "nobody"}),
         ("A1 no client", {"client_id": None}),
         ("A1 unregistered address", {"redirect_uri": "https://evil.example/callback"}),
@@ -45,21 +45,19 @@ BASE = "http://127.0.0.1:8000"
         ("A2 http for https", {"redirect_uri": "http://app.example/callback"}),
         ("A2 dot segments", {"redirect_uri": "https://app.example/x/../callback"}),
         ("A2 backslash", {"redirect_uri": "https://app.example\\@evil.example/callback"}),
-    ],
-)
-@pytest.mark.parametrize("anonymous", [True, False])
-def test_a1_a2_unknown_client_or_redirect_uri_shows_error_page(label, changes, anonymous, flow, alice):
-    if not anonymous:
-        flow.sign_in(alice)
-    answer = flow.ask(**changes)
-    assert answer.status_code == 400, label
-    assert "Location" not in answer
-    assert answer["Content-Type"].startswith("text/html")
+    ]:
+        for anonymous in [True, False]:
+            with undo_changes():
+                if not anonymous:
+                    flow.sign_in(alice)
+                answer = flow.ask(**changes)
+                assert answer.status_code == 400, label
+                assert "Location" not in answer, (label, anonymous)
+                assert answer["Content-Type"].startswith("text/html"), (label, anonymous)
 
 
-@pytest.mark.parametrize(
-    ("registered_uri", "requested_uri", "is_allowed"),
-    [
+def test_a2_only_loopback_redirect_uri_allows_any_port():
+    for registered_uri, requested_uri, is_allowed in [
         ("http://127.0.0.1/cb", "http://127.0.0.1:53211/cb", True),
         ("http://127.0.0.1:8000/cb", "http://127.0.0.1:9/cb", True),
         ("http://127.0.0.1:8000/cb", "http://127.0.0.1/cb", True),
@@ -76,10 +74,8 @@ def test_a1_a2_unknown_client_or_redirect_uri_shows_error_page(label, changes, a
         ("http://127.0.0.1/cb", "http://127.0.0.1:0/cb", False),
         ("com.example.app:/cb", "com.example.app:/cb", True),
         ("com.example.app:/cb", "com.example.app:/cb2", False),
-    ],
-)
-def test_a2_only_loopback_redirect_uri_allows_any_port(registered_uri, requested_uri, is_allowed):
-    assert redirects.is_redirect_allowed(requested_uri, [registered_uri]) is is_allowed
+    ]:
+        assert redirects.is_redirect_allowed(requested_uri, [registered_uri]) is is_allowed
 
 
 REFUSALS = [
@@ -112,25 +108,25 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize(("label", "changes", "error"), REFUSALS, ids=[row[0] for row in REFUSALS])
-def test_a3_to_a12_invalid_request_redirects_error_to_app_without_consent(label, changes, error, signed_in):
-    answer = signed_in.ask(**changes)
-    assert answer.status_code == 302
-    assert answer["Location"].startswith(f"{REDIRECT}?")
-    values = parse_redirect(answer)
-    assert values["error"] == error
-    assert values["state"] == "some state"
-    assert values["iss"] == ISSUER  # A9
-    assert set(values) == {"error", "error_description", "state", "iss"}
+def test_a3_to_a12_invalid_request_redirects_error_to_app_without_consent(signed_in):
+    for label, changes, error in REFUSALS:
+        answer = signed_in.ask(**changes)
+        assert answer.status_code == 302, label
+        assert answer["Location"].startswith(f"{REDIRECT}?"), label
+        values = parse_redirect(answer)
+        assert values["error"] == error, label
+        assert values["state"] == "some state", label
+        assert values["iss"] == ISSUER, label  # A9
+        assert set(values) == {"error", "error_description", "state", "iss"}, label
 
 
-@pytest.mark.parametrize(("label", "changes", "error"), REFUSALS, ids=[row[0] for row in REFUSALS])
-def test_a14_invalid_request_redirects_to_sign_in_first(label, changes, error, flow):
-    answer = flow.ask(**changes)
-    if "none" in changes.get("prompt", ""):
-        assert answer["Location"].startswith(REDIRECT)
-    else:
-        assert answer["Location"].startswith("/app/sign-in?next=%2Fauth%2Foauth2%2Fauthorize")
+def test_a14_invalid_request_redirects_to_sign_in_first(flow):
+    for label, changes, _error in REFUSALS:
+        answer = flow.ask(**changes)
+        if "none" in changes.get("prompt", ""):
+            assert answer["Location"].startswith(REDIRECT), label
+        else:
+            assert answer["Location"].startswith("/app/sign-in?next=%2Fauth%2Foauth2%2Fauthorize"), label
 
 
 def test_a7_scope_not_allowed_for_app_is_invalid(signed_in):
@@ -140,10 +136,11 @@ def test_a7_scope_not_allowed_for_app_is_invalid(signed_in):
     assert signed_in.ask(scope="svc:read").status_code == 200
 
 
-@pytest.mark.parametrize("state", ["a b", "a&b=c", "ünï→", "100%", "+", "x" * 500, '"<script>', "a/b?c#d"])
-def test_a8_state_is_returned_unchanged(state, signed_in, acme):
-    answer = signed_in.decide(acme, state=state)
-    assert parse_redirect(answer)["state"] == state
+def test_a8_state_is_returned_unchanged(signed_in, acme):
+    for state in ["a b", "a&b=c", "ünï→", "100%", "+", "x" * 500, '"<script>', "a/b?c#d"]:
+        with undo_changes():
+            answer = signed_in.decide(acme, state=state)
+            assert parse_redirect(answer)["state"] == state
 
 
 def test_a8_missing_state_is_not_returned(signed_in, acme):
@@ -162,14 +159,22 @@ def test_a9_issuer_is_on_every_response_and_matches_metadata(signed_in, acme, cl
         assert parse_redirect(answer)["iss"] == issuer == "http://127.0.0.1:8000/auth"
 
 
-@pytest.mark.parametrize(
-    "name", ["client_id", "redirect_uri", "scope", "state", "response_type", "code_challenge", "nonce", "prompt", "xyz"]
-)
-def test_a10_repeated_parameter_shows_error_page(name, signed_in):
+def test_a10_repeated_parameter_shows_error_page(signed_in):
     url = signed_in.url(nonce="n", prompt="consent", xyz="1")
-    answer = signed_in.browser.get(f"{url}&{name}=again")
-    assert answer.status_code == 400
-    assert "Location" not in answer
+    for name in [
+        "client_id",
+        "redirect_uri",
+        "scope",
+        "state",
+        "response_type",
+        "code_challenge",
+        "nonce",
+        "prompt",
+        "xyz",
+    ]:
+        answer = signed_in.browser.get(f"{url}&{name}=again")
+        assert answer.status_code == 400, name
+        assert "Location" not in answer, name
 
 
 def test_a11_unknown_parameters_are_ignored(signed_in):
@@ -179,9 +184,9 @@ def test_a11_unknown_parameters_are_ignored(signed_in):
     )
 
 
-@pytest.mark.parametrize("tail", ["%zz", "%", "x=%f", "x=%00", "x=%ff%fe", "x=%ed%a0%80", "x=ü"])
-def test_a13_undecodable_request_returns_400(tail, signed_in):
-    assert signed_in.browser.get(f"{signed_in.url()}&{tail}").status_code == 400
+def test_a13_undecodable_request_returns_400(signed_in):
+    for tail in ["%zz", "%", "x=%f", "x=%00", "x=%ff%fe", "x=%ed%a0%80", "x=ü"]:
+        assert signed_in.browser.get(f"{signed_in.url()}&{tail}").status_code == 400
 
 
 def test_a15_posted_request_is_redirected_with_303(flow, alice):
@@ -246,28 +251,26 @@ def test_a17_consent_page_shown_to_other_user_is_rejected(signed_in, acme, bob):
     assert signed_in.browser.post(signed_in.url(), form).status_code == 403
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_a18_decision_accepts_only_company_and_decision(signed_in, acme):
+    for body in [
         {"scope": "svc:read svc:write offline_access"},
         {"redirect_uri": "https://evil.example/"},
         {"client_id": "other"},
         {"code_challenge": "x" * 43, "code_challenge_method": "plain"},
         {"nonce": "forged", "state": "forged", "resource": "https://evil.example"},
         {"approval_prompt": "auto", "skip_authorization": "true"},
-    ],
-)
-def test_a18_decision_accepts_only_company_and_decision(body, signed_in, acme):
-    answer = signed_in.decide(acme, scope="svc:read", nonce="mine", body=body)
-    assert answer["Location"].startswith(f"{REDIRECT}?code=")
-    assert parse_redirect(answer)["state"] == "some state"
-    assert get_latest_consent().scopes == ["svc:read"]
-    code = AuthorizationCode.objects.get()
-    assert (code.nonce, code.redirect_uri, code.code_challenge) == (
-        "mine",
-        REDIRECT,
-        compute_s256_challenge(signed_in.verifier),
-    )
+    ]:
+        with undo_changes():
+            answer = signed_in.decide(acme, scope="svc:read", nonce="mine", body=body)
+            assert answer["Location"].startswith(f"{REDIRECT}?code="), body
+            assert parse_redirect(answer)["state"] == "some state", body
+            assert get_latest_consent().scopes == ["svc:read"], body
+            code = AuthorizationCode.objects.get()
+            assert (code.nonce, code.redirect_uri, code.code_challenge) == (
+                "mine",
+                REDIRECT,
+                compute_s256_challenge(signed_in.verifier),
+            ), body
 
 
 @pytest.mark.parametrize("chosen", ["foreign", "unknown", "malformed", "none"])

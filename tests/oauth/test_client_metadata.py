@@ -104,14 +104,17 @@ def test_app_with_invalid_metadata_is_rejected(change, described, web, allowed):
     assert not Application.objects.filter(client_id=METADATA_URL).exists()
 
 
-@pytest.mark.parametrize(
-    "client_id", ["https://other.example/app.json", "http://apps.example/app.json", "https://apps.example.evil.example/a.json",
-                  "https://apps.example@evil.example/a.json", "https://apps.example/../a.json#x"],
-)  # fmt: skip
-def test_metadata_of_disallowed_host_is_not_fetched(client_id, described, web, allowed):
-    described.application.client_id = client_id
-    assert described.ask().status_code == 400
-    assert web[1] == []
+def test_metadata_of_disallowed_host_is_not_fetched(described, web, allowed):
+    for client_id in [
+        "https://other.example/app.json",
+        "http://apps.example/app.json",
+        "https://apps.example.evil.example/a.json",
+        "https://apps.example@evil.example/a.json",
+        "https://apps.example/../a.json#x",
+    ]:
+        described.application.client_id = client_id
+        assert described.ask().status_code == 400, client_id
+        assert web[1] == [], client_id
 
 
 def test_redirect_uri_missing_in_metadata_is_rejected(described, web, allowed):

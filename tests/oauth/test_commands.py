@@ -37,18 +37,15 @@ def test_register_app_creates_confidential_app():
     assert application.allowed_scopes == ["svc:read", "openid"]
 
 
-@pytest.mark.parametrize(
-    "args",
-    [
+def test_register_app_prints_errors_on_one_line():
+    for args in [
         ["--name", "A", "--redirect-uri", "http://a.example/cb"],
         ["--name", "A", "--redirect-uri", "https://a.example/cb", "--scopes", "nonsense"],
         ["--name", "A", "--redirect-uri", "https://a.example,b.example/cb"],
         ["--name", "A", "--redirect-uri", "https://a.example:0/cb"],
         ["--name", "", "--redirect-uri", "https://a.example/cb"],
-    ],
-)
-def test_register_app_prints_errors_on_one_line(args):
-    with pytest.raises(CommandError) as error:
-        run_register_app(*args)
-    assert "\n" not in str(error.value)
-    assert not Application.objects.exists()
+    ]:
+        with pytest.raises(CommandError) as error:
+            run_register_app(*args)
+        assert "\n" not in str(error.value), args
+        assert not Application.objects.exists(), args

@@ -12,27 +12,27 @@ SERVER = [
 ]
 
 
-@pytest.mark.parametrize("path", SERVER)
-def test_server_metadata_is_published_at_all_four_addresses(path, client):
-    answer = client.get(path, headers={"Host": "localhost"})
-    assert answer["Content-Type"] == "application/json"
-    assert answer["Access-Control-Allow-Origin"] == "*"
-    body = answer.json()
-    assert body["issuer"] == f"{BASE}/auth"  # from the settings, never from the Host header
-    for name in ("authorization", "token", "userinfo", "revocation"):
-        assert body[f"{name}_endpoint"].startswith(f"{BASE}/auth/oauth2/")
-    assert body["jwks_uri"] == f"{BASE}/auth/oauth2/jwks"
-    assert body["response_types_supported"] == ["code"]
-    assert body["grant_types_supported"] == ["authorization_code", "refresh_token"]
-    assert body["code_challenge_methods_supported"] == ["S256"]
-    assert body["id_token_signing_alg_values_supported"] == ["RS256"]
-    assert "none" in body["token_endpoint_auth_methods_supported"]
-    assert body["authorization_response_iss_parameter_supported"] is True
-    assert body["request_uri_parameter_supported"] is False
-    assert body["request_parameter_supported"] is False
-    assert "registration_endpoint" not in body
-    assert "introspection_endpoint" not in body
-    assert "end_session_endpoint" not in body
+def test_server_metadata_is_published_at_all_four_addresses(client):
+    for path in SERVER:
+        answer = client.get(path, headers={"Host": "localhost"})
+        assert answer["Content-Type"] == "application/json", path
+        assert answer["Access-Control-Allow-Origin"] == "*", path
+        body = answer.json()
+        assert body["issuer"] == f"{BASE}/auth", path  # from the settings, never from the Host header
+        for name in ("authorization", "token", "userinfo", "revocation"):
+            assert body[f"{name}_endpoint"].startswith(f"{BASE}/auth/oauth2/"), path
+        assert body["jwks_uri"] == f"{BASE}/auth/oauth2/jwks", path
+        assert body["response_types_supported"] == ["code"], path
+        assert body["grant_types_supported"] == ["authorization_code", "refresh_token"], path
+        assert body["code_challenge_methods_supported"] == ["S256"], path
+        assert body["id_token_signing_alg_values_supported"] == ["RS256"], path
+        assert "none" in body["token_endpoint_auth_methods_supported"], path
+        assert body["authorization_response_iss_parameter_supported"] is True, path
+        assert body["request_uri_parameter_supported"] is False, path
+        assert body["request_parameter_supported"] is False, path
+        assert "registration_endpoint" not in body, path
+        assert "introspection_endpoint" not in body, path
+        assert "end_session_endpoint" not in body, path
 
 
 def test_resource_metadata_names_authorization_server(client):

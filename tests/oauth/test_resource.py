@@ -18,6 +18,7 @@ from oauth import consents
 from oauth.models import ConsentGrant
 from oauth.protocol import scopes, tokens
 from tests.oauth.conftest import USERINFO, get_latest_consent, move_clock_ahead
+from tests.rollback import undo_changes
 from tests.sql_trace import record_statements
 
 pytestmark = pytest.mark.django_db
@@ -42,11 +43,11 @@ def test_r1_challenge_without_credential_names_no_error(client, acme):
         assert "error" not in challenge
 
 
-@pytest.mark.parametrize("token", ["nonsense", "a.b.c", "svc_nonsense", "svcrt_x", "ey", "..", "a" * 5000, "ü"])
-def test_r2_malformed_token_returns_invalid_token(token, client, acme):
-    answer = client.get("/companies", headers=build_bearer_header(token.encode().decode("latin-1")))
-    assert answer.status_code == 401
-    assert 'error="invalid_token"' in answer["WWW-Authenticate"]
+def test_r2_malformed_token_returns_invalid_token(client, acme):
+    for token in ["nonsense", "a.b.c", "svc_nonsense", "svcrt_x", "ey", "..", "a" * 5000, "ü"]:
+        answer = client.get("/companies", headers=build_bearer_header(token.encode().decode("latin-1")))
+        assert answer.status_code == 401, token
+        assert 'error="invalid_token"' in answer["WWW-Authenticate"], token
 
 
 def test_r2_bearer_scheme_is_case_insensitive(signed_in, granted):
@@ -54,11 +55,11 @@ def test_r2_bearer_scheme_is_case_insensitive(signed_in, granted):
     assert signed_in.app.get("/companies", headers=headers).status_code == 200
 
 
-@pytest.mark.parametrize("header", ["Basic abc", "Bearer", "Bearer ", "Token x", ""])
-def test_r13_invalid_authorization_header_never_falls_back_to_cookie(header, browser_of, alice, acme):
+def test_r13_invalid_authorization_header_never_falls_back_to_cookie(browser_of, alice, acme):
     browser = browser_of(alice, acme)
-    assert browser.get("/companies").status_code == 200
-    assert browser.get("/companies", authorization=header).status_code == 401
+    for header in ["Basic abc", "Bearer", "Bearer ", "Token x", ""]:
+        assert browser.get("/companies").status_code == 200, header
+        assert browser.get("/companies", authorization=header).status_code == 401
 
 
 def test_r13_revoked_token_never_falls_back_to_cookie(browser_of, alice, acme, signed_in, granted):
@@ -118,14 +119,14 @@ DUPLICATE_CREDENTIALS = {
 }
 
 
-@pytest.mark.parametrize("send", DUPLICATE_CREDENTIALS.values(), ids=DUPLICATE_CREDENTIALS)
-@pytest.mark.parametrize("path", ["/companies", "/companies/nowhere/accounts/nothing", USERINFO])
-def test_r5_token_sent_twice_is_an_invalid_request(send, path, signed_in, granted):
-    answer = send(signed_in, granted["access_token"], path)
-    assert answer.status_code == 400
-    assert answer["Content-Type"] == "application/problem+json"
-    assert answer.json()["code"] == "invalid_request"
-    assert 'error="invalid_request"' in answer["WWW-Authenticate"]  # RFC 6750, 3.1
+def test_r5_token_sent_twice_is_an_invalid_request(signed_in, granted):
+    for case, send in DUPLICATE_CREDENTIALS.items():
+        for path in ["/companies", "/companies/nowhere/accounts/nothing", USERINFO]:
+            answer = send(signed_in, granted["access_token"], path)
+            assert answer.status_code == 400, (case, path)
+            assert answer["Content-Type"] == "application/problem+json", (case, path)
+            assert answer.json()["code"] == "invalid_request", (case, path)
+            assert 'error="invalid_request"' in answer["WWW-Authenticate"], (send, path)  # RFC 6750, 3.1
 
 
 def test_r5_api_key_sent_twice_is_an_invalid_request(api, client):
@@ -228,16 +229,14 @@ FORGERIES = {
 }
 
 
-@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
-def test_r6_forged_or_foreign_token_returns_401(forge, signed_in, granted):
-    assert signed_in.call(granted["access_token"]).status_code == 200
-    try:
-        forged = forge(granted["access_token"])
-    except Exception as error:  # noqa: BLE001
-        pytest.skip(f"the library will not even make one: {error}")
-    assert signed_in.call(forged).status_code == 401
-    assert signed_in.call(forged, USERINFO).status_code == 401
-    assert signed_in.revoke(forged).status_code == 200
+def test_r6_forged_or_foreign_token_returns_401(signed_in, granted):
+    for case, forge in FORGERIES.items():
+        with undo_changes():
+            assert signed_in.call(granted["access_token"]).status_code == 200, case
+            forged = forge(granted["access_token"])
+            assert signed_in.call(forged).status_code == 401, case
+            assert signed_in.call(forged, USERINFO).status_code == 401, case
+            assert signed_in.revoke(forged).status_code == 200, case
 
 
 @pytest.mark.parametrize("kind", ["id_token", "refresh_token", "code"])
@@ -293,12 +292,13 @@ ENDINGS = {
 }
 
 
-@pytest.mark.parametrize("end", ENDINGS.values(), ids=ENDINGS)
-def test_r7_r8_ended_consent_returns_401_on_next_request(end, signed_in, granted, acme, alice):
-    assert signed_in.call(granted["access_token"]).status_code == 200
-    end(signed_in, acme, alice)
-    assert signed_in.call(granted["access_token"]).status_code == 401
-    assert signed_in.call(granted["access_token"], USERINFO).status_code == 401
+def test_r7_r8_ended_consent_returns_401_on_next_request(signed_in, granted, acme, alice):
+    for case, end in ENDINGS.items():
+        with undo_changes():
+            assert signed_in.call(granted["access_token"]).status_code == 200, case
+            end(signed_in, acme, alice)
+            assert signed_in.call(granted["access_token"]).status_code == 401, case
+            assert signed_in.call(granted["access_token"], USERINFO).status_code == 401, case
 
 
 def list_token_permissions(flow, token):

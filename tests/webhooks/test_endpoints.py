@@ -11,6 +11,7 @@ from django.db import connection
 from companies.models import AuditEntry, Company
 from companies.models.events import EVENT_ACTIONS, EVENT_TYPES
 from tests.machine import ROOT
+from tests.rollback import undo_changes
 from webhooks.models import WebhookEndpoint
 
 pytestmark = pytest.mark.django_db
@@ -148,15 +149,14 @@ REJECTED_URLS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("url", "code"), REJECTED_URLS, ids=[f"{code} {str(url)[:40]!r}" for url, code in REJECTED_URLS]
-)
-def test_invalid_or_private_url_is_rejected(api, url, code):
-    answer = create_endpoint(api, url=url)
-    assert (answer.status_code, list_error_codes(answer)) == (400, [("#/url", code)])
-    made = create_endpoint(api).json()
-    assert list_error_codes(api.put(f"webhook_endpoints/{made['id']}", {"url": url})) == [("#/url", code)]
-    assert [row["url"] for row in api.get("webhook_endpoints").json()] == [URL]
+def test_invalid_or_private_url_is_rejected(api):
+    for url, code in REJECTED_URLS:
+        with undo_changes():
+            answer = create_endpoint(api, url=url)
+            assert (answer.status_code, list_error_codes(answer)) == (400, [("#/url", code)]), url
+            made = create_endpoint(api).json()
+            assert list_error_codes(api.put(f"webhook_endpoints/{made['id']}", {"url": url})) == [("#/url", code)]
+            assert [row["url"] for row in api.get("webhook_endpoints").json()] == [URL], url
 
 
 @pytest.mark.parametrize("url", ["https://1.1.1.1/", "https://[2606:4700::1111]:8443/x?y=z", "https://a.example./"])
@@ -164,9 +164,8 @@ def test_public_url_is_accepted_without_dns_lookup(api, url):
     assert create_endpoint(api, url=url).json()["url"] == url
 
 
-@pytest.mark.parametrize(
-    ("types", "pointer", "code"),
-    [
+def test_invalid_event_types_are_rejected(api):
+    for types, pointer, code in [
         ([], "#/types", "must_not_be_empty"),
         (["nonsense"], "#/types/0", "invalid_event_type"),
         (["transaction.created", "a.b.c"], "#/types/1", "invalid_event_type"),
@@ -177,11 +176,9 @@ def test_public_url_is_accepted_without_dns_lookup(api, url):
         (["transaction.created"] * 151, "#/types", "too_long"),
         ("transaction.created", "#/types", "invalid_value"),
         ([7], "#/types/0", "invalid_value"),
-    ],
-)
-def test_invalid_event_types_are_rejected(api, types, pointer, code):
-    answer = create_endpoint(api, types=types)
-    assert (answer.status_code, list_error_codes(answer)) == (400, [(pointer, code)])
+    ]:
+        answer = create_endpoint(api, types=types)
+        assert (answer.status_code, list_error_codes(answer)) == (400, [(pointer, code)]), types
 
 
 def test_invalid_event_type_in_update_is_rejected_and_changes_nothing(api):
@@ -248,34 +245,6 @@ def test_endpoint_changes_are_audited(api):
         ("webhookEndpoint.deleted", text | {"description": "y"}, None),
     ]
     assert not AuditEntry.objects.exclude(entity_id=made["id"]).filter(entity_type="webhookEndpoint").exists()
-
-
-def test_endpoint_is_not_found_by_other_companies(api, globex_api, receiver, deliverer):
-    mine = api.post("webhook_endpoints", {"url": receiver.url()}).json()
-    api.post("account_groups", {"name": "x"})
-    deliverer.run()
-    delivery = api.get(f"webhook_endpoints/{mine['id']}/deliveries").json()[0]["id"]
-    path = f"webhook_endpoints/{mine['id']}"
-    theirs = globex_api.post("webhook_endpoints", {"url": URL}).json()["id"]
-    for answer in (
-        globex_api.get(path), globex_api.put(path, {"enabled": False}), globex_api.delete(path),
-        globex_api.post(f"{path}/roll_secret"), globex_api.post(f"{path}/test"), globex_api.get(f"{path}/deliveries"),
-        globex_api.post(f"{path}/deliveries/{delivery}/redeliver"),
-        globex_api.post(f"webhook_endpoints/{theirs}/deliveries/{delivery}/redeliver"),
-        api.post(f"{path}/deliveries/{mine['id']}/redeliver"), api.post(f"{path}/deliveries/x/redeliver"),
-    ):  # fmt: skip
-        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-    assert [row["id"] for row in globex_api.get("webhook_endpoints").json()] == [theirs]
-    assert api.get(path).json()["enabled"] is True
-
-
-def test_endpoints_require_company_manage_permission(api, make_api, browser_of, bob, alice, acme):
-    made = create_endpoint(api).json()
-    others = make_api(acme, "audit:read", "apiKeys:manage", "members:manage", "company:write")
-    for caller in (others, browser_of(bob, acme)):
-        answer = caller.get(f"webhook_endpoints/{made['id']}")
-        assert (answer.status_code, answer.json()["detail"]) == (403, "You need the permission company:manage.")
-    assert browser_of(alice, acme).get("webhook_endpoints").json()[0]["id"] == made["id"]
 
 
 @pytest.mark.parametrize("status", ["expired", "cancelled"])

@@ -1,5 +1,6 @@
 """Pages: accounts with their balances, one account, and the forms to create, edit, archive and delete it."""
 
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -77,10 +78,13 @@ def download_accounts(page: CompanyPage) -> HttpResponse:
     balances, _missing = list_visible_balances(page, list(accounts))
     in_base = gettext("In {currency}").format(currency=base)
     headings = [gettext("Account"), gettext("Type"), gettext("Currency"), gettext("Balance"), in_base]
-    rows = [[*headings, *(gettext(text.label) for text in ACCOUNT_TEXTS)]]
+    rows: list[list[object]] = [[*headings, *(gettext(text.label) for text in ACCOUNT_TEXTS)]]
     for each in balances:
-        account, worth = each.account, "" if each.worth is None else format_amount(each.worth, base)
-        shown = [(format_amount(amount, currency), currency) for amount, currency in each.amounts]
+        account = each.account
+        worth: object = "" if each.worth is None else Decimal(format_amount(each.worth, base))
+        shown: list[tuple[object, str]] = [
+            (Decimal(format_amount(amount, currency)), currency) for amount, currency in each.amounts
+        ]
         for amount, currency in shown or [("", account.default_currency)]:
             cells = [account.name, str(ACCOUNT_TYPE_LABELS[AccountType(account.type)]), currency, amount, worth]
             rows.append([*cells, *(getattr(account, text.column) or "" for text in ACCOUNT_TEXTS)])

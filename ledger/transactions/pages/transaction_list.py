@@ -14,11 +14,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ValidationError
 
-from companies.api.fields import get_first_message
+from companies.api.fields import get_first_detail, get_first_message
 from companies.api.pagination import build_cursor, list_keyset_page, reverse_order
 from companies.errors import ValidationFailed
 from companies.models import Currency, parse_id
 from companies.pages.context import ROWS_PER_PAGE, CompanyPage, InvalidListPage, get_signed_in_user
+from companies.pages.form_messages import to_form_message
 from companies.pages.forms import BoundForm, parse_form_amounts
 from companies.permissions import Permission
 from companies.versions import compute_version
@@ -170,7 +171,8 @@ def add_filter_errors(form: BoundForm, error: ValidationError) -> None:
     """Add filter errors to the form: at their fields, or above the form if it has no such field."""
     details: Mapping[str, Any] = error.detail  # type: ignore[assignment]
     for name, detail in details.items():
-        form.errors[name] = get_first_message(detail) if name in form.values else f"{name}: {get_first_message(detail)}"
+        message = to_form_message(get_first_message(detail), getattr(get_first_detail(detail), "code", ""))
+        form.errors[name] = message if name in form.values else f"{name}: {message}"
 
 
 def resolve_counterparty_filter(

@@ -130,6 +130,7 @@ def unsettle_occurrence(
         delete_settlements(change, removed)
         after_rows = [row for row in rows if row not in removed]
         record_settlement_change(change, planned, "unsettled", {original_date: (before, after_rows)}, transaction_ids)
+        categorize_settling_transactions(change, transaction_ids)
         return planned
 
 

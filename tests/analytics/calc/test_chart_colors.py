@@ -65,25 +65,31 @@ def test_deuteranopia_simulation_reduces_red_green_distance():
     )
 
 
-@pytest.mark.parametrize("scheme", [LIGHT, DARK])
-@pytest.mark.parametrize("eye", EYE_MATRICES)
-@pytest.mark.parametrize("chart", SERIES_OF_CHART)
-def test_chart_series_colors_are_distinguishable_in_pairs(chart, eye, scheme):
-    pairs = itertools.combinations(SERIES_OF_CHART[chart], 2)
-    near = {
-        pair: round(between, 1)
-        for pair in pairs
-        if (between := compute_color_distance(find_fill_color(pair[0], scheme), find_fill_color(pair[1], scheme), eye))
-        < MIN_COLOR_DISTANCE
-    }
-    assert near == {}
+def test_chart_series_colors_are_distinguishable_in_pairs():
+    for scheme in [LIGHT, DARK]:
+        for eye in EYE_MATRICES:
+            for chart in SERIES_OF_CHART:
+                pairs = itertools.combinations(SERIES_OF_CHART[chart], 2)
+                near = {
+                    pair: round(between, 1)
+                    for pair in pairs
+                    if (
+                        between := compute_color_distance(
+                            find_fill_color(pair[0], scheme), find_fill_color(pair[1], scheme), eye
+                        )
+                    )
+                    < MIN_COLOR_DISTANCE
+                }
+                assert near == {}, (scheme, eye, chart)
 
 
-@pytest.mark.parametrize("scheme", [LIGHT, DARK])
-@pytest.mark.parametrize("chart", SERIES_OF_CHART)
-def test_chart_series_colors_contrast_with_card_background(chart, scheme):
-    card = list_colors(scheme)["surface"]
-    faint = [
-        each for each in SERIES_OF_CHART[chart] if compute_contrast(find_fill_color(each, scheme), card) < MIN_CONTRAST
-    ]
-    assert faint == []
+def test_chart_series_colors_contrast_with_card_background():
+    for scheme in [LIGHT, DARK]:
+        for chart in SERIES_OF_CHART:
+            card = list_colors(scheme)["surface"]
+            faint = [
+                each
+                for each in SERIES_OF_CHART[chart]
+                if compute_contrast(find_fill_color(each, scheme), card) < MIN_CONTRAST
+            ]
+            assert faint == [], (scheme, chart)

@@ -43,10 +43,10 @@ def build_monthly_rows(*histories):
 # Monthly values
 
 
-@pytest.mark.parametrize("row", PUBLISHED, ids=lambda row: f"{row['period']} {row['price']}")
-def test_monthly_value_of_prices_matches_published_table(row):
-    worth = compute_monthly_value(Decimal(row["price"]), {"MONTHLY": "month", "ANNUAL": "year"}[row["period"]])
-    assert abs(worth - Decimal(row["mrr"])) <= Decimal("0.00005")
+def test_monthly_value_of_prices_matches_published_table():
+    for row in PUBLISHED:
+        worth = compute_monthly_value(Decimal(row["price"]), {"MONTHLY": "month", "ANNUAL": "year"}[row["period"]])
+        assert abs(worth - Decimal(row["mrr"])) <= Decimal("0.00005")
 
 
 def test_published_price_table_has_monthly_and_annual_prices():

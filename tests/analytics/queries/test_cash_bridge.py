@@ -236,8 +236,3 @@ def test_bridge_and_open_transactions_queries_reject_invalid_parameters(api, que
         refused = api.post(f"data/{query}", body)
         assert refused.status_code == 400
         assert pointer in [error["pointer"] for error in refused.json()["errors"]]
-
-
-def test_bridge_and_open_transactions_queries_need_permission(make_api, acme):
-    assert make_api(acme, "financials:read").post("data/cashBridge", YEAR).status_code == 403
-    assert make_api(acme, "balances:read").post("data/openTransactions", YEAR).status_code == 403

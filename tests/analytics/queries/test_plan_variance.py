@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from tests.analytics.queries.test_revenue_and_expenses import book_categorized, create_plan_item
+from tests.rollback import undo_changes
 
 pytestmark = pytest.mark.django_db
 MONTH = {"startMonth": "2026-11", "endMonth": "2026-11"}
@@ -15,9 +16,9 @@ def list_variances(ask, **more):
     return {row["plType"]: (row["variance"], row["favourable"]) for row in rows}
 
 
-@pytest.mark.parametrize(
-    ("line", "key", "actual", "planned", "variance", "favourable"),
-    [
+def test_variance_is_actual_minus_planned(api, ask, books, bank, on):
+    on(date(2026, 11, 26))
+    for line, key, actual, planned, variance, favourable in [
         ("revenue", "revenueRecurring", "1200.00", 1000, 200, True),
         ("revenue", "revenueRecurring", "900.00", 1000, -100, False),
         ("cogs", "hosting", "-120.00", 100, 20, False),
@@ -26,14 +27,12 @@ def list_variances(ask, **more):
         ("no", "interest", "-20.00", -30, 10, True),
         ("revenue", "revenueRecurring", "1000.00", 1000, 0, None),
         ("revenue", "revenueRecurring", "1000.00", None, None, None),
-    ],
-)
-def test_variance_is_actual_minus_planned(api, ask, books, bank, on, line, key, actual, planned, variance, favourable):
-    on(date(2026, 11, 26))
-    book_categorized(books, bank, actual, "2026-11-25", key, line)
-    if planned is not None:
-        create_plan_item(api, books, key, line, "2026-11", planned)
-    assert list_variances(ask) == {line: (variance, favourable)}
+    ]:
+        with undo_changes():
+            book_categorized(books, bank, actual, "2026-11-25", key, line)
+            if planned is not None:
+                create_plan_item(api, books, key, line, "2026-11", planned)
+            assert list_variances(ask) == {line: (variance, favourable)}
 
 
 def test_variance_of_neutral_line_has_no_favourable_flag(api, ask, books, bank, on):

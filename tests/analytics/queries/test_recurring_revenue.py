@@ -192,11 +192,6 @@ def test_customer_with_several_subscriptions_and_currencies_counts_once(api):
     assert result["2024-05"]["cancel"] == -result["2024-04"]["end"]
 
 
-def test_currency_movement_below_half_a_cent_is_not_counted(api):
-    import_events(api, build_event("a", "0.01", "2024-01-10", "USD"), build_event("b", "1000.00", "2024-01-10", "USD"))
-    assert {row["currencyCount"] for row in query_monthly_rows(api, "2024-02", "2024-10")} <= {0, 1}
-
-
 def test_monthly_data_in_yen_has_no_decimals(make_api):
     company = factories.make_company(name="Nihon", base_currency="JPY")
     api = make_api(company)
@@ -304,9 +299,8 @@ def test_product_filter_counts_only_events_of_those_products(api):
     )
 
 
-@pytest.mark.parametrize(
-    ("body", "pointer", "code"),
-    [
+def test_monthly_data_rejects_invalid_parameters(api):
+    for body, pointer, code in [
         ({}, "#/mrrType", "required"),
         ({"mrrType": "nmrr"}, "#/mrrType", "invalid_choice"),
         ({"mrrType": None}, "#/mrrType", "must_not_be_null"),
@@ -317,13 +311,11 @@ def test_product_filter_counts_only_events_of_those_products(api):
         ({"mrrType": "mrr", "productIds": [UNKNOWN_ID]}, "#/productIds/0", "unknown_id"),
         ({"mrrType": "mrr", "productIds": ["x"]}, "#/productIds/0", "unknown_id"),
         ({"mrrType": "mrr", "productIds": "x"}, "#/productIds", "invalid_value"),
-    ],
-)
-def test_monthly_data_rejects_invalid_parameters(api, body, pointer, code):
-    refused = api.post("data/monthlyData", body)
-    assert refused.status_code == 400
-    assert refused.json()["code"] == "validation_failed"
-    assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
+    ]:
+        refused = api.post("data/monthlyData", body)
+        assert refused.status_code == 400, body
+        assert refused.json()["code"] == "validation_failed", body
+        assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)], body
 
 
 def test_monthly_data_default_start_is_not_before_calendar_start(api):

@@ -17,14 +17,11 @@ from ledger.calc.months import add_months
 from ledger.money.rates import get_rate_table
 from tests import factories
 from tests.analytics.booking_strategies import draw_bookings
+from tests.page_text import get_page_text
 from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
 YEAR = {"startDate": "2024-01-01", "endDate": "2024-12-31"}
-
-
-def get_page_text(answer):
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
 
 
 def test_cash_bridge_page_shows_opening_to_closing_cash(viewer, acme, books, bank):

@@ -194,9 +194,9 @@ def test_months_without_report_say_so(acme, viewer, booked_year, month):
     assert "There is no report for this month" in text(answer)
 
 
-@pytest.mark.parametrize("month", ["2026-13", "2026-3", "march", "0000-01", "2026-03-01"])
-def test_malformed_months_are_not_found(acme, viewer, booked_year, month):
-    assert viewer.get(page(acme, month)).status_code == 404
+def test_malformed_months_are_not_found(acme, viewer, booked_year):
+    for month in ["2026-13", "2026-3", "march", "0000-01", "2026-03-01"]:
+        assert viewer.get(page(acme, month)).status_code == 404
 
 
 def test_month_in_progress_has_a_report(acme, viewer, booked_year):

@@ -453,19 +453,6 @@ def test_overview_section_names_missing_permission(api, acme, bank, permission, 
     assert ("4,711" in html) is (permission != "balances:read")
 
 
-def test_overview_of_another_company_returns_404(carol, acme, globex):
-    client = sign_in(carol)
-    assert client.get(f"/app/companies/{globex.id}").status_code == 200
-    for company_id in (acme.id, "nonsense"):
-        assert client.get(f"/app/companies/{company_id}").status_code == 404
-
-
-def test_overview_redirects_to_sign_in_without_session(acme):
-    answer = Client().get(f"/app/companies/{acme.id}")
-    assert answer.status_code == 302
-    assert answer["Location"].startswith("/app/sign-in?next=%2Fapp%2Fcompanies%2F")
-
-
 def test_home_page_shows_cash_and_committed_mrr(api, alice, acme, bank):
     create_transaction(api, bank, "12345.00", TODAY)
     assert parse_key_figures(sign_in(alice).get("/app/").content.decode()) == {

@@ -103,6 +103,14 @@ def test_movement_list_has_csv_whose_amounts_add_up(viewer, acme, customer_ids):
     assert sum(Decimal(row[-1]) for row in rows) == Decimal("1.67")
 
 
+def test_movement_list_has_negative_amounts_as_numbers(viewer, acme, customer_ids):
+    query = "startMonth=2024-01&endMonth=2024-12&mrrType=mrr&movement=cancel"
+    answer = viewer.get(f"{build_page_path(acme, PATH)}.csv?{query}")
+    _head, *rows = csv.reader(io.StringIO(answer.content.decode()))
+    assert rows
+    assert all(Decimal(row[-1]) < 0 for row in rows if row[0] != "Rounding")
+
+
 def test_movement_list_keeps_product_and_leads_to_customers_and_events(viewer, api, acme, customer_ids):
     product = api.get("products").json()[0]["id"]
     query = {"startMonth": "2024-07", "endMonth": "2024-07", "mrrType": "mrr", "productId": product}

@@ -75,14 +75,14 @@ def test_shared_page_sets_no_cookie_for_who_is_signed_in(owner, share, booked_ye
     assert not answer.cookies
 
 
-@pytest.mark.parametrize("token", ["", "x", "a%00b", "é", "../x", "x" * 5000])
-def test_wrong_tokens_are_not_found(client, acme, globex, share, booked_year, token):
+def test_wrong_tokens_are_not_found(client, acme, globex, share, booked_year):
     path = share()
-    assert client.get(f"/app/shared/{acme.id}/{token}").status_code == 404
-    assert client.get(path.replace(str(acme.id), str(globex.id))).status_code == 404
-    assert client.get(path.replace(str(acme.id), "x")).status_code == 404
-    assert client.post(path).status_code in (403, 405)
-    assert Client(enforce_csrf_checks=True).post(path).status_code in (403, 405)
+    for token in ["", "x", "a%00b", "é", "../x", "x" * 5000]:
+        assert client.get(f"/app/shared/{acme.id}/{token}").status_code == 404
+        assert client.get(path.replace(str(acme.id), str(globex.id))).status_code == 404, token
+        assert client.get(path.replace(str(acme.id), "x")).status_code == 404, token
+        assert client.post(path).status_code in (403, 405), token
+        assert Client(enforce_csrf_checks=True).post(path).status_code in (403, 405), token
 
 
 def test_shared_page_is_rate_limited(client, share, booked_year, monkeypatch):

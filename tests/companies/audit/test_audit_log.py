@@ -6,6 +6,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from companies.models import AuditEntry
+from tests.rollback import undo_changes
 
 pytestmark = pytest.mark.django_db
 
@@ -63,15 +64,16 @@ def facts(api):
     }
 
 
-@pytest.mark.parametrize(("action", "change"), CHANGES, ids=[name for name, _ in CHANGES])
-def test_each_change_creates_one_audit_entry(api, facts, action, change):
+def test_each_change_creates_one_audit_entry(api, facts):
     before = AuditEntry.objects.count()
-    assert change(api, facts).status_code in (200, 201)
-    rows = api.get("audit_log").json()
-    assert len(rows) == before + 1
-    assert rows[0]["action"] == action
-    for values in (rows[0]["before"], rows[0]["after"]):
-        assert not {name for name in values or {} if "_" in name or name in ("digest", "company")}
+    for action, change in CHANGES:
+        with undo_changes():
+            assert change(api, facts).status_code in (200, 201), action
+            rows = api.get("audit_log").json()
+            assert len(rows) == before + 1, action
+            assert rows[0]["action"] == action
+            for values in (rows[0]["before"], rows[0]["after"]):
+                assert not {name for name in values or {} if "_" in name or name in ("digest", "company")}, action
 
 
 def test_import_creates_one_audit_entry_with_count(api, facts):

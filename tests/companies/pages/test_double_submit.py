@@ -28,11 +28,6 @@ FORMS = {
 }
 
 
-@pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
 @pytest.fixture(params=FORMS, ids=lambda path: path or "companies/new")
 def form(request, acme, api, owner):
     """(what it makes, its address, its fields as the page has them)"""

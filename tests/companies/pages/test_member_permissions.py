@@ -2,23 +2,19 @@
 
 import re
 import time
-from html import unescape
 
 import pytest
 
 from companies.models import AuditEntry, Membership
 from companies.permissions import Role
 from tests import factories
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
 
 
 def build_page_path(company, path=""):
     return f"/app/companies/{company.id}/settings/{path}"
-
-
-def get_page_text(answer):
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
 
 
 def list_checked_permissions(answer):

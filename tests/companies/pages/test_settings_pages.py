@@ -20,11 +20,6 @@ from tests.change_tables import list_changes
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
 def build_page_path(company, path=""):
     return f"/app/companies/{company.id}/{path}".rstrip("/")
 
@@ -86,23 +81,22 @@ def test_company_settings_form_changes_only_shown_fields(owner, acme):
     assert entry.after == {"name": "Acme Corp", "pl_show_all_categories": True}
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+def test_invalid_company_settings_show_field_error_and_are_not_saved(owner, acme):
+    for field, value in [
         ("name", ""),
         ("domain", "nonsense"),
         ("baseCurrency", "XXX"),
         ("dataStartDate", "tomorrow"),
         ("timeZone", "Mars"),
-    ],
-)
-def test_invalid_company_settings_show_field_error_and_are_not_saved(owner, acme, field, value):
-    answer = owner.post(build_page_path(acme, "settings"), build_company_form(acme, **{"name": "Other", field: value}))
-    text = answer.content.decode()
-    assert answer.status_code == 400
-    assert f'id="{field}-error"' in text
-    assert f'aria-describedby="{field}-error"' in text
-    assert Company.objects.get(id=acme.id).name == "Acme"
+    ]:
+        answer = owner.post(
+            build_page_path(acme, "settings"), build_company_form(acme, **{"name": "Other", field: value})
+        )
+        text = answer.content.decode()
+        assert answer.status_code == 400, field
+        assert f'id="{field}-error"' in text
+        assert f'aria-describedby="{field}-error"' in text
+        assert Company.objects.get(id=acme.id).name == "Acme", field
 
 
 def test_admin_cannot_change_base_currency(browser_of, acme):
@@ -216,14 +210,6 @@ def test_custom_permissions_are_replaced_only_by_another_role(owner, acme):
         member.refresh_from_db()
         assert (member.role, member.permissions) == (role, permissions)
         assert answers in answer.content.decode()
-
-
-def test_member_of_another_company_returns_404(owner, acme, globex, carol):
-    foreign = Membership.objects.for_company(globex.id).get(user=carol)
-    assert owner.post(build_page_path(acme, f"settings/members/{foreign.id}"), {"role": "viewer"}).status_code == 404
-    assert owner.post(build_page_path(acme, f"settings/members/{foreign.id}/remove")).status_code == 404
-    foreign.refresh_from_db()
-    assert foreign.role == Role.OWNER
 
 
 # ---------------------------------------------------------------------------------------------- activity

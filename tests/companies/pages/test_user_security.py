@@ -93,11 +93,11 @@ def test_ended_session_is_rejected_at_next_request(desk, phone, alice, acme):
     assert list_events(alice)[-1] == SecurityEvent.SESSIONS_ENDED
 
 
-@pytest.mark.parametrize("wrong", ["", "x", "0" * 32, "é" * 32, "\x00"])
-def test_unknown_session_handle_ends_no_session(wrong, desk, phone):
-    answer = desk.post(END, {"session": wrong}, follow=True)
-    assert "This session is already signed out." in answer.content.decode()
-    assert phone.get("/app/").status_code == 200
+def test_unknown_session_handle_ends_no_session(desk, phone):
+    for wrong in ["", "x", "0" * 32, "é" * 32, "\x00"]:
+        answer = desk.post(END, {"session": wrong}, follow=True)
+        assert "This session is already signed out." in answer.content.decode(), wrong
+        assert phone.get("/app/").status_code == 200, wrong
 
 
 def test_all_other_sessions_can_be_ended_at_once(desk, phone, alice):

@@ -11,6 +11,7 @@ from ledger.models import Account
 from ledger.money import rates as stored_rates
 from ledger.money.calc.fx import RateTable
 from tests import factories
+from tests.page_text import get_page_text
 from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db
@@ -24,10 +25,6 @@ def one_dollar_is_80_cents(monkeypatch):
 
 def build_page_path(company, path=""):
     return f"/app/companies/{company.id}/accounts{path}"
-
-
-def get_page_text(answer):
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
 
 
 def build_account_form(**changes):
@@ -82,12 +79,14 @@ def test_account_pages_hide_balances_without_permission(browser_of, acme, books,
 def test_account_list_can_be_downloaded(viewer, books, bank, acme, one_dollar_is_80_cents):
     books.book(bank, "12.50")
     books.book(books.account(name="=Dollars", defaultCurrency="USD"), "100.00", currency="USD")
+    books.book(books.account(name="Card"), "-3.20")
     html = viewer.get(f"/app/companies/{acme.id}/accounts").content.decode()
     assert f'href="/app/companies/{acme.id}/accounts.csv"' in html
     lines = viewer.get(f"/app/companies/{acme.id}/accounts.csv").content.decode().splitlines()
     assert lines[0] == "Account,Type,Currency,Balance,In EUR,Number or IBAN"
     assert "'=Dollars,Bank,USD,100.00,80.00," in lines
     assert any(line.endswith("Bank,EUR,12.50,12.50,") for line in lines)
+    assert "Card,Bank,EUR,-3.20,-3.20," in lines
 
 
 def test_account_list_without_exchange_rate_shows_notice_and_no_conversion(viewer, books, acme, monkeypatch):
@@ -143,26 +142,23 @@ def test_account_can_be_created_with_form(owner, api, acme):
     assert account.include_in_cash_balance
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
+def test_invalid_account_form_shows_field_errors(owner, acme):
+    for field, value, message in [
         ("name", "", "This field is required."),
         ("name", "x" * 201, "no more than 200"),
-        ("type", "piggyBank", "Must be one of bank, cash"),
-        ("defaultCurrency", "XXX", "Must be one of EUR, AUD"),
+        ("type", "piggyBank", "Choose one of the options."),
+        ("defaultCurrency", "XXX", "Choose one of the options."),
         ("accountGroupId", "00000000-0000-7000-8000-000000000000", "This record does not exist in this company."),
         ("accountNumber", "\0", "Null characters"),
         ("includeInCashBalance", "on", "Choose one of the options."),
-    ],
-)
-def test_invalid_account_form_shows_field_errors(owner, acme, field, value, message):
-    answer = owner.post(build_page_path(acme, "/new"), build_account_form() | {field: value})
-    assert answer.status_code == 400
-    html = unescape(answer.content.decode())
-    assert f'id="{field}-error"' in html
-    assert f'aria-describedby="{field}-error"' in html
-    assert message in html
-    assert not Account.objects.for_company(acme.id).exists()
+    ]:
+        answer = owner.post(build_page_path(acme, "/new"), build_account_form() | {field: value})
+        assert answer.status_code == 400, field
+        html = unescape(answer.content.decode())
+        assert f'id="{field}-error"' in html
+        assert f'aria-describedby="{field}-error"' in html
+        assert message in html, field
+        assert not Account.objects.for_company(acme.id).exists(), field
 
 
 @pytest.mark.parametrize(("type_", "cash"), [("bank", True), ("cash", True), ("loan", False), ("creditCard", False)])
@@ -193,11 +189,6 @@ def test_account_cash_flag_follows_type_by_default(owner, api, acme, bank):
     assert changed(type="bank") is True
     assert changed(type="bank", includeInCashBalance="false") is False
     assert changed(type="cash") is False
-
-
-def test_account_form_rejects_group_of_another_company(owner, acme, globex_api):
-    foreign = globex_api.post("account_groups", {"name": "Theirs"}).json()["id"]
-    assert owner.post(build_page_path(acme, "/new"), build_account_form(accountGroupId=foreign)).status_code == 400
 
 
 def test_account_form_keeps_fields_that_are_not_shown(owner, api, acme, bank):
@@ -272,16 +263,6 @@ def test_empty_account_can_be_deleted(owner, acme, bank):
     answer = owner.post(build_page_path(acme, f"/{bank}/delete"), follow=True)
     assert "Main deleted." in get_page_text(answer)
     assert not Account.objects.for_company(acme.id).exists()
-
-
-def test_account_of_another_company_returns_404(owner, acme, globex_api):
-    foreign = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
-    assert owner.get(build_page_path(acme, f"/{foreign}")).status_code == 404
-    assert owner.get(build_page_path(acme, f"/{foreign}/edit")).status_code == 404
-    for act in ("edit", "initial-balance", "archive", "delete"):
-        sent = build_account_form() | {"date": "2026-01-01", "amountValue": "1"}
-        assert owner.post(build_page_path(acme, f"/{foreign}/{act}"), sent).status_code == 404
-    assert Account.objects.filter(id=foreign, archived=False, name="Theirs").exists()
 
 
 def test_account_page_shows_no_forms_to_readers(viewer, acme, bank):

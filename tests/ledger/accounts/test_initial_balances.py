@@ -5,6 +5,7 @@ from django.db import IntegrityError, transaction
 
 from ledger.models import Categorization, DayMovement, Transaction
 from tests.ledger.conftest import get_page_text
+from tests.ledger.statement_upload import get_status_and_code
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 COMPLETE_CONSTRAINT = "transaction_initial_balance_complete"
@@ -37,10 +38,6 @@ def pages(browser_of, alice, acme):
 
 def select_by_ids(*ids):
     return {"mode": "ids", "ids": list(ids)}
-
-
-def get_status_and_code(answer):
-    return answer.status_code, answer.json()["code"]
 
 
 # ---------------------------------------------------------------------------------------------- what it is
@@ -191,13 +188,13 @@ def test_initial_balance_is_no_transfer_candidate(opened, pages, books, savings)
     assert "An opening balance cannot be categorized or linked as a transfer." in get_page_text(answer)
 
 
-@pytest.mark.parametrize("act", ["categorize", "uncategorize", "delete"])
-@pytest.mark.parametrize("whole", [False, True])
-def test_bulk_actions_on_page_skip_initial_balance(act, whole, opened, pages, books):
-    form = {"act": act, "category": f"{books.category('hosting')}:cogs", "id": opened["id"]}
-    answer = pages.post("transactions", **form, **({"whole": "on"} if whole else {}))
-    assert answer.status_code == 303, answer.content
-    assert books.read(opened["id"]) == opened
+def test_bulk_actions_on_page_skip_initial_balance(opened, pages, books):
+    for act in ["categorize", "uncategorize", "delete"]:
+        for whole in [False, True]:
+            form = {"act": act, "category": f"{books.category('hosting')}:cogs", "id": opened["id"]}
+            answer = pages.post("transactions", **form, **({"whole": "on"} if whole else {}))
+            assert answer.status_code == 303, answer.content
+            assert books.read(opened["id"]) == opened, (act, whole)
 
 
 def test_account_page_deletes_account_with_only_initial_balance(opened, pages, api, bank):

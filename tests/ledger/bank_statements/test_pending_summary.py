@@ -28,11 +28,6 @@ ANNOUNCED = build_camt(
 )
 
 
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
 def list_counts(summary):
     return [summary[name] for name in ("count", "duplicates", "booked", "lapsed")]
 

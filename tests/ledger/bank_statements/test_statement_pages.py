@@ -27,11 +27,6 @@ from tests.ledger.statement_upload import list_stored_rows
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
 def build_page_path(company, path=""):
     return f"/app/companies/{company.id}/imports{path}"
 

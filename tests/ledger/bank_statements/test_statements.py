@@ -176,46 +176,35 @@ def test_multi_account_file_is_stored_completely_or_not_at_all(api, take, acme, 
 # ---------------------------------------------------------------------------------- refusals
 
 
-@pytest.mark.parametrize(
-    ("content", "status", "code"),
-    [
-        pytest.param(b"hello there", 415, "statement_format_unknown", id="prose"),
-        pytest.param(b"", 415, "statement_format_unknown", id="nothing"),
-        pytest.param(b"%PDF-1.7\n%%EOF", 415, "statement_format_unknown", id="a PDF"),
-        pytest.param(b"PK\x03\x04zip", 415, "statement_format_unknown", id="a zip"),
-        pytest.param(b"<html><body>x</body></html>", 415, "statement_format_unknown", id="another XML"),
-        pytest.param(b'{"a": [1, 2]}', 415, "statement_format_unknown", id="JSON"),
-        pytest.param(
-            b'<!DOCTYPE d [<!ENTITY a "a">]><Document>&a;</Document>', 400, "unsafe_xml", id="entities of its own"
-        ),
-        pytest.param(
-            b'<!DOCTYPE d SYSTEM "file:///etc/passwd"><Document/>', 400, "unsafe_xml", id="a document type elsewhere"
-        ),
-        pytest.param(build_simple_camt("1.00")[:-30], 400, "statement_unreadable", id="truncated"),
-        pytest.param(b"<Document>" + b"<a>" * 100, 400, "statement_unreadable", id="deep"),
-        pytest.param(build_camt(), 400, "statement_unreadable", id="The file contains no statement."),
-        pytest.param(build_camt(build_statement(build_entry("1.00", day="2026-13-45"))), 400, "statement_unreadable",
-            id="no such month"),
-        pytest.param(build_camt(build_statement(build_entry("1.00", day="17.11.2026"))), 400, "statement_unreadable",
-            id="no ISO date"),
-        pytest.param(build_camt(build_statement(build_entry("1.00", currency="DEM"))), 400, "currency_unknown",
-            id="marks"),
-        pytest.param(build_camt(build_statement(build_entry("1.001"))), 400, "statement_unreadable", id="too fine"),
-        pytest.param(build_camt(build_statement(build_entry("1234567890123456"))), 400, "statement_unreadable",
-            id="too much"),
-        pytest.param(build_mt940(("260115", "x")), 400, "statement_unreadable", id="a broken movement"),
-        pytest.param(b":20:X\n:25:1\n:60F:C260101EUR1,00\n", 400, "statement_unreadable", id="MT940 without its end"),
-        pytest.param(build_ofx({"TRNAMT": "1"}), 400, "statement_unreadable", id="OFX without a day"),
-        pytest.param(build_ofx()[:-8], 400, "statement_unreadable", id="OFX without its end"),
-        pytest.param(b'<!DOCTYPE x><OFX></OFX>', 400, "unsafe_xml", id="OFX with a document type"),
-        pytest.param(build_qif(["D1/31/26", "T1"]), 400, "account_unknown", id="QIF for nobody"),
-        pytest.param(b"Date,Amount\n2026-01-01,1.00\n", 400, "account_unknown", id="CSV for nobody"),
-    ],
-)  # fmt: skip
-def test_rejected_statement_has_a_code_and_stores_nothing(api, acme, main, content, status, code):
-    answer = upload_statement(api, content)
-    assert get_status_and_code(answer) == (status, code), answer.json()
-    assert list_stored_rows(acme) == []
+def test_rejected_statement_has_a_code_and_stores_nothing(api, acme, main):
+    for content, status, code in [
+        (b"hello there", 415, "statement_format_unknown"),
+        (b"", 415, "statement_format_unknown"),
+        (b"%PDF-1.7\n%%EOF", 415, "statement_format_unknown"),
+        (b"PK\x03\x04zip", 415, "statement_format_unknown"),
+        (b"<html><body>x</body></html>", 415, "statement_format_unknown"),
+        (b'{"a": [1, 2]}', 415, "statement_format_unknown"),
+        (b'<!DOCTYPE d [<!ENTITY a "a">]><Document>&a;</Document>', 400, "unsafe_xml"),
+        (b'<!DOCTYPE d SYSTEM "file:///etc/passwd"><Document/>', 400, "unsafe_xml"),
+        (build_simple_camt("1.00")[:-30], 400, "statement_unreadable"),
+        (b"<Document>" + b"<a>" * 100, 400, "statement_unreadable"),
+        (build_camt(), 400, "statement_unreadable"),
+        (build_camt(build_statement(build_entry("1.00", day="2026-13-45"))), 400, "statement_unreadable"),
+        (build_camt(build_statement(build_entry("1.00", day="17.11.2026"))), 400, "statement_unreadable"),
+        (build_camt(build_statement(build_entry("1.00", currency="DEM"))), 400, "currency_unknown"),
+        (build_camt(build_statement(build_entry("1.001"))), 400, "statement_unreadable"),
+        (build_camt(build_statement(build_entry("1234567890123456"))), 400, "statement_unreadable"),
+        (build_mt940(("260115", "x")), 400, "statement_unreadable"),
+        (b":20:X\n:25:1\n:60F:C260101EUR1,00\n", 400, "statement_unreadable"),
+        (build_ofx({"TRNAMT": "1"}), 400, "statement_unreadable"),
+        (build_ofx()[:-8], 400, "statement_unreadable"),
+        (b"<!DOCTYPE x><OFX></OFX>", 400, "unsafe_xml"),
+        (build_qif(["D1/31/26", "T1"]), 400, "account_unknown"),
+        (b"Date,Amount\n2026-01-01,1.00\n", 400, "account_unknown"),
+    ]:
+        answer = upload_statement(api, content)
+        assert get_status_and_code(answer) == (status, code), answer.json()
+        assert list_stored_rows(acme) == [], content
 
 
 def test_broken_file_error_names_line(api, main):

@@ -11,13 +11,11 @@ from tests.ledger.bank_file_builders import build_simple_camt
 from tests.ledger.bank_statements.test_statement_pages import (
     build_page_path,
     confirm_import,
-    editor,
     open_check_page,
 )
 from tests.ledger.conftest import get_page_text
 from tests.ledger.imports.test_import_pages import parse_choices
 
-__all__ = ["editor"]  # a fixture
 pytestmark = pytest.mark.django_db
 CLEAR = b"Date,Text,Amount\n2026-01-15,Rent,-10.50\n2026-01-16,Sale,20.00\n"
 ASKS = b"Date,Text,Amount\n01/02/2026,Rent,-7.00\n03/04/2026,Sale,8.00\n"  # day or month first

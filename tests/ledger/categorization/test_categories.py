@@ -69,9 +69,9 @@ def test_category_can_be_created_read_changed_and_deleted(api):
     assert api.get(path).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("body", "pointer", "code"),
-    [
+def test_invalid_category_is_rejected(api, acme):
+    before = Category.objects.for_company(acme.id).count()
+    for body, pointer, code in [
         ({"plTypes": ["ga"]}, "#/name", "required"),
         ({"name": "", "plTypes": ["ga"]}, "#/name", "blank"),
         ({"name": "x"}, "#/plTypes", "required"),
@@ -80,14 +80,11 @@ def test_category_can_be_created_read_changed_and_deleted(api):
         ({"name": "x", "plTypes": "ga"}, "#/plTypes", "invalid_value"),
         ({"name": "x", "plTypes": ["ga"], "order": 8388608}, "#/order", "out_of_range"),
         ({"name": "x", "plTypes": ["ga"], "order": "1"}, "#/order", "invalid_value"),
-    ],
-)
-def test_invalid_category_is_rejected(api, acme, body, pointer, code):
-    before = Category.objects.for_company(acme.id).count()
-    answer = api.post("categories", body)
-    assert answer.status_code == 400
-    assert get_error_codes(answer) == {pointer: code}
-    assert Category.objects.for_company(acme.id).count() == before
+    ]:
+        answer = api.post("categories", body)
+        assert answer.status_code == 400, body
+        assert get_error_codes(answer) == {pointer: code}, body
+        assert Category.objects.for_company(acme.id).count() == before, body
 
 
 def test_system_category_can_be_renamed_and_reordered_but_not_deleted(api, books):
@@ -159,12 +156,6 @@ def test_category_list_takes_no_parameters(api):
     assert get_error_codes(api.get("counterparties", {"limit": 5})) == {"#/limit": "unknown_parameter"}
 
 
-def test_viewer_can_read_but_not_write_categories_and_counterparties(browser_of, bob, acme):
-    viewer = browser_of(bob, acme)
-    assert viewer.get("categories").status_code == viewer.get("counterparties").status_code == 200
-    assert viewer.post("categories", {}).status_code == viewer.post("counterparties", {}).status_code == 403
-
-
 # ---------------------------------------------------------------------------------------------- counterparties
 
 
@@ -234,9 +225,3 @@ def test_counterparty_in_use_cannot_be_deleted(api, books, bank):
     assert (refused.status_code, refused.json()["code"]) == (409, "counterparty_in_use")
     assert Counterparty.objects.exists()
     assert len(api.get("transactions", {"counterpartyId": vendor}).json()) == 1
-
-
-def test_categories_and_counterparties_of_other_company_are_not_found(globex_api, books, api):
-    vendor = api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
-    for path in (f"counterparties/{vendor}", f"categories/{books.category('hosting')}"):
-        assert globex_api.get(path).status_code == globex_api.delete(path).status_code == 404

@@ -9,11 +9,10 @@ from companies.permissions import Role
 from ledger.models import Transaction
 from tests import factories
 from tests.ledger.conftest import Pages, get_page_text
-from tests.ledger.inbox.test_inbox_pages import hosting, site
+from tests.ledger.inbox.test_inbox_pages import site
 
 pytestmark = pytest.mark.django_db
-assert hosting  # fixtures
-assert site
+assert site  # a fixture
 
 
 @pytest.fixture
@@ -23,11 +22,6 @@ def anna(browser_of, acme) -> Pages:
     user.name = "Anna"
     user.save(update_fields=["name"])
     return Pages(acme, browser_of(user, acme).client)
-
-
-@pytest.fixture
-def office(books):
-    return books.category("officeAndAdmin")
 
 
 def find_seen_value(page, transaction_id):

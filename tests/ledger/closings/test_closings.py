@@ -158,17 +158,3 @@ def test_closing_again_makes_the_next_version(api, books, bank, march, close, re
 @pytest.mark.parametrize("path", ["closings/2026-03", "closings/2026-3", "closings/x", "closings/2026-03/differences"])
 def test_a_month_that_was_never_closed_is_not_found(api, march, path):
     assert api.get(path).status_code == 404
-
-
-def test_the_permission_belongs_to_owners_and_admins(acme, march, browser_of, alice, bob, make_api):
-    editor = factories.make_member(acme, "editor@acme.example", role=Role.EDITOR)
-    admin = factories.make_member(acme, "admin@acme.example", role=Role.ADMIN)
-    body = {"month": "2026-03", "acknowledge": True}
-    for person in (bob, editor):
-        answer = browser_of(person, acme).post("closings", body)
-        assert answer.status_code == 403
-    assert make_api(acme, "financials:read").post("closings", body).status_code == 403
-    assert make_api(acme, "closings:manage").post("closings", body).status_code == 201
-    assert make_api(acme, "financials:read").get("closings").status_code == 200
-    assert make_api(acme, "transactions:read").get("closings").status_code == 403
-    assert "closings:manage" in browser_of(admin, acme).get("/companies").json()[0]["permissions"]

@@ -45,10 +45,10 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("statement", RESULTS.values(), ids=RESULTS.keys())
-def test_setting_of_rates_opens_nothing_else(closed, statement):
-    with pytest.raises(IntegrityError, match="closed through 2026-03-31"), transaction.atomic():
-        run_statement(ANNOUNCED + statement)
+def test_setting_of_rates_opens_nothing_else(closed):
+    for statement in RESULTS.values():
+        with pytest.raises(IntegrityError, match="closed through 2026-03-31"), transaction.atomic():
+            run_statement(ANNOUNCED + statement)
 
 
 def test_amounts_of_closed_postings_stay_without_a_difference_too(closed):
@@ -115,11 +115,11 @@ RECURRING = {
 }
 
 
-@pytest.mark.parametrize("announced", ["", ANNOUNCED], ids=["", "announced"])
-@pytest.mark.parametrize("statement", RECURRING.values(), ids=RECURRING.keys())
-def test_recurring_revenue_of_closed_months_stays(recurring, statement, announced):
-    with pytest.raises(IntegrityError, match="closed through 2026-03-31"), transaction.atomic():
-        run_statement(announced + statement)
+def test_recurring_revenue_of_closed_months_stays(recurring):
+    for announced in ["", ANNOUNCED]:
+        for statement in RECURRING.values():
+            with pytest.raises(IntegrityError, match="closed through 2026-03-31"), transaction.atomic():
+                run_statement(announced + statement)
 
 
 def test_recurring_revenue_of_open_months_is_free(recurring):

@@ -1,7 +1,6 @@
 """The page of an electronic invoice: the document beside its data, differences, and its receivable or payable."""
 
 import re
-from html import unescape
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -15,16 +14,13 @@ from tests.ledger.files.einvoice_documents import (
     build_pdf_with_files,
     build_ubl,
 )
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
 
 
 def build_page_path(company, path=""):
     return f"/app/companies/{company.id}/{path}"
-
-
-def get_page_text(answer):
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
 
 
 @pytest.fixture

@@ -59,10 +59,10 @@ def test_uploaded_einvoice_is_read(api, content, name):
     assert [each["id"] for each in api.get("files", {"parseStatus": "parsed"}).json()] == [body["id"]]
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.xml")), ids=lambda path: path.stem)
-def test_official_example_is_read_on_upload(api, path):
-    body = upload_file(api, path.read_bytes(), path.name).json()
-    assert (body["parseStatus"], body["parseData"]["differences"]) == ("parsed", [])
+def test_official_example_is_read_on_upload(api):
+    for path in sorted(EXAMPLES.glob("*.xml")):
+        body = upload_file(api, path.read_bytes(), path.name).json()
+        assert (body["parseStatus"], body["parseData"]["differences"]) == ("parsed", []), path
 
 
 def test_credit_note_keeps_its_stated_amount_and_type(api):
@@ -93,24 +93,20 @@ def test_invoice_with_many_lines_is_read_without_them(api):
     )
 
 
-@pytest.mark.parametrize(
-    ("content", "name", "code"),
-    [
+def test_einvoice_that_cannot_be_read_is_stored_with_the_reason(api):
+    for content, name, code in [
         (b"<order><total>5</total></order>", "order.xml", "not_an_invoice"),
         (build_ubl(number=""), "invoice.xml", "invalid_invoice"),
         (build_ubl(currency="KWD", decimals=3), "invoice.xml", "unsupported_currency"),
         (build_pdf_with_files(first=build_ubl(), second=build_cii()), "invoice.pdf", "several_invoices"),
         (build_pdf_with_files(invoice=DOCTYPE + build_ubl()), "invoice.pdf", "unsafe_xml"),
         (build_pdf_with_files(invoice=build_ubl()[:-5]), "invoice.pdf", "unreadable_xml"),
-    ],
-    ids=lambda value: value if isinstance(value, str) and "_" in value else "",
-)
-def test_einvoice_that_cannot_be_read_is_stored_with_the_reason(api, content, name, code):
-    body = upload_file(api, content, name).json()
-    assert (body["parseStatus"], body["parseData"], body["parseError"]) == ("failed", None, code)
-    assert default_storage.open(body["storagePath"]).read() == content
-    changed = api.put(f"files/{body['id']}", {"parseStatus": "ignored"})
-    assert (changed.json()["parseStatus"], changed.json()["parseError"]) == ("ignored", None)
+    ]:
+        body = upload_file(api, content, name).json()
+        assert (body["parseStatus"], body["parseData"], body["parseError"]) == ("failed", None, code), content
+        assert default_storage.open(body["storagePath"]).read() == content
+        changed = api.put(f"files/{body['id']}", {"parseStatus": "ignored"})
+        assert (changed.json()["parseStatus"], changed.json()["parseError"]) == ("ignored", None), content
 
 
 @pytest.mark.parametrize(
@@ -167,16 +163,17 @@ def test_parse_data_can_be_sent_back_as_returned(api):
     assert File.objects.get().parse_data["paymentReference"] == "RF18539007547034"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"taxAmount": "1e5"}, {"taxAmount": 19}, {"seller": "Nordwind"}, {"currency": "XXX"}, {"lines": [{}]},
-        {"differences": [{"code": "other", "stated": None, "computed": "1"}]}, {"invoiceNumber": "1" * 201},
-        {"lines": [{"amount": "1"}] * 201},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_invalid_parse_data_is_refused(api, change):
+def test_invalid_parse_data_is_refused(api):
     made = upload_file(api, build_ubl()).json()
-    assert api.put(f"files/{made['id']}", {"parseData": change}).status_code == 400
-    assert api.get(f"files/{made['id']}").json() == made
+    for change in [
+        {"taxAmount": "1e5"},
+        {"taxAmount": 19},
+        {"seller": "Nordwind"},
+        {"currency": "XXX"},
+        {"lines": [{}]},
+        {"differences": [{"code": "other", "stated": None, "computed": "1"}]},
+        {"invoiceNumber": "1" * 201},
+        {"lines": [{"amount": "1"}] * 201},
+    ]:
+        assert api.put(f"files/{made['id']}", {"parseData": change}).status_code == 400
+        assert api.get(f"files/{made['id']}").json() == made, change

@@ -11,6 +11,7 @@ from PIL import Image
 
 from ledger.files import pages
 from ledger.models import File
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
 UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
@@ -19,10 +20,6 @@ PDF = b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
 
 def build_page_path(company, path=""):
     return f"/app/companies/{company.id}/{path}"
-
-
-def get_page_text(answer):
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
 
 
 def build_pdf(name="Invoice 7.pdf"):

@@ -124,10 +124,10 @@ def test_image_with_missing_rows_is_rejected():
     assert get_accepted_extension(whole[:40] + b"\xff\xff\xff\xff" + whole[44:]) is None
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
-@pytest.mark.parametrize("size", [(1, 1), (9, 7), (300, 200)])
-def test_every_png_color_mode_is_accepted(mode, size):
-    assert get_accepted_extension(save_image("PNG", size, mode)) == "png"
+def test_every_png_color_mode_is_accepted():
+    for mode in ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"]:
+        for size in [(1, 1), (9, 7), (300, 200)]:
+            assert get_accepted_extension(save_image("PNG", size, mode)) == "png"
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 9), (3, 2), (9, 7), (64, 33)])

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.ledger.statement_upload import list_stored_rows, upload_statement
+from tests.rollback import undo_changes
 
 pytestmark = pytest.mark.django_db
 MOVEMENTS = ["02.11.2026;Vermieter;Miete;-500,00;500,00", "13.11.2026;Kunde;RE 1;200,00;700,00"]
@@ -16,11 +17,12 @@ def upload(api, bank, *lines, with_balance=True):
     assert answer.status_code == 200, answer.content
 
 
-@pytest.mark.parametrize("with_balance", [True, False])
-@pytest.mark.parametrize("text", ["Übertrag", "Übertrag aus Vormonat", "UEBERTRAG"])
-def test_carried_forward_row_of_zero_is_left_out(api, acme, bank, text, with_balance):
-    upload(api, bank, f"01.11.2026;Sparkasse;{text};0,00;1.000,00", *MOVEMENTS, with_balance=with_balance)
-    assert [amount for _day, amount, *_texts in list_stored_rows(acme)] == STORED
+def test_carried_forward_row_of_zero_is_left_out(api, acme, bank):
+    for with_balance in [True, False]:
+        for text in ["Übertrag", "Übertrag aus Vormonat", "UEBERTRAG"]:
+            with undo_changes():
+                upload(api, bank, f"01.11.2026;Sparkasse;{text};0,00;1.000,00", *MOVEMENTS, with_balance=with_balance)
+                assert [amount for _day, amount, *_texts in list_stored_rows(acme)] == STORED, (with_balance, text)
 
 
 def test_carried_forward_row_that_repeats_the_balance_is_left_out(api, acme, bank):

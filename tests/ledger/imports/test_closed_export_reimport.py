@@ -10,11 +10,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
-@pytest.fixture
 def exported(api, books, bank):
     """Books rows in a closed and in an open month: four with an own id, two without; some are categorized."""
     hosting = books.category("hosting")

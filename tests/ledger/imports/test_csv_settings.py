@@ -7,21 +7,16 @@ import zipfile
 import pytest
 from openpyxl import Workbook
 
-from ledger.imports.calc.column_mapping import normalize_csv_settings, to_csv_settings
-from ledger.imports.calc.detection import AccountFacts, detect_mapping
+from ledger.imports.calc.column_mapping import normalize_csv_settings
 from ledger.models import Transaction
 from tests.ledger.bank_file_builders import IBAN, build_simple_camt
 from tests.ledger.imports.sample_files import SAMPLES_FOLDER, read_file
-from tests.ledger.imports.test_import_pages import confirm_import, get_page_text, open_check_page, parse_choices
+from tests.ledger.imports.test_import_pages import confirm_import, open_check_page, parse_choices
 from tests.ledger.imports.test_sample_files import list_stored
 from tests.ledger.statement_upload import get_status_and_code, upload_statement
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
 
 
 def save_settings(api, account, **settings):
@@ -132,11 +127,6 @@ def test_csv_rows_are_selected_by_account_number_or_file_is_rejected(api, take, 
 
 
 # ---------------------------------------------------------------------------------------------- kept settings
-
-
-def detect_settings(lines, **answers):
-    detection = detect_mapping(lines, settings=answers, own=AccountFacts("EUR"))
-    return to_csv_settings(detection.mapping, detection.table.names, has_headings=True)
 
 
 def test_saved_sign_setting_survives_changed_preamble(editor, acme, bank):

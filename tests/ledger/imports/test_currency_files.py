@@ -9,17 +9,14 @@ from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder, find_date_orders
 from ledger.models import Categorization, Transaction
 from tests.ledger.imports.sample_files import read_file
-from tests.ledger.imports.test_import_pages import confirm_import, get_page_text, open_check_page, parse_choices
+from tests.ledger.imports.test_import_pages import confirm_import, open_check_page, parse_choices
 from tests.ledger.imports.test_sample_files import list_stored
 from tests.ledger.statement_upload import get_status_and_code, upload_statement
+from tests.page_text import get_page_text
+from tests.rollback import undo_changes
 
 pytestmark = pytest.mark.django_db
 CATEGORIES = "Date,Description,Amount,Category\n2024-03-24,Rent,-7.00,office RENT\n2024-03-25,Sale,8.00,Eating out\n"
-
-
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
 
 
 @pytest.fixture
@@ -102,21 +99,19 @@ def test_file_in_another_encoding_than_the_settings_name_is_rejected(api, acme, 
     assert Transaction.objects.for_company(acme.id).without_initial_balances().count() == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [
+def test_encoding_is_not_asked_if_headings_or_letters_determine_encoding(take, acme, bank):
+    for text, encoding in [
         ("Dato;Tekst;Beløb\n24-03-2024;Købmand på hjørnet;-1,00\n", "cp1252"),
         ("Fecha;Concepto;Importe\n24/03/2024;Señor Muñoz;-1,00\n", "cp1252"),
         ("Tarih;Açıklama;Tutar\n24.03.2024;İş Bankası Şubesi;-1,00\n", "cp1254"),
         ("Data;Opis;Kwota\n24.03.2024;Żabka Łódź;-1,00\n", "cp1250"),
         ("Datum;Text;Betrag\n24.03.2024;Müller Straße;-1,00\n", "cp1252"),
         ("Date,Name,Amount\n2024-03-24,Peña,-1.00\n", "utf-8"),
-    ],
-)
-def test_encoding_is_not_asked_if_headings_or_letters_determine_encoding(take, acme, bank, text, encoding):
-    take(text.encode(encoding), accountId=bank)
-    row = Transaction.objects.for_company(acme.id).get()
-    assert text.split("\n")[1].replace(",", ";").split(";")[1] in (row.description, row.from_to)
+    ]:
+        with undo_changes():
+            take(text.encode(encoding), accountId=bank)
+            row = Transaction.objects.for_company(acme.id).get()
+            assert text.split("\n")[1].replace(",", ";").split(";")[1] in (row.description, row.from_to)
 
 
 # ---------------------------------------------------------------------------------------------- pages

@@ -126,19 +126,19 @@ REJECTED_FILES = {  # those that take long to build are built in the test
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REJECTED_FILES)
-def test_bad_file_is_rejected_quickly_with_code_and_nothing_is_stored(api, acme, bank, name):
-    content, expected = REJECTED_FILES[name]
-    content = content() if callable(content) else content
-    begun = time.process_time()
-    answer = upload_statement(api, content, accountId=bank)
-    assert get_status_and_code(answer) == expected
-    assert time.process_time() - begun < 5
-    assert (
-        Transaction.objects.for_company(acme.id).without_initial_balances().count()
-        == ImportBatch.objects.for_company(acme.id).count()
-        == 0
-    )
+def test_bad_file_is_rejected_quickly_with_code_and_nothing_is_stored(api, acme, bank):
+    for name in REJECTED_FILES:
+        content, expected = REJECTED_FILES[name]
+        content = content() if callable(content) else content
+        begun = time.process_time()
+        answer = upload_statement(api, content, accountId=bank)
+        assert get_status_and_code(answer) == expected, name
+        assert time.process_time() - begun < 5, name
+        assert (
+            Transaction.objects.for_company(acme.id).without_initial_balances().count()
+            == ImportBatch.objects.for_company(acme.id).count()
+            == 0
+        ), name
 
 
 LIMITS = {
@@ -159,10 +159,10 @@ LIMITS = {
 }
 
 
-@pytest.mark.parametrize(("detail", "content"), LIMITS.items(), ids=LIMITS)
-def test_file_over_limit_error_names_limit_and_position(api, bank, detail, content):
-    content = content() if callable(content) else content
-    assert upload_statement(api, content, accountId=bank).json()["detail"] == detail
+def test_file_over_limit_error_names_limit_and_position(api, bank):
+    for detail, content in LIMITS.items():
+        sent = content() if callable(content) else content
+        assert upload_statement(api, sent, accountId=bank).json()["detail"] == detail
 
 
 def test_a_cell_in_column_250_is_read(take, bank):

@@ -18,11 +18,6 @@ SAVED_SETTINGS = {
 }
 
 
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
 def parse_form(shown):
     """What the page's form of choices would send."""
     form = re.search(r'<form method="get".*?</form>', shown, re.DOTALL)[0]

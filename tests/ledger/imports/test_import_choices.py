@@ -8,20 +8,10 @@ from openpyxl import Workbook
 
 from ledger.imports.pages.mapping_questions import merge_equal_options
 from tests.ledger.bank_file_builders import IBAN
-from tests.ledger.imports.test_import_pages import (
-    build_page_path,
-    confirm_import,
-    get_page_text,
-    open_check_page,
-    parse_choices,
-)
+from tests.ledger.imports.test_import_pages import build_page_path, confirm_import, open_check_page, parse_choices
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
 
 
 @pytest.mark.parametrize(

@@ -18,21 +18,12 @@ from companies.models import AuditEntry, Company
 from ledger.imports.actions import uploads
 from ledger.models import Account, ImportBatch, Transaction
 from tests import factories
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
 
 GOOD = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-01-30,Bank,Fee,-4.00\n"
 BAD = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-02-32,Bank,Fee,-4.00\n"
-
-
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
-@pytest.fixture
-def viewer(browser_of, bob, acme):
-    return browser_of(bob, acme).client
 
 
 def build_page_path(company, path=""):
@@ -75,10 +66,6 @@ def list_stored(company):
     return [(str(row.date), row.from_to, row.description, str(row.amount_value)) for row in rows]
 
 
-def get_page_text(answer):
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
-
-
 # ---------------------------------------------------------------------------------------------- checking
 
 
@@ -97,9 +84,8 @@ def test_bad_row_is_shown_with_line_column_and_reason(editor, acme, bank):
     assert "3 Date 2026-02-32 “2026-02-32” is not a valid date." in get_page_text(answer)
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
+def test_every_kind_of_bad_row_is_reported(editor, acme, bank):
+    for row, message in [
         ("2026-01-31,x,y,12.345", "Amount 12.345 EUR has 2 decimals. 12.345 has 3."),
         ('2026-01-31,x,y,"1,5"', "Amount 1,5 “1,5” is not an amount with a decimal point."),
         ("2026-01-31,x,y,n/a", "Amount n/a “n/a” is not an amount with a decimal point."),
@@ -112,14 +98,12 @@ def test_bad_row_is_shown_with_line_column_and_reason(editor, acme, bank):
             "2026-01-31,x,y,1234567890123456.00",
             "” is too large. Amounts have at most 15 digits before the decimal mark.",
         ),
-    ],
-)
-def test_every_kind_of_bad_row_is_reported(editor, acme, bank, row, message):
-    _, answer = open_check_page(editor, acme, bank, f"{GOOD}{row}\n")
-    assert list_sums(answer) == [2, 0, 0, 1]
-    shown = get_page_text(answer)
-    assert message in shown
-    assert " 4 " in shown.split("Error")[1][:6]
+    ]:
+        _, answer = open_check_page(editor, acme, bank, f"{GOOD}{row}\n")
+        assert list_sums(answer) == [2, 0, 0, 1], row
+        shown = get_page_text(answer)
+        assert message in shown, row
+        assert " 4 " in shown.split("Error")[1][:6], row
 
 
 def test_corrected_file_replaces_faulty_file_and_keeps_choices(editor, acme, bank):
@@ -144,23 +128,20 @@ def test_changed_import_choices_change_how_file_is_read(editor, acme, bank):
     assert "−€1,000.00" in changed
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_invalid_import_choices_show_field_errors(editor, acme, bank):
+    address, page = open_check_page(editor, acme, bank, GOOD)
+    for change, message in [
         ({"amount": ""}, "Choose an amount column or debit and credit columns."),
         ({"debit": "2"}, "Choose either an amount column or debit and credit columns."),
         ({"description": "1", "counterparty": "1"}, "This column is selected twice."),
         ({"date": "99"}, "is not one of the available choices"),
         ({"skip_above": "-1", "found_above": ""}, "greater than or equal to 0"),
         ({"account": "00000000-0000-7000-8000-000000000000"}, "is not one of the available choices"),
-    ],
-)
-def test_invalid_import_choices_show_field_errors(editor, acme, bank, change, message):
-    address, answer = open_check_page(editor, acme, bank, GOOD)
-    answer = editor.get(urlsplit(address).path, parse_choices(answer) | change)
-    assert answer.status_code == 400
-    assert message in get_page_text(answer)
-    assert b'aria-invalid="true"' in answer.content
+    ]:
+        answer = editor.get(urlsplit(address).path, parse_choices(page) | change)
+        assert answer.status_code == 400, change
+        assert message in get_page_text(answer), change
+        assert b'aria-invalid="true"' in answer.content, change
 
 
 def test_file_with_unrecognized_columns_asks_for_them(editor, acme, bank):
@@ -172,9 +153,8 @@ def test_file_with_unrecognized_columns_asks_for_them(editor, acme, bank):
 # ---------------------------------------------------------------------------------------------- uploading
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_invalid_table_is_rejected_immediately(editor, acme, bank):
+    for content, message in [
         (b"\x81\x8d\x00\xff\x9d", "The file is not text in UTF-8, UTF-16 or Windows-1252."),
         (
             b"PK\x03\x04" + b"\0" * 26 + b"xl/workbook.xml",
@@ -189,13 +169,11 @@ def test_file_with_unrecognized_columns_asks_for_them(editor, acme, bank):
             "Line 2 has a cell of more than 131,072 characters, or a quotation mark",
         ),
         (b"," * 5000, "Line 1 has 5,001 columns"),
-    ],
-)
-def test_invalid_table_is_rejected_immediately(editor, acme, bank, content, message):
-    answer = upload_csv(editor, acme, bank, content)
-    assert answer.status_code == (413 if message.startswith("Line") else 400)
-    assert message in get_page_text(answer)
-    assert b'aria-describedby="file-error' in answer.content
+    ]:
+        answer = upload_csv(editor, acme, bank, content)
+        assert answer.status_code == (413 if message.startswith("Line") else 400), content
+        assert message in get_page_text(answer), content
+        assert b'aria-describedby="file-error' in answer.content, content
 
 
 def test_import_form_without_file_is_rejected(editor, acme, bank):
@@ -417,14 +395,6 @@ def test_import_undo_locks_company_before_reading_import(editor, acme, bank, dja
     turn = next(n for n, sql in enumerate(statements) if "pg_advisory_xact_lock" in sql)
     look = next(n for n, sql in enumerate(statements) if "FOR UPDATE" in sql and "importbatch" in sql)
     assert turn < look
-
-
-def test_import_undo_requires_write_permission_and_own_company(editor, viewer, browser_of, carol, globex, acme, bank):
-    confirm_import(editor, open_check_page(editor, acme, bank, GOOD)[0])
-    batch = ImportBatch.objects.for_company(acme.id).get()
-    assert viewer.post(build_page_path(acme, f"/{batch.id}/undo")).status_code == 403
-    assert browser_of(carol, globex).client.post(build_page_path(globex, f"/{batch.id}/undo")).status_code == 404
-    assert len(list_stored(acme)) == 2
 
 
 def test_import_history_is_paged_with_constant_queries(editor, acme, audit_context, django_assert_num_queries):

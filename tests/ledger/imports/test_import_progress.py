@@ -22,11 +22,6 @@ FEBRUARY = {"start": "2026-02-01", "end": "2026-02-28", "day": "2026-02-10", "op
 
 
 @pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
-@pytest.fixture
 def every_row(monkeypatch):
     """As if each row took a second."""
     monkeypatch.setattr(progress, "NOTE_INTERVAL_SECONDS", 0)

@@ -106,14 +106,3 @@ def test_import_undo_notifies_owners(api, alice, bank, acme):
     done = import_items(api, bank, "-1.00")
     api.delete(f"imports/{done['importId']}")
     assert Notification.objects.for_company(acme.id).filter(type="import.undone", recipient_id=alice.id).count() == 1
-
-
-def test_unknown_imports_and_imports_of_other_companies_are_not_found(api, globex_api, bank, acme, make_api):
-    done = import_items(api, bank, "-1.00")
-    assert api.delete("imports/x").status_code == 404
-    assert globex_api.get(f"imports/{done['importId']}").status_code == 404
-    assert globex_api.delete(f"imports/{done['importId']}").status_code == 404
-    reader = make_api(acme, "transactions:read")
-    assert reader.get("imports").status_code == 200
-    assert reader.delete(f"imports/{done['importId']}").status_code == 403
-    assert Transaction.objects.count() == 1

@@ -22,11 +22,6 @@ BOOKED = build_camt(
 )
 
 
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
 def build_undo_path(company, summary):
     return f"/app/companies/{company.id}/imports/{summary['importId']}/undo"
 

@@ -3,18 +3,14 @@
 import pytest
 
 from tests.ledger.imports.sample_files import read_file
-from tests.ledger.imports.test_import_pages import confirm_import, get_page_text, open_check_page
+from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
 from tests.ledger.imports.test_sample_files import list_stored
 from tests.ledger.statement_upload import upload_statement
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
 PAIR = read_file("97_amount_and_refund").decode()
 OVERDRAFT = read_file("98_overdraft_balance").decode()
-
-
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
 
 
 def test_debit_column_is_asked_on_page_and_kept(api, editor, acme, bank):

@@ -4,8 +4,9 @@ import pytest
 
 from ledger.models import Transaction
 from notifications.models import Notification
-from tests.ledger.imports.test_import_pages import confirm_import, get_page_text, open_check_page
+from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
 from tests.ledger.imports.test_sample_files import list_stored
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
 
@@ -23,11 +24,6 @@ RETAIL_PENDING = (
 RETAIL_BOOKED = RETAIL + "CARD_PAYMENT,Current,2025-03-01 10:00:00,2025-03-03 09:00:00,Shop,-12.00,0.00,EUR,COMPLETED\n"
 FILES = [(BUSINESS_PENDING, BUSINESS_BOOKED), (RETAIL_PENDING, RETAIL_BOOKED)]
 BOOKED = [("2025-03-01", "50.00", "EUR"), ("2025-03-03", "-12.00", "EUR")]
-
-
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
 
 
 @pytest.fixture

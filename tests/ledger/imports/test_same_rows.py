@@ -16,11 +16,6 @@ WITH_ID = "ID,Date,Text,Amount\nT-17,2025-03-{},Shop,-5.00\n"
 
 
 @pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
-@pytest.fixture
 def koruna_account(books):
     return books.account(defaultCurrency="CZK")
 

@@ -19,6 +19,7 @@ from tests.ledger.imports.sample_files import (
     read_file,
 )
 from tests.ledger.statement_upload import get_status_and_code, upload_statement
+from tests.rollback import undo_changes
 
 pytestmark = pytest.mark.django_db
 
@@ -56,39 +57,43 @@ def test_every_sample_file_has_expected_values():
     assert named == ROWS_OF_FILE.keys() | QUESTIONS_OF_FILE.keys() | REFUSED.keys()
 
 
-@pytest.mark.parametrize("name", ROWS_OF_FILE)
-def test_file_with_one_reading_is_stored_without_a_question(api, acme, account, name):
-    answer = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account(name))
-    assert answer.status_code == 200, answer.content
-    assert sorted(list_stored(acme)) == sorted(ROWS_OF_FILE[name])
+def test_file_with_one_reading_is_stored_without_a_question(api, acme, account):
+    for name in ROWS_OF_FILE:
+        with undo_changes():
+            answer = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account(name))
+            assert answer.status_code == 200, answer.content
+            assert sorted(list_stored(acme)) == sorted(ROWS_OF_FILE[name])
 
 
-@pytest.mark.parametrize("name", QUESTIONS_OF_FILE)
-def test_file_with_two_readings_asks_and_is_stored_as_answered(api, acme, account, name):
-    account_id = account(name)
-    answer = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account_id)
-    assert get_status_and_code(answer) == (400, "mapping_ambiguous")
-    answers, rows = QUESTIONS_OF_FILE[name]
-    assert {choice["field"] for choice in answer.json()["choices"]} == answers.keys()
-    for choice in answer.json()["choices"]:
-        values = [option["value"] for option in choice["options"]]
-        assert answers[choice["field"]] in values
-        shown = [json.dumps(option["examples"]) for option in choice["options"]]
-        assert len(set(shown)) == len(shown)
-    assert list_stored(acme) == []
-    settings = json.dumps({"csv": add_answers({}, answers)})
-    again = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account_id, importSettings=settings)
-    assert again.status_code == 200, again.content
-    assert list_stored(acme) == rows
+def test_file_with_two_readings_asks_and_is_stored_as_answered(api, acme, account):
+    for name in QUESTIONS_OF_FILE:
+        with undo_changes():
+            account_id = account(name)
+            answer = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account_id)
+            assert get_status_and_code(answer) == (400, "mapping_ambiguous"), name
+            answers, rows = QUESTIONS_OF_FILE[name]
+            assert {choice["field"] for choice in answer.json()["choices"]} == answers.keys(), name
+            for choice in answer.json()["choices"]:
+                values = [option["value"] for option in choice["options"]]
+                assert answers[choice["field"]] in values, name
+                shown = [json.dumps(option["examples"]) for option in choice["options"]]
+                assert len(set(shown)) == len(shown), name
+            assert list_stored(acme) == [], name
+            settings = json.dumps({"csv": add_answers({}, answers)})
+            again = upload_statement(
+                api, read_file(name), name=f"{name}.csv", accountId=account_id, importSettings=settings
+            )
+            assert again.status_code == 200, again.content
+            assert list_stored(acme) == rows, name
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_file_without_any_reading_is_rejected_and_nothing_is_stored(api, acme, account, name):
-    status, error_code, named = REFUSED[name]
-    answer = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account(name))
-    assert get_status_and_code(answer) == (status, error_code)
-    assert named in answer.json()["detail"]
-    assert list_stored(acme) == []
+def test_file_without_any_reading_is_rejected_and_nothing_is_stored(api, acme, account):
+    for name in REFUSED:
+        status, error_code, named = REFUSED[name]
+        answer = upload_statement(api, read_file(name), name=f"{name}.csv", accountId=account(name))
+        assert get_status_and_code(answer) == (status, error_code), name
+        assert named in answer.json()["detail"], name
+        assert list_stored(acme) == [], name
 
 
 def build_docs_table():

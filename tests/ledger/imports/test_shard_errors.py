@@ -11,6 +11,7 @@ from django.db import connection
 from companies import db_errors
 from ledger.imports.actions import imports
 from tests import cluster
+from tests.rollback import undo_changes
 
 pytestmark = pytest.mark.django_db
 
@@ -62,24 +63,26 @@ def said(db):
     return refuse
 
 
-@pytest.mark.parametrize("state", [COPIED, "same"])
-@pytest.mark.parametrize(
-    ("message", "own_state", "code"),
-    [
-        pytest.param(ACCOUNT, "23503", "conflict", id="account gone"),
-        pytest.param(UNKNOWN.format(KNOWN), "23514", "conflict", id="check"),
-        pytest.param(UNKNOWN.format(f"{KNOWN}_102008"), "23514", "conflict", id="check, shard"),
-        pytest.param(EMPTY, "23502", "conflict", id="nothing where something must be"),
-        pytest.param("deadlock detected", "40P01", "concurrent_change", id="deadlock"),
-        pytest.param(DEADLOCK, "40P01", "concurrent_change", id="deadlock of machines"),
-    ],
-)
-@pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
-def test_shard_error_returns_same_code_as_single_server(api, bank, said, message, own_state, state, code, many):
-    said(message, own_state if state == "same" else state)
-    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
-    answer = api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
-    assert (answer.status_code, answer.json()["code"]) == (409, code)
+def test_shard_error_returns_same_code_as_single_server(api, bank, said):
+    for state in [COPIED, "same"]:
+        for message, own_state, code in [
+            (ACCOUNT, "23503", "conflict"),
+            (UNKNOWN.format(KNOWN), "23514", "conflict"),
+            (UNKNOWN.format(f"{KNOWN}_102008"), "23514", "conflict"),
+            (EMPTY, "23502", "conflict"),
+            ("deadlock detected", "40P01", "concurrent_change"),
+            (DEADLOCK, "40P01", "concurrent_change"),
+        ]:
+            for many in [True, False]:
+                with undo_changes():
+                    said(message, own_state if state == "same" else state)
+                    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+                    answer = (
+                        api.post("transactions/import", {"transactions": [row]})
+                        if many
+                        else api.post("transactions", row)
+                    )
+                    assert (answer.status_code, answer.json()["code"]) == (409, code), (state, message, many)
 
 
 @pytest.mark.parametrize("state", [COPIED, "23505"])
@@ -98,20 +101,27 @@ CONNECTION_LOST_MESSAGE = (
 )
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
+def test_lost_shard_connection_returns_unavailable(api, bank, said):
+    for message in [
         CONNECTION_LOST_MESSAGE,
         f"{CONNECTION_LOST_MESSAGE}\n\tbefore or while processing the request.",
         "no connection to the server",
-    ],
-)
-@pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
-def test_lost_shard_connection_returns_unavailable(api, bank, said, message, many):
-    said(message, COPIED)
-    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
-    answer = api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
-    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "unavailable", "5")
+    ]:
+        for many in [True, False]:
+            with undo_changes():
+                said(message, COPIED)
+                row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+                answer = (
+                    api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
+                )
+                assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (
+                    503,
+                    "unavailable",
+                    "5",
+                ), (
+                    message,
+                    many,
+                )
 
 
 @pytest.mark.parametrize("many", [True, False], ids=["import", "one"])

@@ -3,16 +3,12 @@
 import pytest
 
 from tests.ledger.imports.sample_files import read_file
-from tests.ledger.imports.test_import_pages import confirm_import, get_page_text, open_check_page
+from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
 from tests.ledger.imports.test_sample_files import list_stored
 from tests.ledger.statement_upload import get_status_and_code, upload_statement
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
 
 
 def settings_of(api, account):

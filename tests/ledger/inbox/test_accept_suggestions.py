@@ -12,11 +12,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
-@pytest.fixture
 def address(acme):
     return f"/app/companies/{acme.id}/inbox"
 

@@ -27,11 +27,6 @@ def site(browser_of, alice, acme) -> InboxPage:
     return InboxPage(acme, browser_of(alice, acme).client)
 
 
-@pytest.fixture
-def hosting(books):
-    return books.category("hosting")
-
-
 def book_categorized(api, books, bank, category, *, times=1, amount="-100.00", **values):
     ids = [books.book(bank, amount, **values)["id"] for _ in range(times)]
     api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": ids}, "categoryId": category})

@@ -87,8 +87,8 @@ def test_undo_restores_an_expected_occurrence(api, books, bank, site):  # noqa: 
     assert "Matches" in get_page_text(page)
 
 
-@pytest.mark.parametrize("query_string", ["run=x", "settled=x", "settled=x.2026-01-01", "settled=.", "run="])
-def test_inbox_without_undoable_action_offers_no_undo(books, bank, site, query_string):  # noqa: F811
+def test_inbox_without_undoable_action_offers_no_undo(books, bank, site):  # noqa: F811
     books.book(bank)
-    page = site.client.get(f"{site.base}/inbox?{query_string}")
-    assert (page.status_code, ">Undo<" in page.content.decode()) == (200, False)
+    for query_string in ["run=x", "settled=x", "settled=x.2026-01-01", "settled=.", "run="]:
+        page = site.client.get(f"{site.base}/inbox?{query_string}")
+        assert (page.status_code, ">Undo<" in page.content.decode()) == (200, False), query_string

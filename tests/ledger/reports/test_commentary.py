@@ -50,18 +50,18 @@ def test_commentary_of_a_closed_month_can_change(api):
     assert api.put(PATH, {"text": "After the close"}).status_code == 200
 
 
-@pytest.mark.parametrize("month", ["2026-02", "2999-01", "2026-13", "0000-01", "x"])
-def test_months_without_report_have_no_commentary(api, month):
-    for body in ({"text": "x"}, {"text": 1}, {}):
-        answer = api.put(f"reports/{month}/commentary", body)
-        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-    assert api.get(f"reports/{month}/commentary").status_code == 404
+def test_months_without_report_have_no_commentary(api):
+    for month in ["2026-02", "2999-01", "2026-13", "0000-01", "x"]:
+        for body in ({"text": "x"}, {"text": 1}, {}):
+            answer = api.put(f"reports/{month}/commentary", body)
+            assert (answer.status_code, answer.json()["code"]) == (404, "not_found"), month
+        assert api.get(f"reports/{month}/commentary").status_code == 404
 
 
-@pytest.mark.parametrize("body", [{}, {"text": None}, {"text": 1}, {"text": "x" * 20_001}, {"text": "a\0b"}])
-def test_malformed_commentary_is_refused(api, body):
-    assert api.put(PATH, body).status_code == 400
-    assert api.get(PATH).status_code == 404
+def test_malformed_commentary_is_refused(api):
+    for body in [{}, {"text": None}, {"text": 1}, {"text": "x" * 20_001}, {"text": "a\0b"}]:
+        assert api.put(PATH, body).status_code == 400
+        assert api.get(PATH).status_code == 404, body
 
 
 def test_commentary_is_written_on_the_page(acme, owner, api):

@@ -8,11 +8,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
 
 @pytest.fixture
-def hosting(books):
-    return books.category("hosting")
-
-
-@pytest.fixture
 def rule(api, hosting):
     """Makes a rule for what has "nimbus" in a text."""
 

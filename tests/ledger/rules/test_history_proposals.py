@@ -12,11 +12,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
 
 @pytest.fixture
-def hosting(books):
-    return books.category("hosting")
-
-
-@pytest.fixture
 def done(api, books, bank):
     """Books movements and says what they were for."""
 

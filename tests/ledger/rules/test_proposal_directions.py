@@ -32,11 +32,6 @@ def propose(api, books, bank):
     return list_proposals
 
 
-@pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
 @pytest.mark.parametrize(
     ("category", "known", "waiting"),
     [("revenueRecurring", "2000.00", "-1190.00"), ("marketing", "-600.00", "995.00")],

@@ -5,17 +5,11 @@ import re
 import pytest
 
 from tests.ledger.conftest import get_page_text
-from tests.ledger.inbox.test_inbox_pages import InboxPage, book_categorized, hosting, site
+from tests.ledger.inbox.test_inbox_pages import InboxPage, book_categorized, site
 
 pytestmark = pytest.mark.django_db
-assert hosting  # fixtures
-assert site
+assert site  # a fixture
 OFFER_TEXT = "Always categorize “Nimbus Ltd” this way? Create rule"
-
-
-@pytest.fixture
-def office(books):
-    return books.category("officeAndAdmin")
 
 
 @pytest.fixture

@@ -3,11 +3,10 @@
 import pytest
 
 from tests.ledger.conftest import get_page_text
-from tests.ledger.inbox.test_inbox_pages import hosting, site
+from tests.ledger.inbox.test_inbox_pages import site
 
 pytestmark = pytest.mark.django_db
-assert hosting  # fixtures
-assert site
+assert site  # a fixture
 BROAD_RULE_QUESTION = (
     "The rule also matches transactions with another category. Narrow the text or amount before you save:"
 )
@@ -95,19 +94,16 @@ def test_rule_form_saves_splits_service_period_and_counterparty(api, books, host
     assert 'name="splitCategory-4"' in form
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        pytest.param({"splitShare-1": "30 %"}, "Choose a category.", id="without category"),
-        pytest.param({"splitShare-1": "130 %"}, "Must be more than 0% and at most 100%.", id="more than all"),
-        pytest.param({"splitShare-1": "much"}, "Enter an amount such as", id="no share"),
-        pytest.param({}, "Enter a percentage or an amount.", id="nothing"),
-        pytest.param({"serviceMonths": "many"}, "Must be an integer.", id="months"),
-    ],
-)
-def test_rule_form_shows_what_is_wrong_with_a_split(books, hosting, site, typed, values, message):
-    category = {} if message == "Choose a category." else {"splitCategory-1": f"{hosting}:cogs"}
-    if "serviceMonths" in values:
-        category["splitShare-1"] = "1 %"
-    answer = site.client.post(f"{site.base}/rules/new", typed | category | values)
-    assert (answer.status_code, message in get_page_text(answer)) == (400, True)
+def test_rule_form_shows_what_is_wrong_with_a_split(books, hosting, site, typed):
+    for values, message in [
+        ({"splitShare-1": "30 %"}, "Choose a category."),
+        ({"splitShare-1": "130 %"}, "Must be more than 0% and at most 100%."),
+        ({"splitShare-1": "much"}, "Enter an amount such as"),
+        ({}, "Enter a percentage or an amount."),
+        ({"serviceMonths": "many"}, "Enter a whole number."),
+    ]:
+        category = {} if message == "Choose a category." else {"splitCategory-1": f"{hosting}:cogs"}
+        if "serviceMonths" in values:
+            category["splitShare-1"] = "1 %"
+        answer = site.client.post(f"{site.base}/rules/new", typed | category | values)
+        assert (answer.status_code, message in get_page_text(answer)) == (400, True), values

@@ -265,18 +265,6 @@ def test_undo_keeps_what_else_is_used(api, acme):
     assert (get_mrr(api, "2024-03"), get_mrr(api, "2024-05")) == (0, 10)
 
 
-def test_other_companies_and_readers_cannot_use_an_import(api, acme, globex_api, make_api):
-    imported = import_file(api, *FILE).json()["importId"]
-    assert globex_api.get("subscription_event_imports").json() == []
-    assert globex_api.get(f"subscription_event_imports/{imported}").status_code == 404
-    assert globex_api.delete(f"subscription_event_imports/{imported}").status_code == 404
-    reader = make_api(acme, "subscriptions:read")
-    assert reader.get(f"subscription_event_imports/{imported}").status_code == 200
-    assert reader.delete(f"subscription_event_imports/{imported}").status_code == 403
-    assert import_file(reader, *FILE).status_code == 403
-    assert make_api(acme, "transactions:read").get("subscription_event_imports").status_code == 403
-
-
 def test_unusable_files_are_refused(api, acme, monkeypatch):
     assert import_file(api, "1,2", headings="a,b").json()["code"] == "columns_unknown"
     assert import_file(api, headings="MRR,MRR,Date,Customer").json()["code"] == "columns_unknown"

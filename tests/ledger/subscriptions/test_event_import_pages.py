@@ -8,16 +8,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from ledger.models import SubscriptionEvent
-from tests.planning.planned_transactions.test_planned_transaction_pages import get_page_text
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
 CONTENT = "Customer,Product,Date,Amount,Note\nGlobex,Pro,03/04/2025,10.00,x\nInitech,Pro,04/04/2025,20.00,y\n"
 CHOSEN = {"name": "events.csv", "dateOrder": "dayFirst", "interval": "month"}
-
-
-@pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme).client
 
 
 def upload(owner, acme, content=CONTENT):

@@ -5,12 +5,11 @@ import re
 import pytest
 
 from tests.ledger.conftest import get_page_text
-from tests.ledger.inbox.test_inbox_pages import hosting, site
+from tests.ledger.inbox.test_inbox_pages import site
 from tests.ledger.transactions.test_detail_pages import build_split_form
 
 pytestmark = pytest.mark.django_db
-assert hosting  # fixtures
-assert site
+assert site  # a fixture
 
 
 def find_seen_value(page):

@@ -64,9 +64,11 @@ def test_transactions_are_filtered_by_recognition_months(api, books, bank):
 SERVICE = ("2024-01-15", "2024-03-14")  # 60 days
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "share"),
-    [
+def test_transactions_are_filtered_by_recognition_days(api, books, bank):
+    row = books.book(bank, "-120.00", "2024-01-10")["id"]
+    rule = {"type": "servicePeriod", "startDate": SERVICE[0], "endDate": SERVICE[1]}
+    books.split(row, {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -120}, "usingDateRule": rule})
+    for first, last, share in [
         (None, "2024-01-14", None),
         (None, "2024-01-15", "2"),
         ("2024-01-15", "2024-01-15", "2"),
@@ -79,16 +81,11 @@ SERVICE = ("2024-01-15", "2024-03-14")  # 60 days
         ("2024-03-14", None, "2"),
         ("2024-03-15", None, None),
         ("2024-02-11", "2024-02-10", None),
-    ],
-)
-def test_transactions_are_filtered_by_recognition_days(api, books, bank, first, last, share):
-    row = books.book(bank, "-120.00", "2024-01-10")["id"]
-    rule = {"type": "servicePeriod", "startDate": SERVICE[0], "endDate": SERVICE[1]}
-    books.split(row, {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -120}, "usingDateRule": rule})
-    days = {name: day for name, day in (("recognizedFrom", first), ("recognizedTo", last)) if day}
-    assert list_transaction_ids(api, **days) == ({row} if share else set())
-    totals = get_totals(api.get("transactions", days | {"total": "true", "plType": "ga"}))
-    assert totals == ((1, Decimal(share)) if share else (0, 0))
+    ]:
+        days = {name: day for name, day in (("recognizedFrom", first), ("recognizedTo", last)) if day}
+        assert list_transaction_ids(api, **days) == ({row} if share else set()), first
+        totals = get_totals(api.get("transactions", days | {"total": "true", "plType": "ga"}))
+        assert totals == ((1, Decimal(share)) if share else (0, 0)), first
 
 
 @pytest.mark.parametrize("currency", ["EUR", "JPY", "USD"])
@@ -132,20 +129,17 @@ def test_bulk_selection_accepts_recognition_filters(api, books, bank):
         assert api.post("transactions/uncategorize", {"selection": chosen}).json()["affected"] == affected
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_malformed_total_and_recognition_filters_are_rejected(api):
+    for query in [
         {"total": "1"},
         {"total": ""},
         {"recognizedFrom": "2024-13"},
         {"recognizedTo": "2024"},
         {"recognizedTo": "2024-02-30"},
-    ],
-)  # fmt: skip
-def test_malformed_total_and_recognition_filters_are_rejected(api, query):
-    refused = api.get("transactions", query)
-    assert refused.status_code == 400
-    assert [error["code"] for error in refused.json()["errors"]] == ["invalid_filter"]
+    ]:
+        refused = api.get("transactions", query)
+        assert refused.status_code == 400, query
+        assert [error["code"] for error in refused.json()["errors"]] == ["invalid_filter"], query
 
 
 def test_total_adds_one_query_for_any_number_of_rows(api, books, bank):

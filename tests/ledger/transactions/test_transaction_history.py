@@ -4,6 +4,8 @@ import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from companies.audit import changes
@@ -19,6 +21,14 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 @pytest.fixture
 def bought(books, bank):
     return books.book(bank, "-119.00", fromTo="Nimbus Cloud", description="March hosting", notes="paid late")["id"]
+
+
+def test_page_asks_for_each_name_once(pages, bought):
+    pages.post(f"/{bought}/edit", amountValue="-120.00", fromTo="Nimbus", description="March hosting", notes="")
+    with CaptureQueriesContext(connection) as sent:
+        assert pages.get(f"/{bought}").status_code == 200
+    statements = [query["sql"] for query in sent.captured_queries]
+    assert sorted(sql for sql in set(statements) if statements.count(sql) > 1) == []
 
 
 def test_history_describes_changes_with_their_authors(pages, books, bought, savings, api, alice):

@@ -76,6 +76,7 @@ def expand_by_definition(rule, *, window_start, window_end):
          list_days("2024-01-31", "2024-02-29", "2024-03-31", "2024-04-30")),
         (RecurrenceRule(date(2014, 1, 31), "month", count=4),
          list_days("2014-01-31", "2014-02-28", "2014-03-31", "2014-04-30")),
+        (RecurrenceRule(date(2024, 1, 28), "month", count=2), list_days("2024-01-28", "2024-02-28")),
         (RecurrenceRule(date(2024, 2, 29), "year", count=2), list_days("2024-02-29", "2025-02-28")),
         (RecurrenceRule(date(2024, 2, 29), "year", 4, count=2), list_days("2024-02-29", "2028-02-29")),
         (RecurrenceRule(date(2023, 11, 30), "month", 3, count=3), list_days("2023-11-30", "2024-02-29", "2024-05-30")),

@@ -12,11 +12,6 @@ IBAN = "DE89370400440532013000"
 
 
 @pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
-@pytest.fixture
 def invoices(api):
     """Two open invoices to customers, to be paid into an account that a statement names."""
     account = api.post("accounts", {"name": "Main", "type": "bank", "accountNumber": IBAN}).json()["id"]
@@ -41,33 +36,33 @@ PAYMENTS = build_camt(
 )
 
 
-def test_import_says_which_invoices_it_paid_and_leads_to_them(editor, api, acme, invoices):
-    address, answer = open_check_page(editor, acme, ("january.xml", PAYMENTS))
-    done = confirm_import(editor, address, answer)
+def test_import_says_which_invoices_it_paid_and_leads_to_them(owner, api, acme, invoices):
+    address, answer = open_check_page(owner, acme, ("january.xml", PAYMENTS))
+    done = confirm_import(owner, address, answer)
     assert "3 transactions imported from 1 file. 2 invoices paid." in text(done)
     [batch] = api.get("imports").json()
     link = f"/app/companies/{acme.id}/imports/{batch['id']}/payments"
     assert f'<a href="{link}">2 invoices paid</a>' in done.content.decode()
-    shown = editor.get(link)
+    shown = owner.get(link)
     assert "Initech INV-2026-001" in text(shown)
     assert "Paid €1,000.00" in text(shown)
     assert f'href="/app/companies/{acme.id}/planned/{invoices[1]}"' in shown.content.decode()
 
 
-def test_import_without_payments_says_nothing_of_invoices(editor, api, acme, invoices):
+def test_import_without_payments_says_nothing_of_invoices(owner, api, acme, invoices):
     api.delete(f"planned_transactions/{invoices[0]}")
     api.delete(f"planned_transactions/{invoices[1]}")
-    address, answer = open_check_page(editor, acme, ("january.xml", PAYMENTS))
-    assert "paid" not in text(confirm_import(editor, address, answer)).split("Imports from files")[0]
+    address, answer = open_check_page(owner, acme, ("january.xml", PAYMENTS))
+    assert "paid" not in text(confirm_import(owner, address, answer)).split("Imports from files")[0]
 
 
-def test_invoice_of_which_a_part_is_open_is_partly_paid(editor, api, acme, invoices):
-    address, answer = open_check_page(editor, acme, ("january.xml", PAYMENTS))
-    confirm_import(editor, address, answer)
+def test_invoice_of_which_a_part_is_open_is_partly_paid(owner, api, acme, invoices):
+    address, answer = open_check_page(owner, acme, ("january.xml", PAYMENTS))
+    confirm_import(owner, address, answer)
     answer = api.put(f"planned_transactions/{invoices[0]}/overrides/2026-01-20", {"amountValue": "1200.00"})
     assert answer.status_code in (200, 201), answer.content
-    listed = editor.get(f"/app/companies/{acme.id}/imports")
+    listed = owner.get(f"/app/companies/{acme.id}/imports")
     assert "1 invoice paid, 1 partly paid" in text(listed)
     [batch] = api.get("imports").json()
-    shown = editor.get(f"/app/companies/{acme.id}/imports/{batch['id']}/payments")
+    shown = owner.get(f"/app/companies/{acme.id}/imports/{batch['id']}/payments")
     assert "Partly paid: €1,000.00 of €1,200.00" in text(shown)

@@ -4,16 +4,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from planning.models import PlannedTransaction
-from tests.planning.planned_transactions.test_planned_transaction_pages import get_page_text
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
 
 CONTENT = "Invoice number,Customer,Invoice date,Amount\nR-1,Globex,03/04/2025,10.00\nR-2,Globex,04/04/2025,20.00\n"
-
-
-@pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme).client
 
 
 def upload(owner, acme, content=CONTENT, kind="receivables", **fields):

@@ -106,16 +106,6 @@ def test_undo_is_recorded_in_the_audit_log(api, imported):
     assert (entry.after["deleted"], entry.after["import_id"]) == (2, imported)
 
 
-def test_imports_need_planning_permissions_and_their_company(api, make_api, acme, globex_api, imported):
-    assert globex_api.get("invoice_imports").json() == []
-    assert globex_api.get(f"invoice_imports/{imported}").status_code == 404
-    assert globex_api.delete(f"invoice_imports/{imported}").status_code == 404
-    reader = make_api(acme, "planning:read")
-    assert reader.get(f"invoice_imports/{imported}").status_code == 200
-    assert reader.delete(f"invoice_imports/{imported}").status_code == 403
-    assert make_api(acme, "transactions:read").get("invoice_imports").status_code == 403
-
-
 def test_undo_takes_a_constant_number_of_statements(api, upload, django_assert_max_num_queries):
     counted = []
     for count in (1, 200):

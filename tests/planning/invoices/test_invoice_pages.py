@@ -5,15 +5,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.page_text import get_page_text
 from tests.planning.invoices.conftest import format_day
-from tests.planning.planned_transactions.test_planned_transaction_pages import get_page_text
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme).client
 
 
 def build_path(acme, kind, query=""):

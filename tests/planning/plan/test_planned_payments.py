@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from planning.models import PlanItem
 from planning.planned_transactions.queries import occurrences
 from tests import factories
+from tests.page_text import get_page_text
 from tests.planning.plan.test_plan_grid import (
     build_page_path,
     create_growth_rule,
     fill_cells,
-    get_page_text,
     list_plan_items,
     list_planned,
     parse_grid_form,

@@ -15,11 +15,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
-@pytest.fixture
 def ledger(api, account_id):
     return Ledger(api, account_id)
 

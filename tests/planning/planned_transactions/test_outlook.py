@@ -7,7 +7,8 @@ import pytest
 from planning.models import PlannedTransaction
 from planning.planned_transactions.pages import outlook
 from planning.planned_transactions.queries import occurrences
-from tests.planning.planned_transactions.test_planned_transaction_pages import build_page_path, get_page_text
+from tests.page_text import get_page_text
+from tests.planning.planned_transactions.test_planned_transaction_pages import build_page_path
 from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db

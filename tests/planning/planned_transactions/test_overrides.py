@@ -37,26 +37,6 @@ def put_override(api: Any, planned: dict[str, Any], day: str, **patch: Any) -> A
     return api.put(build_path(planned, f"/overrides/{day}"), patch)
 
 
-def test_monthly_rule_keeps_month_end_after_short_month(api, rent):
-    assert list_occurrence_dates(api, rent, "2026-01-01", "2026-04-30") == [
-        "2026-01-31",
-        "2026-02-28",
-        "2026-03-31",
-        "2026-04-30",
-    ]
-
-
-def test_leap_day_recurs_on_february_28_in_other_years(api, body):
-    born = api.post("planned_transactions", body | {"startDate": "2024-02-29", "recurrence": {"frequency": "year"}})
-    assert list_occurrence_dates(api, born.json(), "2024-01-01", "2028-12-31") == [
-        "2024-02-29",
-        "2025-02-28",
-        "2026-02-28",
-        "2027-02-28",
-        "2028-02-29",
-    ]
-
-
 def test_last_day_rule_starts_on_last_day_of_first_month(api, body):
     made = api.post(
         "planned_transactions",
@@ -80,15 +60,6 @@ def test_last_day_rule_starts_on_last_day_of_first_month(api, body):
 def test_last_occurrence_respects_end_date_and_count(api, body, end, last):
     made = api.post("planned_transactions", body | {"recurrence": {"frequency": "month", "end": end}}).json()
     assert list_occurrence_dates(api, made, "2026-01-01", "2026-12-31")[-1] == last
-
-
-def test_skipped_occurrences_are_omitted_but_still_count(api, body):
-    made = api.post(
-        "planned_transactions",
-        body | {"recurrence": {"frequency": "month", "end": {"type": "count", "count": 3}}},
-    ).json()
-    assert put_override(api, made, "2026-02-28", skipped=True).status_code == 200
-    assert list_occurrence_dates(api, made, "2026-01-01", "2026-12-31") == ["2026-01-31", "2026-03-31"]
 
 
 def test_occurrence_is_returned_with_its_overrides(api, rent, category):
@@ -188,9 +159,8 @@ def test_invalid_date_in_the_path_is_not_found(api, rent, day):
     assert put_override(api, rent, day, skipped=True).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("patch", "pointer", "code"),
-    [
+def test_invalid_override_is_rejected_and_not_stored(api, rent):
+    for patch, pointer, code in [
         ({"skipped": 1}, "#/skipped", "invalid_value"),
         ({"date": "soon"}, "#/date", "invalid_value"),
         ({"amountValue": 1}, "#/amountValue", "invalid_decimal"),
@@ -198,13 +168,11 @@ def test_invalid_date_in_the_path_is_not_found(api, rent, day):
         ({"accountId": UNKNOWN_ID}, "#/accountId", "unknown_id"),
         ({"categoryId": "x"}, "#/categoryId", "unknown_id"),
         ({"name": ""}, "#/name", "blank"),
-    ],
-)
-def test_invalid_override_is_rejected_and_not_stored(api, rent, patch, pointer, code):
-    answer = put_override(api, rent, "2026-01-31", **patch)
-    assert answer.status_code == 400, answer.content
-    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
-    assert not PlannedOverride.objects.exists()
+    ]:
+        answer = put_override(api, rent, "2026-01-31", **patch)
+        assert answer.status_code == 400, answer.content
+        assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)], patch
+        assert not PlannedOverride.objects.exists(), patch
 
 
 def test_stale_override_has_no_effect_and_can_be_sent_back_or_deleted(api, rent):
@@ -295,22 +263,19 @@ def test_settled_occurrence_counts_by_the_planned_service_period(
     assert counts_on() == "2026-01-31"
 
 
-@pytest.mark.parametrize(
-    ("params", "pointer", "code"),
-    [
+def test_invalid_occurrence_window_is_rejected(api, rent):
+    for params, pointer, code in [
         ({}, "#/startDate", "required"),
         ({"startDate": "2026-01-01"}, "#/endDate", "required"),
         ({"startDate": "x", "endDate": "2026-01-01"}, "#/startDate", "invalid_value"),
         ({"startDate": "2026-01-02", "endDate": "2026-01-01"}, "#/endDate", "end_before_start"),
         ({"startDate": "2026-01-01", "endDate": "2036-01-02"}, "#/endDate", "window_too_long"),
         ({"startDate": "2026-01-01", "endDate": "2026-01-02", "limit": "5"}, "#/limit", "unknown_parameter"),
-    ],
-)
-def test_invalid_occurrence_window_is_rejected(api, rent, params, pointer, code):
-    answer = api.get(build_path(rent, "/occurrences"), params)
-    assert answer.status_code == 400
-    errors = answer.json()["errors"]
-    assert (errors[0]["pointer"], errors[0]["code"]) == (pointer, code)
+    ]:
+        answer = api.get(build_path(rent, "/occurrences"), params)
+        assert answer.status_code == 400, params
+        errors = answer.json()["errors"]
+        assert (errors[0]["pointer"], errors[0]["code"]) == (pointer, code), params
 
 
 def test_occurrence_window_may_span_ten_years_up_to_calendar_end(api, rent):

@@ -6,11 +6,8 @@ import pytest
 
 from ledger.money.calc.fx import RateTable
 from tests.ledger.conftest import Books
-from tests.planning.planned_transactions.test_planned_transaction_pages import (
-    build_page_path,
-    build_rule_form,
-    get_page_text,
-)
+from tests.page_text import get_page_text
+from tests.planning.planned_transactions.test_planned_transaction_pages import build_page_path, build_rule_form
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 2, 20, 12, tzinfo=UTC)

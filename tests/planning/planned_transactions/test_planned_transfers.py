@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 
 from companies.models import Company
 from tests.conftest import Api
-from tests.planning.planned_transactions.test_planned_transaction_pages import (
-    build_page_path,
-    build_rule_form,
-    get_page_text,
-)
+from tests.page_text import get_page_text
+from tests.planning.planned_transactions.test_planned_transaction_pages import build_page_path, build_rule_form
 from tests.run_date import TODAY
 
 pytestmark = pytest.mark.django_db

@@ -6,21 +6,12 @@ from uuid import uuid4
 import pytest
 
 from tests import factories
-from tests.planning.planned_transactions.test_planned_transaction_pages import (
-    TODAY,
-    build_page_path,
-    format_day,
-    get_page_text,
-)
+from tests.page_text import get_page_text
+from tests.planning.planned_transactions.test_planned_transaction_pages import TODAY, build_page_path, format_day
 
 pytestmark = pytest.mark.django_db
 
 DUE_DAY = TODAY - timedelta(days=20)
-
-
-@pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme).client
 
 
 @pytest.fixture

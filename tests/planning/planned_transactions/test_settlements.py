@@ -237,12 +237,6 @@ def test_wrong_direction_or_pending_transaction_cannot_settle(api, plan, book, a
     assert not Settlement.objects.exists()
 
 
-def test_transaction_of_other_company_cannot_settle(api, globex, plan, make_account, make_transaction):
-    planned, theirs = plan(-3), make_transaction(make_account(globex))
-    assert get_error(settle_occurrence(api, planned, str(theirs.id))) == (400, "unknown_id")
-    assert settle_occurrence(api, {**planned, "id": UNKNOWN_ID}, UNKNOWN_ID).status_code == 404
-
-
 def test_deleting_transaction_unsettles_occurrence(api, plan, book):
     planned, paid = plan(-3), book(-3)
     settle_occurrence(api, planned, paid)
@@ -304,23 +298,6 @@ def test_match_requires_near_date_and_amount_and_same_direction(api, plan, book)
     near = book(-19, "-90.00")
     assert list_matches(api) == [(planned["id"], format_day(-20), near["id"], "10.00", 1)]
     assert list_matches(api, -19, 0) == [], "the window is of occurrences"
-
-
-def test_nearest_matches_come_first_and_use_each_transaction_once(api, plan, book):
-    first, second = plan(-20), plan(-18, "-101.00")
-    paid, other = book(-18, "-100.00"), book(-12, "-100.00")
-    assert list_matches(api) == [
-        (second["id"], format_day(-18), paid["id"], "1.00", 0),
-        (first["id"], format_day(-20), other["id"], "0.00", 8),
-    ]
-
-
-def test_nearest_amount_matches_first_on_the_same_day(api, plan, book):
-    planned = plan(-20)
-    book(-20, "-101.00")
-    equal = book(-20, "-100.00")
-    assert [each[2] for each in list_matches(api)] == [equal["id"]]
-    assert planned["id"] == list_matches(api)[0][0]
 
 
 def test_match_requires_account_of_plan_or_any_if_plan_has_none(api, acme, plan, book, make_account):

@@ -75,13 +75,6 @@ def test_update_replaces_what_is_sent(api, create_scenario, plan_rent, acme):
     assert [entry.action.partition(".")[2] for entry in actions] == ["created", "updated", "updated", "deleted"]
 
 
-def test_stale_update_is_rejected(api, create_scenario):
-    scenario = create_scenario()
-    version = api.get(f"scenarios/{scenario}")["ETag"]
-    assert api.put(f"scenarios/{scenario}", {"name": "One"}, if_match=version).status_code == 200
-    assert api.put(f"scenarios/{scenario}", {"name": "Two"}, if_match=version).status_code == 412
-
-
 def test_company_has_at_most_twenty_scenarios(api, create_scenario):
     for _ in range(20):
         create_scenario()
@@ -128,11 +121,13 @@ INVALID_CHANGES = {
 }
 
 
-@pytest.mark.parametrize(("change", "errors"), INVALID_CHANGES.values(), ids=INVALID_CHANGES)
-def test_invalid_change_is_rejected(change, errors, api):
-    answer = api.post("scenarios", {"name": "Wrong", "changes": [change]})
-    assert {f"{pointer} {code}" for pointer, code in list_errors(answer)} == {f"#/changes/0{each}" for each in errors}
-    assert not Scenario.objects.exists()
+def test_invalid_change_is_rejected(api):
+    for case, (change, errors) in INVALID_CHANGES.items():
+        answer = api.post("scenarios", {"name": "Wrong", "changes": [change]})
+        assert {f"{pointer} {code}" for pointer, code in list_errors(answer)} == {
+            f"#/changes/0{each}" for each in errors
+        }, case
+        assert not Scenario.objects.exists(), case
 
 
 def test_errors_of_an_added_row_point_into_the_change(api, hire, category):

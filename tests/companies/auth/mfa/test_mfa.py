@@ -411,12 +411,6 @@ def test_staff_without_mfa_are_redirected_to_mfa_setup(settings, holder, bob):
     assert client.get("/admin/").status_code == 200
 
 
-def test_admin_requires_staff_account(holder):
-    led = holder.client.get("/admin/", follow=True)
-    assert led.status_code == 200
-    assert 'id="password"' in led.content.decode()
-
-
 def test_session_verified_with_removed_mfa_method_is_ended(holder):
     other = Client()
     enter_password(other, holder.user.email)

@@ -68,15 +68,15 @@ WRONG_ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG_ANSWERS.values(), ids=WRONG_ANSWERS)
-def test_passkey_registration_with_invalid_answer_is_rejected(wrong, alice):
+def test_passkey_registration_with_invalid_answer_is_rejected(alice):
     client = Client()
     enter_password(client, alice.email)
-    refused = add_passkey(client, PasskeyDevice(ORIGIN), **wrong)
-    assert refused.status_code == 400
-    assert "Passkey not accepted." in refused.content.decode()
-    alice.refresh_from_db()
-    assert (Passkey.objects.count(), alice.second_factor_since) == (0, None)
+    for case, wrong in WRONG_ANSWERS.items():
+        refused = add_passkey(client, PasskeyDevice(ORIGIN), **wrong)
+        assert refused.status_code == 400, case
+        assert "Passkey not accepted." in refused.content.decode(), case
+        alice.refresh_from_db()
+        assert (Passkey.objects.count(), alice.second_factor_since) == (0, None), case
 
 
 GARBAGE = ["", "{}", "[]", "null", "1", '"x"', "{", '{"id": 1, "rawId": 1, "type": "public-key", "response": 1}',
@@ -98,13 +98,13 @@ def test_passkey_answer_with_malformed_content_is_rejected(answer, holder):
     assert Passkey.objects.count() == 1
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * 101, "two\nlines", "\u200b"])
-def test_passkey_name_must_be_a_single_line(name, holder):
-    refused = add_passkey(holder.client, PasskeyDevice(ORIGIN), name=name)
-    assert (
-        refused.status_code,
-        "Enter a name of at most 100 characters on a single line, such as Laptop." in refused.content.decode(),
-    ) == (400, True)
+def test_passkey_name_must_be_a_single_line(holder):
+    for name in ["", " ", "x" * 101, "two\nlines", "\u200b"]:
+        refused = add_passkey(holder.client, PasskeyDevice(ORIGIN), name=name)
+        assert (
+            refused.status_code,
+            "Enter a name of at most 100 characters on a single line, such as Laptop." in refused.content.decode(),
+        ) == (400, True), name
 
 
 def test_passkey_challenge_is_accepted_once_and_only_for_its_purpose(holder):
