@@ -19,6 +19,7 @@ from planning.planned_transactions.actions.settlement_checks import (
     compute_open_amount,
 )
 from planning.planned_transactions.actions.settlements import describe_settlements
+from planning.planned_transactions.settled_categories import categorize_settling_transactions
 from planning.planned_transactions.settlements import recompute_settled_amounts
 
 SettlementsByOccurrence = Mapping[tuple[UUID, dt.date], list[Settlement]]
@@ -79,7 +80,7 @@ def restore_settlements(*, change: CompanyChange, settlements: Mapping[UUID, lis
     planned_by_id = load_planned_transactions(change, planned_ids)
     before = load_settlements(change, planned_ids)
     after = defaultdict(list, {occurrence: [*rows] for occurrence, rows in before.items()})
-    restored, unsettled_names = [], []
+    restored, unsettled_names, incomplete_ids = [], [], set()
     for transaction in Transaction.objects.for_company(company_id).filter(IdIn("id", list(settlements))).order_by("id"):
         remaining = transaction.amount_value
         for stored in settlements[transaction.id]:
@@ -100,12 +101,15 @@ def restore_settlements(*, change: CompanyChange, settlements: Mapping[UUID, lis
                 or not is_amount_open(planned, row, others)
             ):
                 unsettled_names.append(stored["name"])
+                incomplete_ids.add(transaction.id)
                 continue
             remaining = left
             others.append(row)
             restored.append(row)
     Settlement.objects.bulk_create(restored)
     record_settlement_changes(change, restored, before=before, after=after, event="settled")
+    if incomplete_ids:  # what the lost settlements assigned is taken back
+        categorize_settling_transactions(change, incomplete_ids)
     return unsettled_names
 
 

@@ -129,6 +129,20 @@ def test_undo_does_not_settle_more_than_the_transaction_pays(api, ledger, delete
     assert list_settled_amounts(ledger, invoice) == []
 
 
+def test_undo_restores_category_of_plan_with_its_settlement_only(api, ledger, delete, undo):
+    category = next(each["id"] for each in api.get("categories").json() if each["plTypes"] == ["revenue"])
+    invoice = ledger.invoice("200.00", categoryId=category)
+    paid = ledger.pay(invoice, "200.00", -1)
+    before = api.get(f"transactions/{paid}").json()["categorizations"]
+    assert [each["categoryId"] for each in before.values()] == [category]
+    undo(delete(paid))
+    assert api.get(f"transactions/{paid}").json()["categorizations"] == before
+    url = delete(paid)
+    ledger.write_off(invoice, 0)
+    undo(url)
+    assert api.get(f"transactions/{paid}").json()["categorizations"] == {}
+
+
 def test_undo_does_not_name_planned_transactions_without_permission(browser_of, acme, ledger, delete, undo):
     invoice = ledger.invoice("200.00", days=-3, name="R-1")
     paid = ledger.pay(invoice, "150.00", -2)
