@@ -87,13 +87,13 @@ def transactions_deleted(*, change: CompanyChange, transaction_ids: list[UUID]) 
 
 @Hook
 def list_settlements_to_restore(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, list[dict[str, str]]]:
-    """Return what transactions settle as JSON, by transaction id, for ``restore_settlements``."""
+    """Return what transactions settle as JSON, by transaction id, for ``transactions_restored``."""
     return {}
 
 
 @Hook
-def restore_settlements(*, change: CompanyChange, settlements: Mapping[UUID, list[dict[str, str]]]) -> list[str]:
-    """Deleted transactions are back: restore what they settled; return the names of what is not settled again."""
+def transactions_restored(*, change: CompanyChange, settlements: Mapping[UUID, list[dict[str, str]]]) -> list[str]:
+    """Deleted transactions with these settlements are back; return the names of what they no longer settle."""
     return []
 
 

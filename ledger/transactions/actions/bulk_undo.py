@@ -344,7 +344,7 @@ def restore_rows(change: CompanyChange, run: CategorizationRun, ids: list[UUID])
         transaction_ids = list(snapshots.filter(auto_assigned=auto_assigned).values_list("transaction_id", flat=True))
         recompute_totals(change, transaction_ids, automatic=auto_assigned)
     settled = snapshots.filter(facts__settlements__isnull=False).values_list("transaction_id", "facts__settlements")
-    unsettled_names = hooks.restore_settlements.run(change=change, settlements=dict(settled))
+    unsettled_names = hooks.transactions_restored.run(change=change, settlements=dict(settled))
     recompute_periods(change, ids)  # a file or settlement sets an invoice date
     return [name for names in unsettled_names for name in names]
 

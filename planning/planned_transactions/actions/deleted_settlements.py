@@ -37,7 +37,7 @@ def unsettle_transactions(*, change: CompanyChange, transaction_ids: list[UUID])
     record_settlement_changes(change, removed, before=before, after=after, event="unsettled")
 
 
-def list_settlements_to_restore(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, list[dict[str, str]]]:
+def find_settlements_to_restore(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, list[dict[str, str]]]:
     """Return the settlements by transactions as JSON, by transaction id; credit notes first. One statement."""
     rows = (
         Settlement.objects.for_company(company_id)
@@ -68,7 +68,7 @@ def restore_settlements(*, change: CompanyChange, settlements: Mapping[UUID, lis
     """Restore the settlements by transactions that were deleted and are back, as far as the amounts are open still.
 
     Args:
-        settlements: what `list_settlements_to_restore` returned before the deletion.
+        settlements: what `find_settlements_to_restore` returned before the deletion.
 
     Returns:
         the names of the planned transactions that are not settled again.
