@@ -1,10 +1,11 @@
 """Calendar months, represented by their first day."""
 
-from datetime import date
+from datetime import date, timedelta
 
 MONTHS_PER_YEAR = 12
 FIRST_YEAR, LAST_YEAR = 1900, 2100  # of what banks tell; other years are misread, or cut off
 MAX_DAYS_PER_MONTH = 31
+FRIDAY = 4  # of date.weekday()
 
 
 def count_days_in_month(year: int, month: int) -> int:
@@ -44,6 +45,16 @@ def get_last_day_of_month(day: date) -> date:
     '2024-02-29'
     """
     return date(day.year, day.month, count_days_in_month(day.year, day.month))
+
+
+def get_last_weekday_of_month(day: date) -> date:
+    """Return the last day of the month of `day` that is no Saturday or Sunday.
+
+    >>> get_last_weekday_of_month(date(2026, 10, 1)).isoformat()
+    '2026-10-30'
+    """
+    last = get_last_day_of_month(day)
+    return last - timedelta(max(0, last.weekday() - FRIDAY))
 
 
 def add_months(day: date, months: int) -> date:

@@ -15,6 +15,7 @@ from companies.permissions import Permission
 from ledger.calc.months import format_month, get_last_day_of_month
 from ledger.closings.queries.checks import CloseChecks, StatementAccount
 from ledger.models import TRANSFER_SYSTEM_KEY, Category, ReportCommentary, Transaction
+from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
 from ledger.transactions.filters import filter_transactions
 
 
@@ -63,7 +64,7 @@ def list_close_steps(page: CompanyPage, checks: CloseChecks, months: Sequence[da
         CloseStep(_("Review"), list_review_lines(page, checks, months), inbox_url, _("Open inbox")),
         CloseStep(
             _("Transfers"),
-            [build_transfer_line(page, months)],
+            [build_suggested_transfer_line(page, months), build_transfer_line(page, months)],
             f"{inbox_url}#pairs-title",
             _("Show suggested transfers"),
         ),
@@ -114,6 +115,14 @@ def list_review_lines(page: CompanyPage, checks: CloseChecks, months: Sequence[d
         CheckLine(_("Overdue planned transactions"), checks.overdue, overdue_url),
         CheckLine(_("Missing exchange rates"), len(checks.missing_rates), build_url(page, "exchange-rates")),
     ]
+
+
+def build_suggested_transfer_line(page: CompanyPage, months: Sequence[date]) -> CheckLine:
+    """Return how many transfers that the inbox suggests have a transaction in the months."""
+    first, last = months[0], get_last_day_of_month(months[-1])
+    pairs = list_recent_transfer_proposals(page.company, today=page.today)
+    count = sum(any(first <= leg.day <= last for leg in (pair.source, pair.target)) for pair in pairs)
+    return CheckLine(_("Suggested transfers"), count, f"{build_url(page, 'inbox')}#pairs-title", is_required=False)
 
 
 def build_transfer_line(page: CompanyPage, months: Sequence[date]) -> CheckLine:

@@ -47,7 +47,8 @@ class CloseChecksSerializer(StrictSerializer):
     unreconciledAccounts = serializers.ListField(  # noqa: N815 - stored as on the wire
         child=fields.IdField(),
         max_length=MAX_CHECKED,
-        help_text="Accounts that were out of balance, or whose statements ended before the month did.",
+        help_text="Accounts that were out of balance, or whose statements ended before the last weekday of the month "
+        "or before a transaction on the weekend after it.",
     )
     overdue = fields.IntegerField(min_value=0, max_value=MAX_CHECKED, help_text="Overdue planned transactions.")
     missingRates = serializers.ListField(  # noqa: N815

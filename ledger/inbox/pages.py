@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -37,7 +36,7 @@ from ledger.rules.actions import dismissed_matches
 from ledger.rules.calc.category_proposals import OWN, CategoryProposal
 from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.queries.history_proposals import propose_categories
-from ledger.rules.queries.transfer_proposals import list_transfer_proposals
+from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
 from ledger.rules.queries.usual_counterparties import find_usual_counterparty
 from ledger.rules.serializers import DismissedMatchSerializer
 from ledger.transactions.actions import transfers
@@ -51,7 +50,6 @@ from ledger.transactions.queries.transfer_candidates import find_unlinked_transf
 
 PAGE_SIZE = 20  # of transactions, and of pairs
 MAX_COUNTED = 99
-PAIRING_WINDOW = timedelta(days=180)  # older transfers are linked from their own pages
 InboxNotice = tuple[str, str]  # what to look at, and where
 
 
@@ -250,7 +248,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
     names = load_visible_names(page)
     rows = list(filter_open_transactions(page.company).order_by("-date", "-id")[: PAGE_SIZE + 1])
     rows, more = rows[:PAGE_SIZE], len(rows) > PAGE_SIZE
-    pairs = list_inbox_transfers(page)[:PAGE_SIZE]
+    pairs = list_recent_transfer_proposals(page.company, today=page.today)[:PAGE_SIZE]
     proposals_by_id = propose_categories(page.company, [row.id for row in rows]) if rows else {}
     has_transactions = bool(rows) or Transaction.objects.for_company(page.company.id).exists()
     listed_pairs = [
@@ -283,12 +281,6 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         category_lines=names.list_line_choices(),
     )
-
-
-def list_inbox_transfers(page: CompanyPage) -> list[LegPair]:
-    """Return the proposed transfers of the last 180 days; one leg may be categorized as Transfers already."""
-    start, end = page.today - PAIRING_WINDOW, page.today
-    return list_transfer_proposals(company=page.company, start=start, end=end, include_categorized=True)
 
 
 def build_undo_form(page: CompanyPage) -> UndoForm | None:

@@ -23,11 +23,12 @@ from companies.permissions import Permission
 from companies.versions import compute_version
 from ledger.categorization.actions.remainder import categorize_remainder
 from ledger.categorization.pages.bulk_actions import format_categorized_count
-from ledger.inbox.pages import filter_open_transactions, list_inbox_transfers, record_inbox_undo
+from ledger.inbox.pages import filter_open_transactions, record_inbox_undo
 from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.models import TRANSFER_SYSTEM_KEY, Category, Transaction
 from ledger.rules.calc.category_proposals import CategoryProposal
 from ledger.rules.queries.history_proposals import propose_categories
+from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
 
@@ -127,7 +128,8 @@ def list_primary_suggestions(
         for row in filter_open_transactions(page.company).order_by("-date", "-id")[:MAX_REVIEWED]
         if not is_day_closed(page.company, row.date)
     ]
-    pair_ids = {leg.id: pair.source.id for pair in list_inbox_transfers(page) for leg in (pair.source, pair.target)}
+    pairs = list_recent_transfer_proposals(page.company, today=page.today)
+    pair_ids = {leg.id: pair.source.id for pair in pairs for leg in (pair.source, pair.target)}
     transfer_category = Category.objects.for_company(page.company.id).for_system_key(TRANSFER_SYSTEM_KEY)
     transfer_id = transfer_category.values_list("id", flat=True).first()
     transfers: set[UUID] = set()  # of a pair the source

@@ -189,8 +189,8 @@ class ProposalViewSet(CompanyViewSet):
         Suggestions come from the company's categorization history, without automatic categorizations by history. If a
         counterparty has several categories, transactions with the same account, a similar amount or a similar text
         decide. If the counterparty is the company itself, only the system category Transfers is suggested, with
-        `basis.kind` `own`. That is, its text names the company, an account holder or another of its accounts.
-        Transactions of closed months get none.
+        `basis.kind` `own`. That is, its text names the company, an account holder or another of its accounts, or it
+        is part of a suggested transfer that names no third party. Transactions of closed months get none.
         """
         transaction_ids = self.parse_body(serializers.ProposalsRequest)["transaction_ids"]
         proposals_by_id = propose_categories(self.company, transaction_ids)
@@ -218,9 +218,9 @@ class ProposalViewSet(CompanyViewSet):
 
         The legs are at most 5 days apart. In one currency the amounts are equal. Across currencies they differ from the
         day's rate by at most 3% if one leg shows that it is internal, or 5% if both do. A leg shows it by the company's
-        name, the number or name of an account, or a word such as "transfer". Legs that name different third parties are
-        never paired. Each transaction is in at most one pair. Use `link_transfer` to confirm a pair; rejected pairs
-        are not suggested again.
+        name, the number or name of an account, a word such as "transfer", or a text that only says that a card is
+        settled, such as "card settlement". Legs that name different third parties are never paired. Each transaction
+        is in at most one pair. Use `link_transfer` to confirm a pair; rejected pairs are not suggested again.
         """
         window = self.parse_body(serializers.TransferWindow)
         pairs = list_transfer_proposals(company=self.company, start=window["start_date"], end=window["end_date"])

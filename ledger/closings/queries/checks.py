@@ -12,7 +12,7 @@ from django.db.models import Max, Min, Sum
 
 from companies.models import Company
 from ledger import hooks
-from ledger.calc.months import get_last_day_of_month
+from ledger.calc.months import get_last_day_of_month, get_last_weekday_of_month
 from ledger.models import Account, MonthMovement, Statement, SubscriptionEvent, Transaction
 from ledger.money.calc.fx import EURO, RateLookupError, RateTable
 
@@ -21,16 +21,18 @@ MAX_RATE_AGE = timedelta(days=7)  # of the rate at a month's end
 
 
 class StatementAccount(NamedTuple):
-    """An account with the last day of its bank statements, None without one."""
+    """An account and its bank statements that have a closing balance."""
 
     id: UUID
     name: str
     has_mismatch: bool
-    last_day: date | None
+    last_day: date | None  # of its statements; None without one
+    needed_day: date  # its statements must not end before
 
-    def is_unreconciled(self, end: date) -> bool:
-        """Whether it differs from its bank's balance, or its statements end before the day."""
-        return self.has_mismatch or (self.last_day is not None and self.last_day < end)
+    @property
+    def is_unreconciled(self) -> bool:
+        """Whether it differs from its bank's balance, or its statements end too early."""
+        return self.has_mismatch or (self.last_day is not None and self.last_day < self.needed_day)
 
     @property
     def is_without_statement(self) -> bool:
@@ -75,28 +77,38 @@ def check_months(company: Company, months: Sequence[date], *, today: date, rates
     rows = Transaction.objects.for_company(company.id).filter(date__lte=end)
     if company.closed_through is not None:  # what lies in closed months was acknowledged
         rows = rows.filter(date__gt=company.closed_through)
-    accounts = load_statement_accounts(company)
+    accounts = load_statement_accounts(company, month=months[-1])
     overdue = hooks.count_overdue_occurrences.run(company=company, start=months[0], end=end, today=today)
     return CloseChecks(
         uncategorized=rows.booked().open().without_initial_balances().count(),
         pending=rows.filter(pending=True).count(),
-        unreconciled_accounts=[each for each in accounts if each.is_unreconciled(end)],
+        unreconciled_accounts=[each for each in accounts if each.is_unreconciled],
         overdue=sum(overdue),
         missing_rates=list_missing_rates(company, months, rates=rates),
         accounts_without_statement=[each for each in accounts if each.is_without_statement],
     )
 
 
-def load_statement_accounts(company: Company) -> list[StatementAccount]:
-    """Return the accounts that are not archived, in display order; two statements."""
+def load_statement_accounts(company: Company, *, month: date) -> list[StatementAccount]:
+    """Return the accounts that are not archived, in display order; three statements.
+
+    Statements must reach the end of the month. Banks book nothing on Saturdays and Sundays: those at its end are needed
+    only for accounts with booked transactions on them.
+    """
     accounts = Account.objects.for_company(company.id).filter(archived=False).in_display_order()
-    statements = (
-        Statement.objects.for_company(company.id).filter(day__isnull=False).order_by().values_list("account_id")
-    )
-    last_days = dict(statements.annotate(last=Max("day")))
+    statements = Statement.objects.for_company(company.id).with_closing_balance().order_by()
+    last_days = dict(statements.values_list("account_id").annotate(last=Max("day")))
+    last_weekday, end = get_last_weekday_of_month(month), get_last_day_of_month(month)
+    weekend_rows = Transaction.objects.for_company(company.id).booked().without_initial_balances().order_by()
+    weekend_rows = weekend_rows.filter(date__gt=last_weekday, date__lte=end)
+    weekend_days = dict(weekend_rows.values_list("account_id").annotate(last=Max("date")))
     return [
         StatementAccount(
-            account_id, name, bool((bank_connection or {}).get("balanceMismatchSince")), last_days.get(account_id)
+            account_id,
+            name,
+            bool((bank_connection or {}).get("balanceMismatchSince")),
+            last_days.get(account_id),
+            weekend_days.get(account_id, last_weekday),
         )
         for account_id, name, bank_connection in accounts.values_list("id", "name", "bank_connection")
     ]

@@ -31,6 +31,30 @@ PAYMENT_PHRASES = (
     *("credit transfer", "bank transfer", "wire transfer", "sepa transfer", "giro transfer", "instant transfer"),
     *("transfer fee", "transfer fees", "transfer charge", "transfer charges"),
 )
+# Words for the settlement of a credit card, on either account. Some may be said of any payment, so they are a sign only
+# where a text has nothing else.
+SETTLEMENT_WORDS = (
+    *("card settlement", "credit card settlement", "card payment", "credit card payment", "card statement"),  # en
+    *("credit card statement", "payment received", "payment received thank you", "payment thank you"),  # en
+    *("autopay", "autopay payment", "automatic payment", "thank you for your payment"),  # en
+    *("kartenabrechnung", "kreditkartenabrechnung", "kreditkarten abrechnung", "kreditkarte abrechnung"),  # de
+    *("abrechnung kreditkarte", "abrechnung kreditkarten", "abrechnung karte", "kreditkartenzahlung"),  # de
+    *("zahlung kreditkarte", "ausgleich kreditkarte", "kreditkartenausgleich", "lastschrift kreditkarte"),  # de
+    *("einzug", "einzug kreditkarte", "lastschrifteinzug", "zahlungseingang", "zahlung erhalten", "ihre zahlung"),  # de
+    *("zahlung dankend erhalten", "zahlung erhalten danke", "zahlung erhalten vielen dank"),  # de
+    *("zahlung erhalten besten dank", "ihre zahlung vielen dank", "vielen dank fur ihre zahlung"),  # de
+    *("reglement carte", "reglement carte bancaire", "reglement carte de credit", "paiement carte de credit"),  # fr
+    *("prelevement carte", "prelevement carte de credit", "releve carte", "releve de carte", "debit differe"),  # fr
+    *("paiement recu", "paiement recu merci"),  # fr
+    *("liquidacion tarjeta", "liquidacion de tarjeta", "liquidacion tarjeta de credito", "recibo tarjeta"),  # es
+    *("liquidacion de tarjeta de credito", "pago tarjeta de credito", "pago de tarjeta de credito"),  # es
+    *("pago recibido", "pago recibido gracias"),  # es
+    *("addebito carta", "addebito carta di credito", "saldo carta", "saldo carta di credito"),  # it
+    *("pagamento carta di credito", "estratto conto carta", "estratto conto carta di credito"),  # it
+    *("pagamento ricevuto", "pagamento ricevuto grazie"),  # it
+    *("creditcardafrekening", "creditcard afrekening", "afrekening creditcard", "creditcardbetaling"),  # nl
+    *("betaling creditcard", "incasso creditcard", "betaling ontvangen", "betaling ontvangen bedankt"),  # nl
+)
 # Words that name nobody: they occur beside the company's own name, or in place of a name.
 FILLER_WORDS = frozenset(
     [
@@ -140,6 +164,7 @@ def find_account_number_places(words: Tokens, number: str) -> list[range]:
 
 
 TRANSFER_PHRASES = tuple(sorted({extract_words(words) for words in TRANSFER_WORDS}, key=len, reverse=True))
+SETTLEMENT_PHRASES = tuple(extract_words(words) for words in SETTLEMENT_WORDS)
 PAYMENT_TOKENS = tuple(extract_words(words) for words in PAYMENT_PHRASES)
 
 
@@ -235,6 +260,20 @@ def find_transfer_words(words: Tokens) -> list[range]:
     return [place for place in places if payments.isdisjoint(place)]
 
 
+def find_settlement_words(words: Tokens) -> list[range]:
+    """Return where words such as "Kreditkartenabrechnung" occur."""
+    return [place for phrase in SETTLEMENT_PHRASES for place in find_phrase_places(words, phrase)]
+
+
+def is_settlement_text(text: str, identity: CompanyIdentity) -> bool:
+    """Whether a text says that a credit card is settled, and nothing else.
+
+    >>> is_settlement_text("Kartenabrechnung 10/2026", CompanyIdentity("Acme GmbH"))
+    True
+    """
+    return bool(find_settlement_words(extract_words(text))) and not find_third_party(text, identity)
+
+
 def find_third_party(text: str, identity: CompanyIdentity) -> Tokens:
     """Return the words of a party's name that name somebody else than the company; empty where there are none.
 
@@ -251,6 +290,7 @@ def find_third_party(text: str, identity: CompanyIdentity) -> Tokens:
         *identity.find_numbers(words),
         *(place for _, name in account_names for place in find_phrase_places(words, name)),
         *find_transfer_words(words),
+        *find_settlement_words(words),
     ]
     rest = [word for word in remove_words_at(words, known_places) if not word.isdigit() and word not in FILLER_WORDS]
     return split_legal_form(words)[0] if rest else ()
@@ -272,15 +312,17 @@ def is_own_party(from_to: str, description: str, account_id: object, identity: C
 
 def read_party_signs(from_to: str, description: str, account_id: object, identity: CompanyIdentity) -> PartySigns:
     """Return whether a text has a sign that the other party is the company's own, and which third party is named."""
-    texts = (extract_words(from_to), extract_words(description))
+    third_party = find_third_party(from_to, identity)
     own = any(
         identity.find_names(words)
         or identity.find_numbers(words, except_account=account_id)
         or identity.find_account_names(words, except_account=account_id)
         or find_transfer_words(words)
-        for words in texts
+        for words in (extract_words(from_to), extract_words(description))
     )
-    return PartySigns(own, find_third_party(from_to, identity))
+    if not own and not third_party:
+        own = is_settlement_text(from_to, identity) or is_settlement_text(description, identity)
+    return PartySigns(own, third_party)
 
 
 def is_same_party(one: Tokens, other: Tokens) -> bool:

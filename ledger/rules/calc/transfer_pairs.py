@@ -32,6 +32,7 @@ class LegPair(NamedTuple):
     target: CandidateLeg
     days: int
     difference: Decimal  # of the target from what the source is worth, in the target's currency
+    is_own: bool  # one leg has a sign that both are the company's own, and neither names a third party
 
 
 AmountConverter = Callable[[Decimal, str, str, date], Decimal | None]  # (amount, from, to, day), None without a rate
@@ -196,5 +197,7 @@ def find_leg_partner(
         for day in list_days_apart(source.day, days):
             target = unpaired_legs.take_nearest(PartnerCriteria(source, day, currency, expected_amount, needs_signs))
             if target:
-                return LegPair(source, target, days, target.amount - expected_amount)
+                target_signs = unpaired_legs.get_party_signs(target)
+                is_own = (signs.own or target_signs.own) and not (signs.third_party or target_signs.third_party)
+                return LegPair(source, target, days, target.amount - expected_amount, is_own)
     return None

@@ -35,7 +35,7 @@ from ledger.rules.calc.category_proposals import (
     rank_proposals,
     weigh_choices,
 )
-from ledger.rules.calc.parties import is_own_party
+from ledger.rules.calc.parties import find_third_party, is_own_party
 from ledger.rules.queries.company_identity import load_company_identity
 from ledger.rules.queries.history_statements import (
     ACCOUNT_NOTE,
@@ -52,6 +52,7 @@ from ledger.rules.queries.history_statements import (
     fetch_history_rows,
     format_uuid_array,
 )
+from ledger.rules.queries.transfer_proposals import find_own_transfer_ids
 
 UUID7_RANDOM_BITS = 80  # behind the milliseconds of a time-ordered id
 DirectedChoice = tuple[str, CategoryLine, bool]  # a choice that was made for a name, and whether money came in
@@ -80,18 +81,19 @@ class ProposalSubject(NamedTuple):
 
 
 def propose_categories(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[CategoryProposal]]:
-    """Return proposals by transaction id, the best first, without unknown ids. At most fourteen statements for all.
+    """Return proposals by transaction id, the best first, without unknown ids. At most nineteen statements for all.
 
-    A transaction whose other party is the company itself is proposed as a transfer only. Of the others,
-    transactions of the same counterparty come first; without any, those whose text begins alike, then those
-    whose names share a word, then those on the same account. Transactions of closed months have no proposals.
+    A transaction whose other party is the company itself, or that is a leg of a proposed transfer between own accounts,
+    is proposed as a transfer only. Of the others, transactions of the same counterparty come first; without any, those
+    whose text begins alike, then those whose names share a word, then those on the same account. Transactions of closed
+    months have no proposals.
     """
     subjects = list_proposal_subjects(company, transaction_ids)
     closed: dict[UUID, list[CategoryProposal]] = {
         subject.id: [] for subject in subjects if is_day_closed(company, subject.date)
     }
     open_subjects = [subject for subject in subjects if subject.id not in closed]
-    transfers = propose_transfer_categories(company, open_subjects)
+    transfers = propose_transfer_categories(company, open_subjects, with_pairs=True)
     others = [subject for subject in open_subjects if subject.id not in transfers]
     by_name = propose_by_name(company, others)
     unknown_subjects = [subject for subject in others if subject.id not in by_name]
@@ -120,20 +122,32 @@ def list_proposal_subjects(company: Company, transaction_ids: list[UUID]) -> lis
 
 
 def propose_transfer_categories(
-    company: Company, subjects: list[ProposalSubject]
+    company: Company, subjects: list[ProposalSubject], *, with_pairs: bool = False
 ) -> dict[UUID, list[CategoryProposal]]:
-    """Return a transfer proposal for each whose other party is the company, a holder or one of its accounts."""
+    """Return a transfer proposal for each whose other party is the company, a holder or one of its accounts.
+
+    Args:
+        with_pairs: also for legs of proposed transfers between own accounts. Five more statements.
+    """
     identity = load_company_identity(company)
-    own = [
+    own_ids = {
         subject.id
         for subject in subjects
         if is_own_party(subject.from_to, subject.description, subject.account_id, identity)
-    ]
-    if not own:
+    }
+    if with_pairs:
+        unnamed = {
+            subject.id: subject.date
+            for subject in subjects
+            if subject.id not in own_ids and not find_third_party(subject.from_to, identity)
+        }
+        if unnamed:
+            own_ids |= find_own_transfer_ids(company, unnamed.values()) & unnamed.keys()
+    if not own_ids:
         return {}
     transfer_category = Category.objects.for_company(company.id).for_system_key(TRANSFER_SYSTEM_KEY)
     transfer_id = transfer_category.values_list("id", flat=True).get()
-    return {row_id: [build_transfer_proposal(transfer_id)] for row_id in own}
+    return {row_id: [build_transfer_proposal(transfer_id)] for row_id in own_ids}
 
 
 def propose_by_name(

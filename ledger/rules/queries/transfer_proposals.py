@@ -1,7 +1,9 @@
 """Proposed transfers: transactions that look like the two legs of a transfer, for a person to confirm."""
 
-from datetime import date
+from collections.abc import Collection
+from datetime import date, timedelta
 from decimal import Decimal
+from uuid import UUID
 
 from django.db.models import F
 
@@ -10,10 +12,12 @@ from ledger.models import Categorization, DismissedMatch, Transaction
 from ledger.money.calc.fx import RateLookupError, convert_currency
 from ledger.money.calc.money import round_half_up
 from ledger.money.rates import get_rate_table
-from ledger.rules.calc.transfer_pairs import CandidateLeg, LegPair, find_transfer_pairs
+from ledger.rules.calc.transfer_pairs import MAX_DAYS_APART, CandidateLeg, LegPair, find_transfer_pairs
 from ledger.rules.queries.company_identity import load_company_identity
+from ledger.transactions.queries.transfer_candidates import build_day_range
 
 MAX_PAIRS = 10_000  # of one answer
+PAIRING_WINDOW = timedelta(days=180)  # older transfers are linked from their own pages
 
 
 def list_transfer_proposals(
@@ -55,6 +59,21 @@ def list_transfer_proposals(
     return find_transfer_pairs(
         legs, convert_amount=convert_amount, identity=load_company_identity(company), dismissed=dismissed_pairs
     )[:MAX_PAIRS]
+
+
+def list_recent_transfer_proposals(company: Company, *, today: date) -> list[LegPair]:
+    """Return the pairs of the last 180 days, which the inbox lists; one leg may be categorized as Transfers."""
+    return list_transfer_proposals(company=company, start=today - PAIRING_WINDOW, end=today, include_categorized=True)
+
+
+def find_own_transfer_ids(company: Company, days: Collection[date]) -> set[UUID]:
+    """Return the transactions around the days that are proposed as a transfer between own accounts: a text of a leg
+    says so, and neither leg names a third party.
+    """
+    start, _ = build_day_range(min(days), days=MAX_DAYS_APART)
+    _, end = build_day_range(max(days), days=MAX_DAYS_APART)
+    pairs = list_transfer_proposals(company=company, start=start, end=end, include_categorized=True)
+    return {leg.id for pair in pairs if pair.is_own for leg in (pair.source, pair.target)}
 
 
 def list_categorized_legs(*, company: Company, start: date, end: date) -> list[CandidateLeg]:

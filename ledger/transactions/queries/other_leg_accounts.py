@@ -14,8 +14,10 @@ def filter_accounts_without_import(company: Company, *, day: date, except_id: UU
     """Return the active accounts, but one, without a bank statement or imported transaction of the day: from others
     the leg came, or will come, with the file.
     """
-    statements = Statement.objects.for_company(company.id).filter(
-        account=OuterRef("id"), start_date__lte=day, day__gte=day
+    statements = (
+        Statement.objects.for_company(company.id)
+        .with_closing_balance()
+        .filter(account=OuterRef("id"), start_date__lte=day, day__gte=day)
     )
     imported_rows = Transaction.objects.for_company(company.id).filter(
         account=OuterRef("id"), date=day, import_batch__isnull=False

@@ -9,6 +9,7 @@ import time_machine
 
 from ledger.models import Rate
 from ledger.money.rates import load_rates
+from tests.ledger.archives import archive
 from tests.ledger.closings.test_protection import mt940
 from tests.ledger.conftest import get_page_text as text
 from tests.ledger.statement_upload import upload_statement
@@ -51,6 +52,73 @@ def test_account_whose_statements_end_before_the_month_is_listed(api, books, mar
     assert answer.status_code == 200, answer.content
     found = checks()
     assert (found["unreconciledAccounts"] if found else []) == ([account] if is_listed else [])
+
+
+@pytest.mark.parametrize(
+    ("month", "last_day", "booked", "is_listed"),
+    [
+        pytest.param("2026-05", "260529", None, False, id="Friday before Sunday, May 31"),
+        pytest.param("2026-05", "260528", None, True, id="Thursday before"),
+        pytest.param("2026-05", "260529", "2026-05-30", True, id="booked on Saturday"),
+        pytest.param("2026-05", "260530", "2026-05-30", False, id="booked on Saturday, statement too"),
+        pytest.param("2026-05", "260530", "2026-05-31", True, id="booked on Sunday, statement until Saturday"),
+        pytest.param("2026-05", "260529", "2026-06-01", False, id="booked in the next month"),
+        pytest.param("2026-10", "261030", None, False, id="Friday before Saturday, October 31"),
+        pytest.param("2026-10", "261029", None, True, id="Thursday before October 30"),
+        pytest.param("2026-09", "260928", None, True, id="Monday before Wednesday, September 30"),
+    ],
+)
+def test_weekend_at_the_end_of_the_month_is_no_gap_in_statements(
+    api, books, bank, march, checks, month, last_day, booked, is_listed
+):
+    account = books.account(name="Statements")
+    content = mt940("260227", "C1000,00", last_day, "C1000,00", [])
+    assert upload_statement(api, content, accountId=account, name="a.sta").status_code == 200
+    books.book(bank, "-5.00", f"{month}-30")
+    if booked:
+        for amount in ("-9.00", "9.00"):
+            books.book(account, amount, booked)
+    with time_machine.travel(datetime(2026, 11, 10, tzinfo=UTC), tick=False):
+        assert checks(month)["unreconciledAccounts"] == ([account] if is_listed else [])
+
+
+@pytest.mark.parametrize("last_day", ["2026-03-26", "2026-03-31"])
+@pytest.mark.parametrize("is_archive", [True, False], ids=["with another file", "alone"])
+def test_csv_without_balances_is_no_statement(acme, owner, api, books, march, checks, last_day, is_archive):
+    rows = books.account(name="Rows only")
+    content = f"Date,Payee,Amount\n2026-03-02,Shop,-8.00\n{last_day},Shop,-9.50\n".encode()
+    if is_archive:
+        content = archive(**{"a.csv": content, "b.csv": content.replace(b"-9.50", b"-7.50")})
+    answer = upload_statement(api, content, accountId=rows, name="a.zip" if is_archive else "a.csv")
+    assert answer.status_code == 200, answer.content
+    assert checks()["unreconciledAccounts"] == []
+    shown = text(owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"}))
+    assert (
+        "Accounts without a statement They are not compared with the bank. You can close the month without it. Main"
+        in shown
+    )
+    assert "Rows only 2" in shown
+    assert api.delete(f"imports/{answer.json()['importId']}").status_code == 200
+    again = upload_statement(api, content, accountId=rows, name="a.zip" if is_archive else "a.csv").json()
+    assert again["count"] == answer.json()["count"]
+
+
+def test_account_page_says_how_to_reconcile(acme, owner, api, books, march):
+    account = books.account(name="Rows only")
+    address = f"/app/companies/{acme.id}/accounts/{account}"
+    assert "Reconciliation" not in text(owner.get(address))
+    content = b"Date,Payee,Amount\n2026-03-02,Shop,-8.00\n"
+    assert upload_statement(api, content, accountId=account, name="a.csv").status_code == 200
+    shown = owner.get(address)
+    assert "No bank statement with a closing balance has been imported" in text(shown)
+    assert "Import a CAMT, MT940 or OFX file, or a CSV file with a balance column" in text(shown)
+    content = mt940("260227", "C1000,00", "260330", "C992,00", ["2603020302D8,00NTRFNONREF"])
+    assert upload_statement(api, content, accountId=account, name="a.sta").status_code == 200
+    shown = text(owner.get(address))
+    assert "Statements are compared up to 30 Mar 2026. Import the next one to reconcile later days." in shown
+    assert "No bank statement" not in shown
+    [link] = read_check_links(owner, acme)["Accounts that are not reconciled"]
+    assert link == f"{address}#reconciliation"
 
 
 def test_account_that_differs_from_its_bank_is_listed(api, books, costs, march, checks):
@@ -136,7 +204,7 @@ def test_page_names_accounts_that_are_not_reconciled_and_those_without_statement
     expected = "They are not compared with the bank. You can close the month without it. Main 1"
     assert f"Accounts without a statement {expected}" in text(answer)
     assert [link.rsplit("/", 1)[1] for link in read_check_links(owner, acme)["Accounts that are not reconciled"]] == [
-        account
+        f"{account}#reconciliation"
     ]
 
 
@@ -183,6 +251,21 @@ def test_page_links_transfers_without_other_transaction(acme, owner, books, bank
     found = {name for name, row in names.items() if f"/transactions/{row}" in listed}
     assert found == {"Listed", "Also listed"}
     assert "You can close the month without it. 3" in text(owner.get(address, {"month": "2026-04"}))
+
+
+def test_page_counts_suggested_transfers_that_are_not_linked(acme, owner, books, bank, savings, march):
+    address = f"/app/companies/{acme.id}/closings"
+    with time_machine.travel(datetime(2026, 4, 10, tzinfo=UTC), tick=False):
+        assert "Suggested transfers None" in text(owner.get(address, {"month": "2026-03"}))
+        legs = [books.book(bank, "-80.00", "2026-03-31")["id"], books.book(savings, "80.00", "2026-04-02")["id"]]
+        books.book(bank, "-70.00", "2026-04-02")
+        books.book(savings, "70.00", "2026-04-02")
+        shown = owner.get(address, {"month": "2026-03"})
+        assert "Suggested transfers You can close the month without it. 1" in text(shown)
+        [link] = read_check_links(owner, acme)["Suggested transfers"]
+        assert all(f'value="{leg}"' in owner.get(link).content.decode() for leg in legs)
+        assert books.link(*legs).status_code == 200
+        assert "Suggested transfers None" in text(owner.get(address, {"month": "2026-03"}))
 
 
 def test_page_lists_the_steps_of_a_month_end_in_order(acme, owner, api, books, bank, march):

@@ -67,6 +67,11 @@ def test_own_company_is_the_party_if_no_third_party_is_named(from_to, descriptio
         pytest.param("Dollar reserve", "", True, (), id="another account as the party"),
         pytest.param("", "Main street", False, (), id="a name that says nothing"),
         pytest.param("", "DE89370400440532013000", False, (), id="its own account"),
+        pytest.param("Kartenabrechnung 10/2026", "VISA Dollar", True, (), id="settlement words as the party"),
+        pytest.param("", "Kreditkarten-Abrechnung", True, (), id="settlement words as the text"),
+        pytest.param("", "Zahlungseingang Rechnung 7", False, (), id="settlement words beside others"),
+        pytest.param("Globex", "Zahlungseingang", False, ("globex",), id="settlement words of a customer's payment"),
+        pytest.param("Einzug Globex", "", False, ("einzug", "globex"), id="a third party beside settlement words"),
         *(
             pytest.param("", text, True, (), id=text)
             for text in (

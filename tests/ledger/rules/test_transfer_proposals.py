@@ -159,3 +159,52 @@ def test_own_company_legs_are_paired_before_a_third_party(api, books, bank, savi
     books.book(savings, "250.00", "2026-03-10", fromTo="Globex")
     into = books.book(savings, "250.00", "2026-03-12", fromTo="Acme")["id"]
     assert list_proposals(api) == [(out, into)]
+
+
+@pytest.fixture
+def card(books):
+    return books.account(name="Firmenkreditkarte", type="creditCard")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("bank_text", "card_text", "expected"),
+    [
+        pytest.param({"fromTo": "Kartenabrechnung"}, {"fromTo": "ZAHLUNG ERHALTEN"}, True, id="settlement words"),
+        pytest.param({"description": "Kartenabrechnung"}, {"description": "ZAHLUNG ERHALTEN"}, True, id="in the text"),
+        pytest.param({"fromTo": "Firmenkreditkarte"}, {"fromTo": "Zahlungseingang"}, True, id="the card's name"),
+        pytest.param(
+            {"fromTo": "Firmenkreditkarte", "description": "transfer"},
+            {"fromTo": "Acme", "description": "transfer"},
+            True,
+            id="the card's name and the company",
+        ),
+        pytest.param(
+            {"fromTo": "Kartenabrechnung Firmenkreditkarte", "description": "transfer"},
+            {"fromTo": "Zahlung erhalten, Danke!", "description": "transfer"},
+            True,
+            id="the card's name beside settlement words",
+        ),
+        pytest.param({"fromTo": "Credit card payment"}, {"fromTo": "PAYMENT RECEIVED - THANK YOU"}, True, id="English"),
+        pytest.param({"fromTo": "Règlement carte de crédit"}, {"fromTo": "Paiement reçu"}, True, id="French"),
+        pytest.param({"fromTo": "Liquidación tarjeta"}, {"fromTo": "Pago recibido"}, True, id="Spanish"),
+        pytest.param({"fromTo": "Addebito carta di credito"}, {"fromTo": "Pagamento ricevuto"}, True, id="Italian"),
+        pytest.param({"fromTo": "Afrekening creditcard"}, {"fromTo": "Betaling ontvangen"}, True, id="Dutch"),
+        pytest.param({"fromTo": "Bankhaus Nord"}, {"fromTo": "Zahlung erhalten"}, True, id="one third party"),
+        pytest.param({"fromTo": "Amazon"}, {"fromTo": "Globex"}, False, id="two third parties"),
+        pytest.param({"fromTo": "Einzug Amazon"}, {"fromTo": "Globex"}, False, id="a third party beside a word"),
+        pytest.param({"fromTo": "Autopay GmbH"}, {"fromTo": "Globex"}, False, id="a company with such a name"),
+    ],
+)
+def test_card_settlement_is_proposed_as_transfer(api, books, bank, card, bank_text, card_text, expected):
+    out = books.book(bank, "-812.34", "2026-03-10", **bank_text)["id"]
+    into = books.book(card, "812.34", "2026-03-10", **card_text)["id"]
+    assert list_proposals(api) == ([(out, into)] if expected else [])
+
+
+@pytest.mark.django_db
+def test_card_settlement_is_paired_before_a_purchase_of_the_same_amount(api, books, bank, card):
+    into = books.book(card, "812.34", "2026-03-10", fromTo="Zahlung erhalten")["id"]
+    books.book(bank, "-812.34", "2026-03-10", fromTo="Amazon")
+    out = books.book(bank, "-812.34", "2026-03-12", fromTo="Kartenabrechnung")["id"]
+    assert list_proposals(api) == [(out, into)]

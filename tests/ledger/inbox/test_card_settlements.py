@@ -1,0 +1,74 @@
+"""The settlement of a credit card is suggested as a transfer, and then no other category for its two transactions."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.ledger.conftest import get_page_text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def today():
+    return datetime.now(tz=UTC).date().isoformat()
+
+
+@pytest.fixture
+def card(books):
+    return books.account(name="Firmenkreditkarte", type="creditCard")
+
+
+@pytest.fixture
+def history(api, books, bank, card):
+    """Earlier transactions on both accounts, so that a category is suggested for any other transaction on them."""
+    for account, amount, category in ((bank, "-20.00", "hosting"), (card, "20.00", "revenueUsage")):
+        ids = [books.book(account, amount, "2026-01-05", fromTo=f"Party {number}")["id"] for number in range(4)]
+        body = {"selection": {"mode": "ids", "ids": ids}, "categoryId": books.category(category)}
+        assert api.post("transactions/categorize", body).status_code == 200
+
+
+def list_suggested_kinds(api, *ids):
+    """Return the basis of each transaction's suggested categories."""
+    answer = api.post("transactions/proposals", {"transactionIds": list(ids)})
+    assert answer.status_code == 200, answer.content
+    return [[proposal["basis"]["kind"] for proposal in answer.json()[each]] for each in ids]
+
+
+def test_no_category_is_suggested_for_a_card_settlement(
+    api, browser_of, alice, acme, books, bank, card, history, today
+):
+    out = books.book(bank, "-812.34", today, fromTo="Kartenabrechnung")["id"]
+    assert list_suggested_kinds(api, out) == [["account"]]
+    into = books.book(card, "812.34", today, fromTo="ZAHLUNG ERHALTEN")["id"]
+    assert list_suggested_kinds(api, out, into) == [["own"], ["own"]]
+    assert {
+        each["categoryId"] for each in api.post("transactions/proposals", {"transactionIds": [out]}).json()[out]
+    } == {books.category("transfer")}
+    shown = get_page_text(browser_of(alice, acme).client.get(f"/app/companies/{acme.id}/inbox"))
+    assert shown.count("Part of a suggested transfer. Link it above.") == 2
+    assert "Hosting:" not in shown
+
+
+def test_dismissed_card_settlement_is_suggested_categories_again(
+    api, browser_of, alice, acme, books, bank, card, history, today
+):
+    out = books.book(bank, "-812.34", today, fromTo="Kartenabrechnung")["id"]
+    into = books.book(card, "812.34", today, fromTo="ZAHLUNG ERHALTEN")["id"]
+    form = {"act": "refuse", "id": out, "other": into}
+    assert browser_of(alice, acme).client.post(f"/app/companies/{acme.id}/inbox", form).status_code == 303
+    assert list_suggested_kinds(api, out, into) == [["account"], ["account"]]
+
+
+@pytest.mark.parametrize(
+    ("bank_text", "card_text"),
+    [
+        pytest.param("Amazon", "Zahlung erhalten", id="a third party"),
+        pytest.param("", "", id="no sign of an own transfer"),
+        pytest.param("Amazon", "Globex", id="no pair"),
+    ],
+)
+def test_category_of_another_pair_is_still_suggested(api, books, bank, card, history, today, bank_text, card_text):
+    out = books.book(bank, "-812.34", today, fromTo=bank_text)["id"]
+    into = books.book(card, "812.34", today, fromTo=card_text)["id"]
+    assert list_suggested_kinds(api, out, into) == [["account"], ["account"]]
