@@ -29,16 +29,20 @@ class PeriodClosed(ConflictError):
         closed_through: date | None = None,
         pointers: Iterable[str] = (),
         names_open_month: bool = False,
+        days: Iterable[date] = (),
     ):
         super().__init__(detail)
         self.pointers = list(pointers)[:MAX_POINTERS]
+        self.days = sorted(days)  # closed ones, one for each row of a file
         more: dict[str, Any] = {"closedThrough": closed_through.isoformat() if closed_through else None}
         if names_open_month and closed_through:
             more["firstOpenMonth"] = (closed_through + timedelta(days=1)).isoformat()[:7]
         self.more: Mapping[str, Any] = more
 
     @classmethod
-    def for_company(cls, company: Company, *pointers: str, names_open_month: bool = False) -> Self:
+    def for_company(
+        cls, company: Company, *pointers: str, names_open_month: bool = False, days: Iterable[date] = ()
+    ) -> Self:
         """Build the error of a company; with the first open month where a recognition period begins too early."""
         detail = None
         if names_open_month and company.closed_through:
@@ -50,6 +54,7 @@ class PeriodClosed(ConflictError):
             closed_through=company.closed_through,
             pointers=pointers,
             names_open_month=names_open_month,
+            days=days,
         )
 
 

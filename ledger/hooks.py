@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ledger.imports.calc.running_balance import TableBalances
     from ledger.imports.import_body import TransactionImportRequest
     from ledger.inbox.pages import InboxOffer, UndoForm
-    from ledger.models import Account, Category, Counterparty, File, ImportBatch, Transaction
+    from ledger.models import Account, Category, Closing, Counterparty, File, ImportBatch, Transaction
     from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
     from ledger.transactions.pages.search import SearchGroup
 
@@ -226,6 +226,12 @@ def count_overdue_occurrences(*, company: Company, start: date, end: date, today
 
 
 @Hook
+def build_planned_currency_queries(company_id: UUID) -> Iterable[QuerySet[Any, Any]]:
+    """Return queries of one column: the currencies of what is planned and still open."""
+    return ()
+
+
+@Hook
 def list_recurring_rows(company: Company, first: date, last: date) -> Iterable[tuple[str, Any]]:
     """Return (`mrr` or `cmrr`, row of recurring revenue) for the months from `first` to `last`."""
     return ()
@@ -241,3 +247,20 @@ def list_figures_to_report(company: Company, months: Sequence[date]) -> dict[dat
 def list_plans_to_report(company: Company, months: Sequence[date]) -> dict[date, list[dict[str, Any]]]:
     """Return the plan that the reports of months show, as their closings store it."""
     return {}
+
+
+class ReportDifference(NamedTuple):
+    """An amount of a report beside the figures of its closing: as reported, now, and the page of what is behind it."""
+
+    label: str
+    was: Decimal
+    now: Decimal
+    url: str  # empty where the user may not open the page
+
+
+@Hook
+def list_report_differences(page: CompanyPage, closing: Closing) -> Iterable[ReportDifference]:
+    """Return what the report of a closed month shows beside its figures and is another amount now, as far as the user
+    may see it. Raises RateLookupError.
+    """
+    return ()

@@ -11,7 +11,7 @@ class PlanningConfig(AppConfig):
         from companies.hooks import AUDIT_FIELDS, AUDIT_LABELS, AUDIT_LINKS, AUDITED_MODELS, AuditedModel
         from companies.permissions import Permission
         from ledger import hooks
-        from planning import category_usage
+        from planning import category_usage, currencies
         from planning.invoice_files.pages import render_invoice_of_file
         from planning.invoice_files.queries import build_planned_file_lookup
         from planning.invoices.pages.search import list_search_groups
@@ -43,6 +43,7 @@ class PlanningConfig(AppConfig):
         hooks.build_planned_file_lookup.register(build_planned_file_lookup)
         hooks.count_import_payments.register(settlements.count_import_payments)
         hooks.list_settled_occurrences.register(settlements.find_settled_occurrences)
+        hooks.build_planned_currency_queries.register(currencies.build_planned_currency_queries)
         hooks.count_overdue_occurrences.register(occurrences.count_overdue_occurrences)
         hooks.list_inbox_notices.register(overdue_notice.list_overdue_notices)
         hooks.list_inbox_offers.register(inbox_matches.list_inbox_offers)

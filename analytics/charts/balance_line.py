@@ -81,7 +81,7 @@ def build_balance_line(
         id="balance",
         title=title,
         lead=f"{LEAD_BY_INTERVAL[period.interval].format(currency=base)} "
-        f"{cash_sections.describe_lowest_balance(forecast, period, base)}",
+        f"{cash_sections.describe_lowest_balance(forecast, period, base, of_account=accounts is not None)}",
         described=_("{name} from {first} to {last}.").format(
             name=name,
             first=get_current_locale().format_long_day(period.first),

@@ -43,6 +43,7 @@ LEAD_BY_INTERVAL = {
     "month": gettext_lazy("Balance at the end of each month; {opening}."),
 }
 NOTHING_PLANNED = gettext_lazy("No forecast: no transactions are planned yet.")
+NOTHING_PLANNED_ON_ACCOUNT = gettext_lazy("No forecast: no transactions are planned on this account yet.")
 Balances = tuple[Decimal | None, Decimal | None, Decimal | None]
 """(cash, projected cash, other accounts)"""
 
@@ -178,12 +179,14 @@ def describe_outlook(data: ChartData) -> str:
     return sentence or _("Other accounts: credit cards, loans and transit accounts.")
 
 
-def describe_lowest_balance(forecast: BalanceForecast, period: ReportPeriod, currency: str) -> str:
+def describe_lowest_balance(
+    forecast: BalanceForecast, period: ReportPeriod, currency: str, *, of_account: bool = False
+) -> str:
     """Describe the lowest balance of a forecast; empty where nothing is projected."""
     if not forecast.lowest:
         return ""
     if not forecast.has_plans:
-        return str(NOTHING_PLANNED)
+        return str(NOTHING_PLANNED_ON_ACCOUNT if of_account else NOTHING_PLANNED)
     day_of, (day, value) = get_current_locale().format_day, forecast.lowest
     words = {"last": day_of(period.last), "amount": format_brief_amount(value, currency), "day": day_of(day)}
     if forecast.below_zero:

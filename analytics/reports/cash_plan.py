@@ -81,6 +81,7 @@ def show_cash_plan(page: CompanyPage) -> HttpResponse:
         sheet=build_month_sheet(page, months) if months else None,
         style=get_sheet_style(page.request),
         missing=missing_currency,
+        today=page.today,
         undo_write_off=get_write_off_undo(page, return_page="plan"),
         notices=warnings,
         any=bool(payments.late or payments.coming or payments.done)

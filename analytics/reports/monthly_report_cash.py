@@ -70,7 +70,10 @@ def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl
 
 def build_month_recurring_table(report: ReportMonth, recurring: RecurringFigures) -> ReportTable:
     """Build the recurring revenue bridge of the month, with customers, beside that of last year."""
-    cells = CellFormatter(report)
+    cells, last_year = CellFormatter(report), recurring.last_year
+    has_revenue = any(amount.value or amount.other for amount in recurring.amounts.values()) or (
+        last_year is not None and any(getattr(last_year, name) for name in ROW_FIELDS)
+    )
     return ReportTable(
         id="recurring",
         title=_("Recurring revenue bridge"),
@@ -81,12 +84,13 @@ def build_month_recurring_table(report: ReportMonth, recurring: RecurringFigures
                 [
                     cells.format_reported_amount(recurring.amounts[name]),
                     cells.format_count(count_step_customers(recurring.row, name)),
-                    cells.format_amount(getattr(recurring.last_year, name) if recurring.last_year else None),
+                    cells.format_amount(getattr(last_year, name) if last_year else None),
                 ],
                 "sum" if name in ("start", "end") else "",
             )
-            for name in ROW_FIELDS
+            for name in (ROW_FIELDS if has_revenue else ())
         ],
+        nothing=_("There was no recurring revenue."),
     )
 
 

@@ -77,9 +77,9 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
         recurring_revenue_params.parse_params(page.request.GET, today=page.today, products=products),
         page.today,
     )
-    html, style = "", get_sheet_style(page.request)
+    html = ""
     if Subscription.objects.for_company(page.company.id).exists():
-        html = render_recurring_revenue(data, style)
+        html = render_recurring_revenue(data, get_sheet_style(page.request))
     return page.render(
         "analytics/recurring_revenue.html",
         tab=TAB,
@@ -90,7 +90,6 @@ def show_recurring_revenue(page: CompanyPage) -> HttpResponse:
         comparisons=COMPARISON_LABELS,
         products=products,
         drawn=html,
-        style=style,
     )
 
 

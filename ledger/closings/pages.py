@@ -19,6 +19,7 @@ from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
+from ledger import hooks
 from ledger.calc.months import add_months, format_month, get_first_day_of_month, list_months
 from ledger.closings import actions
 from ledger.closings.calc.figures import FigureKey
@@ -142,9 +143,10 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
     shown = shown or (versions[0] if versions else None)
     if shown is None:
         raise Http404
-    missing_currency, differences = "", []
+    missing_currency, rows = "", list[dict[str, Any]]()
     try:
-        differences = list_closing_differences(page.company, shown)
+        rows = describe_differences(page, list_closing_differences(page.company, shown))
+        rows += list_report_rows(page, shown)
     except RateLookupError as missing:
         missing_currency = missing.currency
     people = find_actor_names(
@@ -160,7 +162,7 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
         title=get_current_locale().format_month(first, full=True),
         closing=shown,
         versions=[(row, *describe_closing(row, people)) for row in versions],
-        rows=describe_differences(page, differences),
+        rows=rows,
         missing_currency=missing_currency,
         reopens=[
             get_current_locale().format_month(each, full=True)
@@ -193,6 +195,18 @@ def describe_differences(page: CompanyPage, differences: Sequence[Difference]) -
             "entries": [entries[entry_id] for entry_id in each.because if entry_id in entries],
             "rates": each.rates,
         }
+        for each in differences
+    ]
+
+
+def list_report_rows(page: CompanyPage, closing: Closing) -> list[dict[str, Any]]:
+    """Return what the report of the month shows beside its figures and has changed, as rows of differences.
+
+    Raises RateLookupError.
+    """
+    return [
+        {"label": each.label, "was": each.was, "now": each.now, "difference": each.now - each.was, "url": each.url}
+        for differences in hooks.list_report_differences.run(page, closing)
         for each in differences
     ]
 

@@ -5,7 +5,8 @@ from datetime import date, timedelta
 from decimal import Context, Decimal
 
 from companies.models import Company
-from ledger.models import Account, MonthMovement
+from ledger import hooks
+from ledger.models import Account, MonthMovement, SubscriptionEvent
 from ledger.money.calc.fx import EURO, RateLookupError, RateTable
 from ledger.money.calc.money import CURRENCIES
 from ledger.money.rates import get_rate_table
@@ -38,8 +39,7 @@ class CurrentRate:
 def list_current_rates(*, company: Company, today: date, rates: RateTable | None = None) -> list[CurrentRate]:
     """Return the rates of the currencies that a company uses besides its base currency, sorted by code.
 
-    These are the currencies of its accounts and booked transactions. One statement, and one for the version of
-    the rates unless that is given.
+    One statement, and one for the version of the rates unless that is given.
     """
     currencies = list_used_currencies(company)
     if not currencies:
@@ -62,10 +62,20 @@ def list_old_rates(*, company: Company, today: date, rates: RateTable) -> list[C
 
 
 def list_used_currencies(company: Company) -> list[str]:
-    """Return the currencies of the company's accounts and booked transactions, without its base currency."""
+    """Return the currencies of what a company converts, without its base currency.
+
+    That is its accounts, booked transactions, subscription events, open planned transactions and plan.
+    """
+    queries = [
+        MonthMovement.objects.for_company(company.id).values_list("currency"),
+        SubscriptionEvent.objects.for_company(company.id)
+        .filter(retracted_time=None)
+        .order_by()
+        .values_list("amount_currency"),
+        *(query for queries in hooks.build_planned_currency_queries.run(company.id) for query in queries),
+    ]
     account_currencies = Account.objects.for_company(company.id).order_by().values_list("default_currency")
-    booked_currencies = MonthMovement.objects.for_company(company.id).values_list("currency")
-    used_currencies = {currency for (currency,) in account_currencies.union(booked_currencies)}
+    used_currencies = {currency for (currency,) in account_currencies.union(*queries)}
     return sorted(used_currencies - {company.base_currency})
 
 

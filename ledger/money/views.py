@@ -19,10 +19,11 @@ class RateViewSet(CompanyViewSet):
 
     @extend_schema(operation_id="listRates", responses=ListSerializer(child=RateSerializer(), max_length=len(Currency)))
     def list(self, request: Request, company_id: str) -> Response:
-        """List the exchange rates at which balances are converted today.
+        """List the exchange rates at which amounts are converted today.
 
-        There is one row for each foreign currency of accounts and booked transactions. Rates are the European Central
-        Bank's, published on working days. If a rate is older than four days, newer ones are missing.
+        There is one row for each foreign currency of accounts, booked and open planned transactions, subscription
+        events and the plan. Rates are the European Central Bank's, published on working days. If a rate is older than
+        four days, newer ones are missing.
         """
         self.allow_parameters()
         rates = list_current_rates(company=self.company, today=self.today)

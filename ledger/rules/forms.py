@@ -1,6 +1,7 @@
 """The form of a rule: typed values as a request body, and a stored rule as form values."""
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -138,12 +139,17 @@ def resolve_rule_counterparty(page: CompanyPage, name: str, rule: Categorization
     return str(get_counterparty_by_name(page, name, pointer=pointer).id)
 
 
-def parse_tax_percentage(text: str) -> float | None:
-    """Parse the tax percentage. Raises ValidationFailed."""
-    try:
-        return float(text.replace(",", ".")) if text else None
-    except ValueError:
-        raise ValidationFailed([("#/action/passThroughTaxPercent", "invalid_value", _("Must be a number."))]) from None
+def parse_tax_percentage(text: str) -> Decimal | None:
+    """Parse the tax percentage, with or without its sign; 0 % is no tax. Raises ValidationFailed."""
+    digits = text.removesuffix("%").strip()
+    if not digits.strip("0.,"):
+        return None
+    percent = parse_percentage(f"{digits} %", pointer="#/action/passThroughTaxPercent")
+    if percent is None:
+        raise ValidationFailed(
+            [("#/action/passThroughTaxPercent", "invalid_value", _("Enter a percentage, such as 19 %."))]
+        )
+    return percent
 
 
 def build_service_period_body(values: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -49,7 +49,7 @@ def test_transaction_list_and_filter_errors_are_german(german, bought):
     assert "1 Buchung · −119,00 €" in text
     assert "Alle Buchungen" in text
     refused = get_page_text(german.get("?sort=colour&categoryId=x&open=maybe"))
-    assert "Muss true oder false sein." in refused
+    assert "Wählen Sie eine der Möglichkeiten." in refused
     assert "Zulässige Werte: -date, date, -amount, amount." in refused
 
 

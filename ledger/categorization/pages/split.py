@@ -20,7 +20,7 @@ from companies.permissions import Permission
 from ledger.calc.recognition import DateRule
 from ledger.categorization.actions import split
 from ledger.categorization.pages.bulk_actions import build_date_rule, validate_request_body
-from ledger.categorization.pages.split_rows import SplitRow, resolve_split_rows
+from ledger.categorization.pages.split_rows import SplitRow, check_split_total, resolve_split_rows
 from ledger.categorization.serializers import categorizations
 from ledger.models import Categorization, Transaction
 from ledger.money.amounts import normalize_typed_amount, parse_api_amount
@@ -36,6 +36,7 @@ from ledger.transactions.pages.labels import (
     DATE_RULE_LABELS,
     LedgerNames,
     format_line_choice,
+    is_assigner_note,
     load_visible_names,
     parse_category_choice,
     to_choices,
@@ -104,6 +105,7 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
         inputs += categorizations.to_categorization_inputs(
             validate_request_body(categorizations.CategorizationMap, reader.build_body(resolved_rows))
         )
+        check_split_total(resolved_rows, amount=unlinked_amount, currency=row.amount_currency)
         split.replace_categorizations(
             company=page.company, context=page.audit_context, transaction_id=row.id, inputs=inputs
         )
@@ -144,7 +146,7 @@ def build_form_rows(categorization: Categorization, row: Transaction, names: Led
         "start": format_iso_date(categorization.rule_start_date),
         "end": format_iso_date(categorization.rule_end_date),
         "invoice": format_iso_date(categorization.invoice_date),
-        "note": categorization.source_note or "",
+        "note": "" if is_assigner_note(categorization.source_note) else categorization.source_note or "",
     }
     return rows
 

@@ -8,7 +8,9 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 
 from companies.errors import ValidationFailed
+from companies.pages.amount_formats import format_money
 from ledger.calc.allocation import allocate_by_percent
+from ledger.models import SplitExceedsAmount
 from ledger.money.amounts import normalize_typed_amount
 from ledger.money.calc.money import (
     MONEY_CONTEXT,
@@ -65,8 +67,8 @@ def resolve_split_rows(rows: list[SplitRow], *, amount: Decimal, currency: str) 
     """Return the rows with amounts in place of percentages and of the remaining amount.
 
     A percentage of the amount includes tax, like the amount of a bill; a percentage of tax is taken out of such
-    a share, and added to an amount that was typed. Removed rows do not count. Amounts without a sign have that of the
-    transaction. Raises ValidationFailed.
+    a share, and added to an amount that was typed. The whole amount in a single row includes tax too. Removed rows do
+    not count. Amounts without a sign have that of the transaction. Raises ValidationFailed.
     """
     rows = [add_transaction_sign(row, amount) for row in rows]
     filled_rows = [row for row in rows if row.is_filled]
@@ -76,6 +78,8 @@ def resolve_split_rows(rows: list[SplitRow], *, amount: Decimal, currency: str) 
         if (percent := parse_percentage(row.values["amount"], pointer=row.field_pointer("amount"))) is not None
     }
     amount_by_row = allocate_by_percent(amount, percents, currency)
+    if len(filled_rows) == 1 and parse_split_amount(filled_rows[0].values["amount"]) == amount:
+        amount_by_row = {filled_rows[0].number: amount}
     resolved_rows = {
         row.number: resolve_split_row(row, share=amount_by_row.get(row.number), currency=currency)
         for row in filled_rows
@@ -103,6 +107,19 @@ def resolve_split_rows(rows: list[SplitRow], *, amount: Decimal, currency: str) 
             remainder_rows[0], share=remainder, currency=currency
         )
     return [resolved_rows.get(row.number, row) for row in rows]
+
+
+def check_split_total(rows: Iterable[SplitRow], *, amount: Decimal, currency: str) -> None:
+    """Check that amounts and taxes of rows are within the amount of the transaction. Raises SplitExceedsAmount."""
+    filled_rows = [row for row in rows if row.is_filled]
+    total = sum_split_rows(filled_rows)
+    excess = Decimal(0) if total is None else abs(total) - abs(amount)
+    if excess <= 0:
+        return
+    text = _("Amounts exceed the transaction by {amount}.")
+    if any(row.values["tax"] for row in filled_rows):
+        text = _("Amounts and tax exceed the transaction by {amount}. Tax is added to the amounts entered.")
+    raise SplitExceedsAmount(text.format(amount=format_money(excess, currency)))
 
 
 def add_transaction_sign(row: SplitRow, amount: Decimal) -> SplitRow:

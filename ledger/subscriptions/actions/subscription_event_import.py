@@ -130,6 +130,7 @@ def validate_event_items(
     errors_by_price: dict[tuple[str, str], Fault | None] = {}  # price lists are short
     rows: list[tuple[str, EventImportItem]] = []
     closed: list[str] = []
+    closed_days: list[date] = []
     for index, item in zip(positions or count(), request.items, strict=False):
         if item is None:
             continue
@@ -145,10 +146,12 @@ def validate_event_items(
             continue
         subscription_id = references.get_or_create_subscription_id(item)
         known.add(item, subscription_id)
-        closed += list_closed_pointers(company, item, f"#/events/{index}")
+        if days := find_closed_days(company, item):
+            closed += [f"#/events/{index}/{name}" for name in days]
+            closed_days.append(min(days.values()))
         rows.append((subscription_id, item))
     if closed:
-        raise PeriodClosed.for_company(company, *closed)
+        raise PeriodClosed.for_company(company, *closed, days=closed_days)
     outcome.errors = sort_faults(outcome.errors)
     return rows
 
@@ -178,10 +181,10 @@ class KnownEvents:
             self.values.add(get_event_values(subscription_id, item))
 
 
-def list_closed_pointers(company: Company, item: EventImportItem, pointer: str) -> list[str]:
-    """Return pointers to the dates of an item that lie in closed months."""
+def find_closed_days(company: Company, item: EventImportItem) -> dict[str, date]:
+    """Return the dates of an item that lie in closed months, by field."""
     days = {"effectiveDate": item.effective_date, "committedDate": item.committed_date}
-    return [f"{pointer}/{name}" for name, day in days.items() if is_day_closed(company, day)]
+    return {name: day for name, day in days.items() if day and is_day_closed(company, day)}
 
 
 def get_event_values(subscription_id: str, item: EventImportItem) -> EventValues:

@@ -15,9 +15,11 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from companies.closed_periods import PeriodClosed
 from companies.errors import DomainError, ValidationFailed
+from companies.locales import get_current_locale
 from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page, get_error_message
 from companies.permissions import Permission
+from ledger.calc.months import get_first_day_of_month
 from ledger.files.actions import clean_filename
 from ledger.imports.actions import uploads
 from ledger.imports.pages.table_questions import TABLE_QUESTIONS
@@ -171,7 +173,7 @@ def render_review(page: CompanyPage, review: EventReview) -> HttpResponse:
     sent = page.request.POST if page.is_post else page.request.GET
     outcome, error = review.outcome, review.error
     chosen = {name: sent.get(name, "") for name in OPTION_FIELDS}
-    row_errors = list_row_errors(error, review.table)
+    row_errors = list_row_errors(error)
     pointers = [pointer for pointer, *_rest in error.errors] if isinstance(error, ValidationFailed) else []
     question_names = [name for name in (*QUESTIONS, *COLUMN_LABELS) if chosen[name] or f"#/{name}" in pointers]
     return page.render(
@@ -183,7 +185,8 @@ def render_review(page: CompanyPage, review: EventReview) -> HttpResponse:
         summary=describe_outcome(outcome) if outcome else "",
         rows=describe_events(page, outcome.events[:ROWS_SHOWN]) if outcome else [],
         more=max(outcome.count - ROWS_SHOWN, 0) if outcome else 0,
-        error="" if error is None or row_errors else get_error_message(error),
+        error="" if error is None or row_errors else describe_closed_months(error) or get_error_message(error),
+        is_closed=isinstance(error, PeriodClosed),
         row_errors=row_errors[:ERRORS_SHOWN],
         chosen=chosen,
         questions=[build_question(name, chosen[name], review.table) for name in question_names],
@@ -191,15 +194,26 @@ def render_review(page: CompanyPage, review: EventReview) -> HttpResponse:
     )
 
 
-def list_row_errors(error: DomainError | None, table: EventTable) -> list[str]:
+def list_row_errors(error: DomainError | None) -> list[str]:
     """Return what is wrong with rows of the file, each with its line."""
     if isinstance(error, ValidationFailed):
         return [detail for pointer, _code, detail in error.errors if pointer.startswith("#/events/")]
-    if isinstance(error, PeriodClosed):
-        positions = dict.fromkeys(int(pointer.split("/")[2]) for pointer in error.pointers if "/" in pointer)
-        text = _("Line {line}: {reason}")
-        return [text.format(line=table.rows[place].number, reason=get_error_message(error)) for place in positions]
     return []
+
+
+def describe_closed_months(error: DomainError | None) -> str:
+    """Return how many events are in which closed months; empty for other errors."""
+    if not isinstance(error, PeriodClosed) or not error.days:
+        return ""
+    format_month = get_current_locale().format_month
+    first, last = (format_month(get_first_day_of_month(day), full=True) for day in (error.days[0], error.days[-1]))
+    text = ngettext(
+        "{count} new event is in a closed month: {months}. Reopen it, or leave out the event.",
+        "{count} new events are in closed months: {months}. Reopen them, or leave out the events.",
+        len(error.days),
+    )
+    months = first if first == last else _("{first} to {last}").format(first=first, last=last)
+    return text.format(count=format_count(len(error.days)), months=months)
 
 
 def build_question(name: str, value: str, table: EventTable) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from ledger.transactions.pages.labels import (
     LINE_LABELS,
     SOURCE_LABELS,
     describe_assigners,
+    is_assigner_note,
     load_visible_names,
 )
 from ledger.transactions.pages.return_urls import (
@@ -85,7 +86,8 @@ def show_transaction(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
         account=ledger_names.get_account_name(row.account_id),
         source=SOURCE_LABELS[Source(row.source)],
         parts=[
-            build_categorization_line(part, ledger_names) | {"assigner": assigner_names.get(part.source_note or "")}
+            build_categorization_line(part, ledger_names)
+            | {"assigner": row.categorizations_auto_assigned and assigner_names.get(part.source_note or "")}
             for part in categorizations
         ],
         rest=row.amount_value - row.categorized_value,
@@ -146,6 +148,7 @@ def build_categorization_line(categorization: Categorization, ledger_names: Any)
         else "",
         "findable": ledger_names.sees_counterparties,
         "rule": DATE_RULE_LABELS[categorization.rule],  # type: ignore[index]
+        "note": "" if is_assigner_note(categorization.source_note) else categorization.source_note,
         "partner": partner,
         "partner_account": ledger_names.get_account_name(partner.account_id) if partner else "",
     }

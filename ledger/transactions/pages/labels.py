@@ -75,6 +75,7 @@ ASSIGNER_LABELS = {  # values of the filter assignedBy and of sourceNote
     "account": _("Default category of the account"),
     "plan": _("A planned transaction"),
 }
+AUTOMATIC_NOTES = ("history", "account", "plan")  # source notes of automatic categorizations, besides those of rules
 COUNTERPARTY_TYPE_LABELS: dict[CounterpartyType, Any] = {
     CounterpartyType.CUSTOMER: _("customer"),
     CounterpartyType.VENDOR: _("vendor"),
@@ -187,6 +188,11 @@ def load_ledger_names(company: Company, *, permissions: Permissions) -> LedgerNa
     )
 
 
+def is_assigner_note(note: str | None) -> bool:
+    """Whether a source note is the code of what assigned a categorization automatically, not a text."""
+    return note in AUTOMATIC_NOTES or (note or "").startswith(RULE_NOTE_PREFIX)
+
+
 def describe_assigners(company: Company, notes: Iterable[str | None]) -> dict[str, str]:
     """Return source note -> words for what assigned automatically; one query for all rules."""
     rules = {note: note.removeprefix(RULE_NOTE_PREFIX) for note in notes if note and note.startswith(RULE_NOTE_PREFIX)}
@@ -194,7 +200,7 @@ def describe_assigners(company: Company, notes: Iterable[str | None]) -> dict[st
     matching_rules = CategorizationRule.objects.for_company(company.id).filter(id__in=ids) if rules else ()
     rule_names = {str(rule.id): gettext("Rule “{name}”").format(name=rule.name) for rule in matching_rules}
     labels = {note: rule_names.get(rule_id, gettext("Deleted rule")) for note, rule_id in rules.items()}
-    return {key: str(ASSIGNER_LABELS[key]) for key in ("history", "account", "plan")} | labels
+    return {key: str(ASSIGNER_LABELS[key]) for key in AUTOMATIC_NOTES} | labels
 
 
 def format_line_choice(category_id: UUID, line: str) -> str:

@@ -71,6 +71,7 @@ def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str)
         state=state or "",
         states=STATE_LABELS.items(),
         missing=missing_currency,
+        today=page.today,
         undo_write_off=get_write_off_undo(page, return_page=kind),
         writes=page.has_permission(Permission.PLANNING_WRITE),
         uploads=page.has_permission(Permission.FILES_READ) and page.has_permission(Permission.FILES_WRITE),

@@ -4,10 +4,11 @@ import datetime as dt
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
@@ -20,7 +21,7 @@ from companies.permissions import Permission
 from ledger.money.amounts import parse_api_amount
 from ledger.money.calc.money import format_amount
 from ledger.transactions.pages.labels import load_visible_names
-from ledger.transactions.pages.return_urls import build_inbox_url
+from ledger.transactions.pages.return_urls import MAX_QUERY_LENGTH, build_inbox_url, build_list_url
 from planning.calc.recurrence import is_occurrence
 from planning.models import MAX_REASON_LENGTH, PlannedTransaction
 from planning.planned_transactions.actions import overrides, settlements
@@ -69,7 +70,7 @@ def edit_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpR
     if form.is_valid:
         with page.handle_errors(form):
             patch = {"skipped": None, **find_changed_values(planned, original, form.data)}
-            overrides.set_occurrence_override(
+            saved = overrides.set_occurrence_override(
                 company=page.company,
                 context=page.audit_context,
                 planned_id=planned_id,
@@ -77,7 +78,7 @@ def edit_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpR
                 patch=patch,
             )
             message = format_occurrence_message(_("{name} on {day} saved."), planned, original)
-            return page.redirect_with_message(message, "planned-one", planned_id=planned_id)
+            return redirect_after_occurrence_change(page, saved, message)
     return render_occurrence_form(page, planned, original, form)
 
 
@@ -220,6 +221,7 @@ def settle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> Htt
         awaited=occurrence,
         amount=Decimal(occurrence.open_amount_value),
         at=page.request.GET.get("from", "") if page.request.GET.get("from", "") in RETURN_PAGES else "",
+        then=page.request.GET.get("then", "")[:MAX_QUERY_LENGTH],
         can_read_transactions=can_read_transactions,
         form=form,
         is_search=bool(search),
@@ -270,7 +272,7 @@ def parse_settled_amount(posted: Mapping[str, Any], planned: PlannedTransaction)
 
 @company_page(writes=Permission.PLANNING_WRITE)
 def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpResponse:
-    """Write off what is open of an occurrence, from today on."""
+    """Write off what is open of an occurrence: of an invoice from the day of the form on, today by default."""
     original = parse_day_or_404(day)
     with page.handle_errors():
         stored = get_planned_transaction_or_404(page, planned_id)
@@ -278,7 +280,7 @@ def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> 
             company=page.company,
             context=page.audit_context,
             planned_id=planned_id,
-            date=page.today if stored.frequency is None else original,
+            date=parse_write_off_date(page) if stored.frequency is None else original,
             reason=page.request.POST.get("reason", "").strip()[:MAX_REASON_LENGTH] or _("Written off"),
         )
         return redirect_after_occurrence_change(
@@ -288,6 +290,21 @@ def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> 
             written_off=format_write_off(planned.id, planned.start_date if planned.frequency is None else original),
         )
     return page.redirect("planned-one", planned_id=planned_id)
+
+
+def parse_write_off_date(page: CompanyPage) -> dt.date:
+    """Parse the day from which a write-off counts; today for an empty field.
+
+    Raises:
+        ValidationFailed: it is no date.
+    """
+    text = page.request.POST.get("date", "").strip()
+    if not text:
+        return page.today
+    day = parse_date_or_none(text)
+    if day is None:
+        raise ValidationFailed([("#/date", "invalid_value", _("Enter a date such as 2026-03-31."))])
+    return day
 
 
 @company_page(writes=Permission.PLANNING_WRITE)
@@ -314,22 +331,25 @@ def unsettle_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> H
 def redirect_after_occurrence_change(
     page: CompanyPage, planned: PlannedTransaction, message: str, *, settled: str = "", written_off: str = ""
 ) -> HttpResponse:
-    """Redirect to the page of the button: the cash plan, the inbox or the planned transaction.
+    """Redirect to the page of the button, filtered as before: a list, the inbox or the planned transaction.
 
     Args:
         settled: the occurrence that was just settled, for the undo link of the inbox.
         written_off: the occurrence that was just written off, for the undo of the other pages.
     """
-    return_page = RETURN_PAGES.get(page.request.POST.get("from", ""))
+    posted = page.request.POST
+    sent = posted if "from" in posted else page.request.GET  # a form on a page of its own keeps it in its address
+    return_page = RETURN_PAGES.get(sent.get("from", ""))
+    messages.success(page.request, message)
     if return_page == "inbox":
-        messages.success(page.request, message)
-        return redirect(build_inbox_url(page, page.request.POST.get("next"), settled=settled))
-    response = (
-        page.redirect_with_message(message, return_page)
-        if return_page
-        else page.redirect_with_message(message, "planned-one", planned_id=planned.id)
-    )
-    return redirect(f"{response['Location']}?{WRITTEN_OFF_PARAMETER}={written_off}") if written_off else response
+        return redirect(build_inbox_url(page, posted.get("next"), settled=settled))
+    undo = {WRITTEN_OFF_PARAMETER: written_off} if written_off else {}
+    if return_page:
+        filters = QueryDict(sent.get("then", "")[:MAX_QUERY_LENGTH], mutable=True)
+        filters.pop(WRITTEN_OFF_PARAMETER, None)
+        return redirect(build_list_url(page, return_page, filters.urlencode(), **undo))
+    response = page.redirect("planned-one", planned_id=planned.id)
+    return redirect(f"{response['Location']}?{urlencode(undo)}") if undo else response
 
 
 def describe_payment(page: CompanyPage, planned: PlannedTransaction, original: dt.date) -> str:

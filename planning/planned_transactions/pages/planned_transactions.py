@@ -126,6 +126,7 @@ def show_planned_transaction(page: CompanyPage, planned_id: UUID) -> HttpRespons
         sees_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
         differing=list(planned.overrides.values()),
         settlements=list_settlement_rows(planned),
+        today=page.today,
         undo_write_off=get_write_off_undo(page, return_page="rule"),
         due_date=compute_due_date(planned.build_invoice_dates()) if planned.is_invoice else None,
         files=list_invoice_files(page, planned),

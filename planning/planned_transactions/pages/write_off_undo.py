@@ -31,4 +31,4 @@ def get_write_off_undo(page: CompanyPage, *, return_page: str) -> UndoForm | Non
     if not (parse_id(planned_id) and original_date and page.has_permission(Permission.PLANNING_WRITE)):
         return None
     address = reverse("occurrence-unsettle", args=[page.company.id, parse_id(planned_id), original_date])
-    return UndoForm(address, {WRITE_OFFS_FIELD: "1", "from": return_page})
+    return UndoForm(address, {WRITE_OFFS_FIELD: "1", "from": return_page, "then": page.request.GET.urlencode()})

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.django_db
 NOTICE = re.compile(r'class="notice (?:warning|error)"[^>]*>(.*?)</(?:p|li)>')
 QUERY = "forecastBalanceTimeSeries"
 NOTHING = "No forecast: no transactions are planned yet."
+NOTHING_ON_ACCOUNT = "No forecast: no transactions are planned on this account yet."
 
 
 def format_day(days):
@@ -95,9 +96,9 @@ def test_pages_tell_since_when_an_account_is_below_zero(api, alice, acme, books,
 def test_pages_show_no_lowest_point_without_planned_transactions(api, alice, acme, books, bank):
     books.book(bank, "341666.00", format_day(-5))
     pages = {"overview": "", "account": f"/accounts/{bank}"}
-    for path in pages.values():
+    for name, path in pages.items():
         html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()
-        assert NOTHING in html
+        assert (NOTHING_ON_ACCOUNT if name == "account" else NOTHING) in html
         assert "never below zero" not in html
         assert ", never below zero." not in html
         assert f'href="/app/companies/{acme.id}/planned/new">Add planned transactions</a>' in html
@@ -106,8 +107,16 @@ def test_pages_show_no_lowest_point_without_planned_transactions(api, alice, acm
     create_planned_transaction(api, bank, "-10.00", format_day(7))
     for path in (*pages.values(), "/planned"):
         html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()
-        assert NOTHING not in html
+        assert "No forecast" not in html
         assert "never below zero" in html
+
+
+def test_account_page_says_that_nothing_is_planned_on_the_account_while_invoices_are(api, alice, acme, books, bank):
+    books.book(bank, "500.00", format_day(-5))
+    invoice = {"accountId": None, "invoiceDate": format_day(-5)}
+    create_planned_transaction(api, bank, "70.00", format_day(7), **invoice)
+    assert NOTHING_ON_ACCOUNT in sign_in(alice).get(f"/app/companies/{acme.id}/accounts/{bank}").content.decode()
+    assert "No forecast" not in sign_in(alice).get(f"/app/companies/{acme.id}").content.decode()
 
 
 def test_overview_and_cash_plan_agree_on_the_lowest_balance_of_the_same_days(api, alice, acme, books, bank):

@@ -262,3 +262,18 @@ def test_overview_reminds_of_the_last_month_until_it_is_closed(acme, owner, view
 def test_overview_of_a_company_without_a_whole_month_has_no_reminder(acme, owner, books, bank):
     books.book(bank, "-5.00", "2026-05-02")
     assert "is not closed" not in text(owner.get(f"/app/companies/{acme.id}"))
+
+
+def test_sections_without_data_say_so_on_screen_and_are_not_printed(acme, viewer, api, booked_year, subscribed):
+    """Print styles leave out whatever is for the screen only."""
+    empty = '<section class="card statement screen-only">\n  <h2 id="{}-heading">'
+    first = viewer.get(page(acme)).content.decode()
+    for section in ("recurring", "aging", "customers"):
+        assert empty.format(section) in first, section
+    assert "There was no recurring revenue." in first
+    assert '<section class="card panel stack screen-only" aria-labelledby="commentary-heading">' in first
+    subscribed("Globex", "2026-03-05", "50.00")
+    assert api.put("reports/2026-03/commentary", {"text": "As planned."}).status_code == 200
+    filled = viewer.get(page(acme)).content.decode()
+    assert empty.format("aging") in filled
+    assert filled.count("screen-only") == first.count("screen-only") - 3

@@ -1,8 +1,11 @@
 """Cash and receivables of a monthly report: a closed month keeps what it reported, whatever is called cash later."""
 
+import re
+from html import unescape
+
 import pytest
 
-from tests.analytics.reports.report_pages import page, read_table
+from tests.analytics.reports.report_pages import page, read_table, strip
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("may")]
 
@@ -54,6 +57,49 @@ def test_closed_report_keeps_receivables_when_an_invoice_of_the_month_comes_late
     assert read_table(viewer.get(page(acme)), "aging")["Total"] == ["77.00 reported 70.00"]
     close()
     assert read_table(viewer.get(page(acme)), "aging")["Total"] == ["77.00"]
+
+
+def read_differences(viewer, acme):
+    """figure → (as reported, now, difference, address) of the page of a closing."""
+    html = viewer.get(f"/app/companies/{acme.id}/closings/2026-03").content.decode()
+    table = re.search(r'data-table="differences".*?<tbody>(.*?)</tbody>', html, re.S)
+    rows = re.findall(r"<tr>(.*?)</tr>", table[1], re.S) if table else []
+    differences = {}
+    for row in rows:
+        figure, was, now, change, _because = [
+            strip(each) for each in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)
+        ]
+        address = re.search(r'<th scope="row"><a href="([^"]+)"', row)
+        differences[figure] = (was, now, change, unescape(address[1]) if address else "")
+    assert bool(rows) != ("Nothing has changed since it was reported." in html)
+    return differences
+
+
+def test_settlement_taken_back_after_closing_is_among_the_differences(acme, viewer, api, bank, books, close):
+    body = {"accountId": bank, "name": "Invoice", "startDate": "2026-03-20", "amountValue": "70.00"}
+    body |= {"invoiceDate": "2026-03-01", "autoSettle": False}
+    invoice = api.post("planned_transactions", body).json()["id"]
+    paid = {"date": "2026-03-20", "transactionId": books.book(bank, "70.00", "2026-03-25")["id"]}
+    assert api.post(f"planned_transactions/{invoice}/settle", paid).status_code == 200
+    close()
+    assert read_differences(viewer, acme) == {}
+    assert "Figures have changed" not in viewer.get(page(acme)).content.decode()
+    assert api.post(f"planned_transactions/{invoice}/unsettle", {"date": "2026-03-20"}).status_code == 200
+    assert "Figures have changed since the month was reported" in viewer.get(page(acme)).content.decode()
+    change = ("€0.00", "€70.00", "€70.00", f"/app/companies/{acme.id}/receivables")
+    assert read_differences(viewer, acme) == {"Receivables": change, "Receivables: 1–30 days overdue": change}
+
+
+def test_parts_of_the_bridge_are_among_the_differences(acme, viewer, api, books, booked_year, close):
+    close()
+    assert api.put(f"categories/{books.category('revenueRecurring')}", {"financing": True}).status_code == 200
+    differences = read_differences(viewer, acme)
+    inflow, financing = (differences[f"Cash bridge: {part}"] for part in ("Operating inflow", "Financing"))
+    assert (inflow[:3], financing[:3]) == (("€1,000.50", "€0.00", "-€1,000.50"), ("€0.00", "€1,000.50", "€1,000.50"))
+    assert len(differences) == 2
+    listed = viewer.get(financing[3])
+    assert "Customer A" in listed.content.decode()
+    assert "Landlord" not in listed.content.decode()
 
 
 def test_reopened_report_shows_the_reported_change_in_cash(acme, viewer, api, categorized, booked_year, close):

@@ -8,8 +8,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from companies.models import Company
+from ledger.models import Category
 from ledger.money.current_rates import list_current_rates
 from ledger.money.rates import get_rate_table, load_rates
+from tests import factories
 from tests.ledger.conftest import get_page_text
 
 pytestmark = pytest.mark.django_db
@@ -17,12 +19,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def publish():
-    """Loads rates (units per euro) as of so many days ago."""
+    """Loads rates (units per euro) as of so many days ago, which pages that convert nothing know too."""
 
     def published(days_ago=0, **rates):
         now = timezone.now()
         data = f"Date,{','.join(rates)}\n{now.date() - timedelta(days=days_ago)},{','.join(rates.values())}\n"
         load_rates(data=data.encode(), source="test", now=now)
+        get_rate_table()
 
     return published
 
@@ -50,6 +53,47 @@ def test_rates_of_used_currencies_are_listed(api, books, bank, dollars, publish)
 
 def test_single_currency_company_has_no_rates_listed(api, books, bank):
     books.book(bank, "-5.00", "2026-03-01")
+    assert api.get("rates").json() == []
+
+
+def plan_invoice(api, acme):
+    body = {"accountId": None, "name": "Invoice", "startDate": "2026-03-20", "invoiceDate": "2026-03-01"}
+    return api.post("planned_transactions", body | {"amountValue": "70.00", "amountCurrency": "USD"})
+
+
+def plan_amount(api, acme):
+    category = str(Category.objects.for_company(acme.id).get(system_key="officeAndAdmin").id)
+    body = {"month": "2026-03", "plType": "ga", "categoryId": category, "frequency": 1}
+    amount = {"value": 70, "currency": "USD"}
+    return api.post("plan_items", body | {"amount": {"type": "fixed", "amount": amount}})
+
+
+def record_subscription(api, acme):
+    customer = str(factories.make_customer(acme).id)
+    subscription = api.post("subscriptions", {"customerId": customer, "externalId": "sub_1"}).json()["id"]
+    body = {"subscriptionId": subscription, "effectiveDate": "2026-03-01", "amountValue": "70.00"}
+    return api.post("subscription_events", body | {"amountCurrency": "USD"})
+
+
+@pytest.mark.parametrize("store", [plan_invoice, plan_amount, record_subscription])
+def test_currency_of_plans_and_subscriptions_needs_its_rate(pages, acme, api, bank, publish, store, monkeypatch):
+    publish(USD="1.25")
+    address = f"/app/companies/{acme.id}"
+    without = get_page_text(pages.client.get(f"{address}/settings/exchange-rates"))
+    assert "All amounts are in EUR. No exchange rates are needed." in without
+    answer = store(api, acme)
+    assert answer.status_code == 201, answer.content
+    assert [rate["currency"] for rate in api.get("rates").json()] == ["USD"]
+    assert "USD 0.8" in get_page_text(pages.client.get(f"{address}/settings/exchange-rates"))
+    monkeypatch.setattr("ledger.templatetags.rates.timezone.now", lambda: datetime.now(UTC) + timedelta(days=5))
+    assert "The exchange rate of USD is from" in get_page_text(pages.client.get(f"{address}/plan"))
+
+
+def test_currency_of_a_written_off_invoice_needs_no_rate(api, acme, bank, publish):
+    publish(USD="1.25")
+    invoice = plan_invoice(api, acme).json()["id"]
+    body = {"date": "2026-03-21", "reason": "Insolvent"}
+    assert api.post(f"planned_transactions/{invoice}/write_off", body).status_code == 200
     assert api.get("rates").json() == []
 
 

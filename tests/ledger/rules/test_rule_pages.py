@@ -55,9 +55,20 @@ def test_rule_page_without_rules_says_so(site):
     assert "No planned transactions yet" not in page
 
 
-def test_rule_list_shows_tax(site, typed):
-    assert site.client.post(f"{site.base}/rules/new", typed | {"tax": "19"}).status_code == 303
-    assert "19 % tax" in get_page_text(site.get("rules"))
+@pytest.mark.parametrize(("tax", "percent"), [("19", "19"), ("19 %", "19"), ("5,5%", "5.5"), ("7.0 %", "7")])
+def test_rule_list_shows_tax(site, typed, tax, percent):
+    assert site.client.post(f"{site.base}/rules/new", typed | {"tax": tax}).status_code == 303
+    assert f"{percent} % tax" in get_page_text(site.get("rules"))
+
+
+@pytest.mark.parametrize(
+    ("tax", "message"),
+    [("much", "Enter a percentage, such as 19 %."), ("101 %", "Must be more than 0% and at most 100%.")],
+)
+def test_rule_refuses_tax_that_is_no_percentage(site, typed, tax, message):
+    refused = site.client.post(f"{site.base}/rules/new", typed | {"tax": tax})
+    assert refused.status_code == 400
+    assert message in get_page_text(refused)
 
 
 def test_initial_balance_is_not_listed_as_assigned_by_person(api, books, bank, hosting):

@@ -63,6 +63,22 @@ def test_wrong_rows_are_listed_with_their_lines(owner, acme):
     assert "Import 2 events" not in get_page_text(answer)
 
 
+def test_events_in_closed_months_are_one_message_with_a_link(owner, acme, api):
+    account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+    api.post("transactions", {"accountId": account, "date": "2024-01-15", "amountValue": "-1.00"})
+    assert api.post("closings", {"month": "2024-03", "acknowledge": True}).status_code == 201
+    rows = [f"Customer {month},Pro,2024-0{month}-20,5" for month in range(1, 6)]
+    content = "\n".join(["Customer,Product,Date,MRR", *rows])
+    refused = owner.get(upload(owner, acme, content)["Location"])
+    assert refused.status_code == 400
+    message = "3 new events are in closed months: January 2024 to March 2024. Reopen them, or leave out the events."
+    assert f"{message} Closed months" in get_page_text(refused)
+    assert f'<a href="/app/companies/{acme.id}/closings">Closed months</a>' in refused.content.decode()
+    assert "Line 2" not in get_page_text(refused)
+    one = get_page_text(owner.get(upload(owner, acme, "\n".join([content.split("\n")[0], rows[2]]))["Location"]))
+    assert "1 new event is in a closed month: March 2024. Reopen it, or leave out the event." in one
+
+
 def test_unusable_upload_is_explained_on_the_form(owner, acme):
     assert "No columns found" in get_page_text(upload(owner, acme, "nothing"))
     assert owner.post(f"/app/companies/{acme.id}/recurring-revenue/events/import", {}).status_code == 400

@@ -287,6 +287,8 @@ def test_split_form_accepts_percentages_and_fills_in_remainder(pages, books, bou
         ([("100%", "19%")], [(-100, -19)]),
         ([("-50", "19%"), ("", "")], [(-50, -9.5), (-59.5, None)]),  # and is added to what was typed
         ([("50%", "-9.50"), ("", "")], [(-50, -9.5), (-59.5, None)]),
+        ([("-119", "19 %")], [(-100, -19)]),  # the whole amount is that of the bill
+        ([("119", "19.00")], [(-100, -19)]),
         ([("-1.190,00", "")], None),
     ]:
         with undo_changes():
@@ -324,7 +326,11 @@ def test_split_above_amount_is_rejected_and_more_rows_can_be_added(pages, books,
     part = {"category": f"{books.category('hosting')}:cogs", "amount": "-100.00"}
     answer = pages.post(f"/{bought}/split", **build_split_form(part, part))
     assert answer.status_code == 400
-    assert "exceed the amount of the transaction" in get_page_text(answer)
+    assert "Amounts exceed the transaction by €81.00." in get_page_text(answer)
+    taxed = build_split_form(part | {"tax": "19 %"}, part | {"amount": "-20"})
+    answer = pages.post(f"/{bought}/split", **taxed)
+    message = "Amounts and tax exceed the transaction by €20.00. Tax is added to the amounts entered."
+    assert message in get_page_text(answer)
     answer = pages.post(f"/{bought}/split", **build_split_form(part, part, more="1"))
     assert answer.status_code == 200
     assert 'name="category-4"' in answer.content.decode()

@@ -66,6 +66,18 @@ def test_rest_is_written_off_with_the_settlement_or_later(owner, acme, api, ledg
     assert "written off Insolvent −€50.00" in history
 
 
+def test_invoice_is_written_off_on_the_day_of_the_form(owner, acme, ledger):
+    owed = ledger.invoice("-100.00", days=-30, invoiced=-60)
+    shown = owner.get(build_path(acme, "payables")).content.decode()
+    assert f'<input name="date" type="date" required value="{format_day(0)}">' in shown
+    sent = {"reason": "Insolvent", "date": "2026-13-01", "from": "payables"}
+    refused = owner.post(build_occurrence_path(acme, owed, "write-off"), sent, follow=True)
+    assert "Enter a date such as 2026-03-31." in get_page_text(refused)
+    owner.post(build_occurrence_path(acme, owed, "write-off"), sent | {"date": format_day(-5)})
+    assert [row["openAmountValue"] for row in ledger.list("payables", asOf=format_day(-6))] == ["-100.00"]
+    assert ledger.list("payables", asOf=format_day(-5)) == []
+
+
 @pytest.mark.parametrize("return_page", ["payables", "plan", "rule"])
 def test_write_off_is_undone_from_its_message_and_payments_stay(owner, acme, api, ledger, return_page):
     owed = ledger.invoice("-100.00", days=-3)

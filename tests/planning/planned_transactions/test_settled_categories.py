@@ -1,7 +1,10 @@
 """What settles a plan gets the plan's category, unless somebody said something else."""
 
+import re
+
 import pytest
 
+from tests.ledger.conftest import get_page_text
 from tests.planning.planned_transactions.test_settlements import (
     book,
     format_day,
@@ -54,6 +57,32 @@ def test_unsettling_keeps_category_that_was_changed_since(api, plan, book, rent)
     api.post("transactions/categorize", {"selection": selection, "categoryId": other})
     unsettle_occurrence(api, planned)
     assert get_categories(api, paid) == ([(other, -100, None)], False)
+
+
+def test_split_that_a_person_edits_is_no_longer_that_of_the_plan(api, plan, book, rent, browser_of, alice, acme):
+    client, paid = browser_of(alice, acme).client, book(-1)
+    settle_occurrence(api, plan(0, categoryId=rent), paid)
+    address = f"/app/companies/{acme.id}/transactions/{paid['id']}"
+    assert "Categorized by: A planned transaction" in get_page_text(client.get(address))
+    form = client.get(f"{address}/split").content.decode()
+    assert 'name="note-0" value=""' in form
+    (key,) = re.findall(r'name="key-0" value="([^"]+)"', form)
+    row = {"key-0": key, "category-0": f"{rent}:ga", "amount-0": "-60", "rule-0": "transactionDate", "note-0": ""}
+    assert client.post(f"{address}/split", row).status_code == 303
+    assert get_categories(api, paid) == ([(rent, -60, None)], False)
+    assert "Categorized by" not in get_page_text(client.get(address))
+
+
+def test_page_names_no_assigner_where_a_person_kept_its_note(api, plan, book, rent, browser_of, alice, acme):
+    client, paid = browser_of(alice, acme).client, book(-1)
+    settle_occurrence(api, plan(0, categoryId=rent), paid)
+    (key,) = api.get(f"transactions/{paid['id']}").json()["categorizations"]
+    part = {"categoryId": rent, "plSplit": {"ga": -60}, "sourceNote": "plan"}
+    answer = api.put(f"transactions/{paid['id']}/categorizations", {"categorizations": {key: part}})
+    assert answer.status_code == 200, answer.content
+    shown = client.get(f"/app/companies/{acme.id}/transactions/{paid['id']}")
+    assert "Categorized by" not in get_page_text(shown)
+    assert not re.search(r">\s*plan\s*<", shown.content.decode())
 
 
 def test_automatic_settlement_assigns_category_of_plan(api, plan, book, rent):

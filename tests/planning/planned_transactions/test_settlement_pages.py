@@ -1,6 +1,8 @@
 """Settling on pages: one press for what fits, a choice for the rest, and the way from each to the other."""
 
 from datetime import timedelta
+from html import escape
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
@@ -83,6 +85,24 @@ def test_unsettling_restores_expected_occurrence(owner, acme, api, rent, book):
     assert f"Rent on {format_day(DUE_DAY)} is no longer settled." in get_page_text(answer)
     assert get_settling_transaction(api, rent) is None
     assert "overdue" in get_page_text(answer)
+
+
+def test_buttons_of_a_filtered_cash_plan_return_to_its_filters(owner, acme, api, rent, book):
+    query = f"overdueFrom={DUE_DAY}&overdueTo={TODAY}&style=thousands"
+    address, back = f"{build_page_path(acme)}?{query}", {"from": "plan", "then": query}
+    settle_path = build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY}/settle")
+    shown = owner.get(address).content.decode()
+    assert f'name="then" value="{escape(query)}"' in shown
+    assert f'href="{settle_path}?{escape(urlencode(back))}"' in shown
+    change = f"{settle_path.removesuffix('/settle')}?{urlencode(back)}"
+    assert f'href="{escape(change)}"' in shown
+    values = {"date": str(DUE_DAY), "direction": "out", "amountValue": "100", "name": "Rent"}
+    assert owner.post(change, values)["Location"] == address
+    paid = book(0, "-100.00", "Landlord")
+    assert f'name="then" value="{escape(query)}"' in owner.get(settle_path, back).content.decode()
+    for act, sent in (("settle", {"transactionId": paid}), ("unsettle", {}), ("skip", {}), ("restore", {})):
+        answer = press_button(owner, acme, rent, act, **back, **sent)
+        assert answer.redirect_chain[-1][0] == address, act
 
 
 def test_settlement_without_match_offers_nearest_transactions_first(owner, acme, api, rent, book):
