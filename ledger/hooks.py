@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -76,13 +76,25 @@ def table_balances_proven(
 
 
 @Hook
-def transactions_pending(*, company: Company, transaction_ids: list[UUID], context: AuditContext) -> None:
+def transactions_pending(*, change: CompanyChange, transaction_ids: list[UUID]) -> None:
     """Booked transactions became pending again."""
 
 
 @Hook
-def transactions_deleted(*, company: Company, transaction_ids: list[UUID], context: AuditContext) -> None:
+def transactions_deleted(*, change: CompanyChange, transaction_ids: list[UUID]) -> None:
     """Transactions are about to be deleted."""
+
+
+@Hook
+def list_settlements_to_restore(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, list[dict[str, str]]]:
+    """Return what transactions settle as JSON, by transaction id, for ``transactions_restored``."""
+    return {}
+
+
+@Hook
+def transactions_restored(*, change: CompanyChange, settlements: Mapping[UUID, list[dict[str, str]]]) -> list[str]:
+    """Deleted transactions with these settlements are back; return the names of what they no longer settle."""
+    return []
 
 
 @Hook

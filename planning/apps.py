@@ -17,7 +17,7 @@ class PlanningConfig(AppConfig):
         from planning.invoices.pages.search import list_search_groups
         from planning.models import PlanItem, PlannedTransaction, Scenario
         from planning.planned_transactions import settlements
-        from planning.planned_transactions.actions import settlement_checks
+        from planning.planned_transactions.actions import deleted_settlements, settlement_checks
         from planning.planned_transactions.fields import PLANNED_TEXTS
         from planning.planned_transactions.pages import inbox_matches, overdue_notice, planned_history
         from planning.planned_transactions.pages.planned_transactions import SETTLED_BY_LABELS, WEEKEND_SHIFT_LABELS
@@ -26,8 +26,10 @@ class PlanningConfig(AppConfig):
 
         hooks.transactions_booked.register(transaction_matches.settle_booked_transactions)
         hooks.transaction_updated.register(settlement_checks.check_settling_transaction)
-        hooks.transactions_pending.register(settlements.unsettle_transactions)
-        hooks.transactions_deleted.register(settlements.unsettle_transactions)
+        hooks.transactions_pending.register(deleted_settlements.unsettle_transactions)
+        hooks.transactions_deleted.register(deleted_settlements.unsettle_transactions)
+        hooks.list_settlements_to_restore.register(deleted_settlements.find_settlements_to_restore)
+        hooks.transactions_restored.register(deleted_settlements.restore_settlements)
         hooks.account_deleted.register(settlements.clear_closed_account)
         hooks.category_lines_changed.register(category_usage.check_planned_category_lines)
         hooks.category_replaced.register(category_usage.replace_category_in_plans)

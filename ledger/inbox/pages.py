@@ -224,7 +224,7 @@ def undo_inbox_action(page: CompanyPage) -> ActionResult:
         result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
     except NotFoundError:
         return ActionResult(_("Already undone."))
-    return ActionResult(format_undo_result(result))
+    return ActionResult(format_undo_result(page, result))
 
 
 def reject_unknown_action(page: CompanyPage) -> ActionResult:

@@ -1,6 +1,4 @@
-"""Settlements seen from the ledger: what a transaction settles, and what follows when it is changed or
-deleted.
-"""
+"""Settlements seen from the ledger: what a transaction settles, and what follows when it is changed."""
 
 import datetime as dt
 from collections import defaultdict
@@ -14,7 +12,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from companies.change import CompanyChange
-from companies.models import AuditContext, Company, IdIn
+from companies.models import AuditContext, IdIn
 from ledger.hooks import InvoicePayments
 from ledger.models import Account, Transaction
 from ledger.recognition.actions.period_updates import recompute_periods
@@ -105,20 +103,6 @@ def touch_settling_transactions(
     rows.update(last_updated_time=context.time, last_updated_user_id=context.actor)
     if periods_changed:
         recompute_periods(change, ids)
-
-
-def unsettle_transactions(*, company: Company, transaction_ids: list[UUID], context: AuditContext) -> None:
-    """Remove settlements by transactions that are deleted or pending again; their occurrences are expected again."""
-    if not transaction_ids:
-        return
-    rows = Settlement.objects.for_company(company.id).filter(IdIn("transaction_id", transaction_ids))
-    planned_ids = list(rows.order_by().values_list("planned_id", flat=True).distinct())
-    if not planned_ids:
-        return
-    rows.delete()
-    recompute_settled_amounts(company.id, planned_ids)
-    plans = PlannedTransaction.objects.for_company(company.id).filter(id__in=planned_ids)
-    plans.update(last_updated_time=context.time, last_updated_user_id=context.actor)
 
 
 def clear_closed_account(*, account: Account, context: AuditContext) -> None:

@@ -218,5 +218,5 @@ def reset_to_pending(change: CompanyChange, params: dict[str, Any]) -> None:
         with connection.cursor() as cursor:
             cursor.execute(_PARTS_BACK, params | {"ids": [*previous_auto_assigned]})
             cursor.execute(_UNBOOK, params | {"ids": transaction_ids, "changed": changed_ids})
-    hooks.transactions_pending.run(company=change.company, transaction_ids=transaction_ids, context=change.context)
+    hooks.transactions_pending.run(change=change, transaction_ids=transaction_ids)
     recompute_periods(change, transaction_ids)

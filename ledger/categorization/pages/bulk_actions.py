@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from companies.errors import ValidationFailed
+from companies.errors import NotFoundError, ValidationFailed
 from companies.models import parse_id
 from companies.pages.amount_formats import format_count
 from companies.pages.context import ROWS_PER_PAGE, CompanyPage, company_page
@@ -33,6 +33,7 @@ from ledger.transactions.queries.selections import MAX_SELECTED_IDS, select_tran
 from ledger.transactions.queries.totals import CurrencySums, sum_by_currency
 from ledger.transactions.serializers import SelectionSerializer
 
+MAX_LISTED_NAMES = 5  # of planned transactions in a message
 TEXT_FIELDS = ("category", "counterparty", "rule", "ruleStart", "ruleEnd")
 BULK_FORM_FIELDS = {  # where the page shows what is wrong with a field of the body
     "categoryId": "category",
@@ -141,28 +142,54 @@ def get_action_category_name(page: CompanyPage, action: BulkAction, form: BoundF
 def undo_bulk_action(page: CompanyPage) -> HttpResponse:
     """Undo a bulk action where nobody has changed the transactions since."""
     with page.handle_errors():
-        result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
-        messages.success(page.request, format_undo_result(result))
+        try:
+            result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
+        except NotFoundError:
+            messages.info(page.request, _("Already undone."))
+        else:
+            messages.success(page.request, format_undo_result(page, result))
     return redirect(build_transaction_list_url(page))
 
 
-def format_undo_result(result: RunUndoResult) -> str:
-    """Describe how many transactions were restored and how many were kept."""
+def format_undo_result(page: CompanyPage, result: RunUndoResult) -> str:
+    """Describe how many transactions were restored, how many were kept, and what is not settled again."""
     sentence = ngettext("{count} transaction restored.", "{count} transactions restored.", result.affected)
-    return append_kept_count(sentence, result)
+    message = append_kept_count(sentence, result)
+    if not result.unsettled_names:
+        return message
+    count = len(result.unsettled_names)
+    names = ngettext("{count} planned transaction", "{count} planned transactions", count).format(
+        count=format_count(count)
+    )
+    if page.has_permission(Permission.PLANNING_READ) and count <= MAX_LISTED_NAMES:
+        names = ", ".join(result.unsettled_names)
+    unsettled_sentence = _("Not settled again because of later changes: {names}.").format(names=names)
+    return f"{message} {unsettled_sentence}"
 
 
 def append_kept_count(first_sentence: str, result: RunUndoResult) -> str:
-    """Add a sentence about the transactions that were kept, and fill in the counts."""
+    """Add sentences about the transactions that were not restored, and fill in the counts."""
     sentences = [first_sentence]
-    if result.kept_count:
+    edited_count = result.kept_count - result.reimported_count
+    if edited_count:
         kept_sentence = ngettext(
             "{kept} unchanged because it was edited since.",
             "{kept} unchanged because they were edited since.",
-            result.kept_count,
+            edited_count,
         )
         sentences.append(kept_sentence)
-    return " ".join(sentences).format(count=format_count(result.affected), kept=format_count(result.kept_count))
+    if result.reimported_count:
+        reimported_sentence = ngettext(
+            "{reimported} transaction was imported again since and is not restored.",
+            "{reimported} transactions were imported again since and are not restored.",
+            result.reimported_count,
+        )
+        sentences.append(reimported_sentence)
+    return " ".join(sentences).format(
+        count=format_count(result.affected),
+        kept=format_count(edited_count),
+        reimported=format_count(result.reimported_count),
+    )
 
 
 def find_transaction_of_common_party(rows: Any) -> UUID | None:

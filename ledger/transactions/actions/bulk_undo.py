@@ -1,8 +1,9 @@
 """Undo of manual bulk operations: the state before is stored, and restored on request."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,7 @@ from django.db import connection
 from companies.change import CompanyChange, change_company
 from companies.models import AuditContext, Company
 from ledger import hooks
-from ledger.models import BulkOperation, CategorizationRun, TransactionSnapshot
+from ledger.models import IMPORTED_FIELDS, BulkOperation, CategorizationRun, TransactionSnapshot
 from ledger.recognition.actions.period_updates import recompute_periods
 from ledger.recognition.actions.postings import PL_TYPES, delete_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
@@ -39,6 +40,8 @@ def record_undo(
         )
         run.save(force_insert=True)
         store_undo_snapshots(change, run, rows)
+        if operation == BulkOperation.DELETE:
+            store_settlements(change, run)
         yield run
         run.affected = delete_unchanged_snapshots(change, run)
         if run.affected:
@@ -84,6 +87,26 @@ def store_undo_snapshots(change: CompanyChange, run: CategorizationRun, rows: An
         )
 
 
+# Beside the columns of the row, from which it is restored.
+_STORE_SETTLEMENTS = """
+    UPDATE ledger_transactionbefore AS b SET facts = b.facts || jsonb_build_object('settlements', e.value)
+      FROM jsonb_each(%(settlements)s::jsonb) AS e
+     WHERE b.company_id = %(company)s AND b.run_id = %(run)s AND b.transaction_id = e.key::uuid
+"""
+
+
+def store_settlements(change: CompanyChange, run: CategorizationRun) -> None:
+    """Store what the transactions of a run settle, with their snapshots."""
+    company_id = change.company.id
+    snapshots = TransactionSnapshot.objects.for_company(company_id).filter(run=run)
+    ids = list(snapshots.values_list("transaction_id", flat=True))
+    for settlements in hooks.list_settlements_to_restore.run(company_id=company_id, transaction_ids=ids):
+        if settlements:
+            by_id = json.dumps({str(transaction_id): rows for transaction_id, rows in settlements.items()})
+            with connection.cursor() as cursor:
+                cursor.execute(_STORE_SETTLEMENTS, build_run_params(run) | {"settlements": by_id})
+
+
 # Changed transactions have the time of the run; only deleted ones need their full row.
 _DELETE_UNCHANGED = """
     DELETE FROM ledger_transactionbefore AS b USING ledger_transaction AS t
@@ -113,33 +136,54 @@ def delete_unchanged_snapshots(change: CompanyChange, run: CategorizationRun) ->
 
 @dataclass(slots=True)
 class RunUndoResult:
-    """How many transactions were restored, and how many were kept because they changed after the run."""
+    """How many transactions were restored, and how many were not because they changed after the run.
+
+    Of a deletion the deleted ones count, not the other legs of transfers that it unlinked.
+    """
 
     affected: int
     kept_count: int
+    reimported_count: int = 0  # of those that were kept, the ones that were deleted and imported again since
+    unsettled_names: list[str] = field(default_factory=list)  # what restored transactions settled and no longer do
 
 
 def undo_run(*, company: Company, context: AuditContext, run_id: UUID | str) -> RunUndoResult:
     """Undo a manual bulk operation: restore categorizations with their links and ids, and deleted transactions.
 
     Transactions that were changed since are kept as they are, and so are those that refer to deleted records.
-    Takes a constant number of statements.
+    Deleted ones that were imported again since are not restored. Takes a constant number of statements.
 
     Raises:
         NotFoundError, MissingRateError.
     """
     with change_company(company, context=context) as change:
         run = change.lock(CategorizationRun.objects.exclude(act=BulkOperation.RULES), run_id)
-        ids = filter_ids_with_partners(run, find_undoable_ids(run))
-        restore_rows(change, run, ids)
+        reimported_ids = find_reimported_ids(run)
+        ids = filter_ids_with_partners(run, find_undoable_ids(run) - reimported_ids)
+        counted_ids = list_counted_ids(run)
+        affected = len(counted_ids.intersection(ids))
+        unsettled_names = restore_rows(change, run, ids)
         if run.act == BulkOperation.DELETE:
             hooks.balances_changed.run(change=change, account_ids=list_account_ids(company, ids))
-        result = RunUndoResult(affected=len(ids), kept_count=run.affected - len(ids))
+        result = RunUndoResult(
+            affected=affected,
+            kept_count=len(counted_ids) - affected,
+            reimported_count=len(reimported_ids),
+            unsettled_names=unsettled_names,
+        )
         run.delete()
         after = {"act": run.act, "affected": result.affected, "kept": result.kept_count}
         entry = change.record_bulk("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
         link_audit_entry(change, entry, ids)
     return result
+
+
+def list_counted_ids(run: CategorizationRun) -> set[UUID]:
+    """Return the transactions of a run that its undo counts: of a deletion the deleted ones."""
+    snapshots = TransactionSnapshot.objects.for_company(run.company_id).filter(run=run)
+    if run.act == BulkOperation.DELETE:
+        snapshots = snapshots.filter(facts__isnull=False)
+    return set(snapshots.values_list("transaction_id", flat=True))
 
 
 _SELECT_UNDOABLE = """
@@ -176,6 +220,43 @@ def find_undoable_ids(run: CategorizationRun) -> set[UUID]:
     """Return the run's transactions that have not changed since and whose references all still exist."""
     with connection.cursor() as cursor:
         cursor.execute(_SELECT_UNDOABLE, build_run_params(run) | {"lines": list(PL_TYPES)})
+        return {transaction_id for (transaction_id,) in cursor.fetchall()}
+
+
+# Compared are the values as imported. Of equal rows as many are left out as were imported again.
+_SELECT_REIMPORTED = """
+    WITH deleted AS (
+        SELECT b.transaction_id, {key},
+               row_number() OVER (PARTITION BY {key} ORDER BY b.transaction_id) AS place
+          FROM ledger_transactionbefore AS b,
+               LATERAL jsonb_populate_record(
+                   NULL::ledger_transaction, b.facts || coalesce(nullif(b.facts -> 'as_told', 'null'), '{{}}')) AS r
+         WHERE b.company_id = %(company)s AND b.run_id = %(run)s AND r.import_batch_id IS NOT NULL
+    ),
+    imported AS (
+        SELECT {key}, count(*) AS count
+          FROM ledger_importbatch AS i
+          JOIN ledger_transaction AS t ON t.company_id = %(company)s AND t.import_batch_id = i.id,
+               LATERAL jsonb_populate_record(
+                   NULL::ledger_transaction, to_jsonb(t) || coalesce(t.as_told, '{{}}')) AS r
+         WHERE i.company_id = %(company)s AND i.created_time > %(time)s
+           AND (t.as_told IS NOT NULL OR (t.date, t.amount_value) IN (SELECT date, amount_value FROM deleted))
+         GROUP BY {key}
+    )
+    SELECT transaction_id FROM deleted
+      JOIN imported ON ({imported_key}) IS NOT DISTINCT FROM ({deleted_key}) AND place <= count
+"""
+_IMPORTED_KEY = (*IMPORTED_FIELDS, "bank_reference", "external_id")
+
+
+def find_reimported_ids(run: CategorizationRun) -> set[UUID]:
+    """Return the deleted transactions of a run that a later import brought again."""
+    keys = {
+        name: ", ".join(f"{table}.{column}" for column in _IMPORTED_KEY)
+        for name, table in (("key", "r"), ("imported_key", "imported"), ("deleted_key", "deleted"))
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_SELECT_REIMPORTED.format(**keys), build_run_params(run))
         return {transaction_id for (transaction_id,) in cursor.fetchall()}
 
 
@@ -245,10 +326,13 @@ _RESTORE_FILE_LINKS = """
 """
 
 
-def restore_rows(change: CompanyChange, run: CategorizationRun, ids: list[UUID]) -> None:
-    """Restore deleted rows, then categorizations in place of the assigned ones, then totals and periods."""
+def restore_rows(change: CompanyChange, run: CategorizationRun, ids: list[UUID]) -> list[str]:
+    """Restore deleted rows, then categorizations in place of the assigned ones, then totals, settlements and periods.
+
+    Returns the names of the planned transactions that are not settled again.
+    """
     if not ids:
-        return
+        return []
     params = build_run_params(run) | {"ids": ids}
     with connection.cursor() as cursor:
         cursor.execute(_RESTORE_TRANSACTIONS, params)
@@ -259,7 +343,10 @@ def restore_rows(change: CompanyChange, run: CategorizationRun, ids: list[UUID])
     for auto_assigned in (True, False):
         transaction_ids = list(snapshots.filter(auto_assigned=auto_assigned).values_list("transaction_id", flat=True))
         recompute_totals(change, transaction_ids, automatic=auto_assigned)
-    recompute_periods(change, ids)  # a file may have set an invoice date meanwhile
+    settled = snapshots.filter(facts__settlements__isnull=False).values_list("transaction_id", "facts__settlements")
+    unsettled_names = hooks.transactions_restored.run(change=change, settlements=dict(settled))
+    recompute_periods(change, ids)  # a file or settlement sets an invoice date
+    return [name for names in unsettled_names for name in names]
 
 
 def build_run_params(run: CategorizationRun) -> dict[str, Any]:

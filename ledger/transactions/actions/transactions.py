@@ -220,7 +220,7 @@ def store_imported_values(row: Transaction, changed: set[str]) -> None:
 def rematch_planned_transactions(change: CompanyChange, row: Transaction) -> None:
     """Match a transaction that became booked with planned ones; unsettle what a pending one settled."""
     if row.pending:
-        hooks.transactions_pending.run(company=change.company, transaction_ids=[row.id], context=change.context)
+        hooks.transactions_pending.run(change=change, transaction_ids=[row.id])
     else:
         rows = Transaction.objects.for_company(change.company.id).filter(id=row.id)
         hooks.transactions_booked.run(change=change, rows=rows)
@@ -333,7 +333,7 @@ def delete_transaction_rows(change: CompanyChange, ids: list[UUID]) -> DeletionR
     if not ids:
         return DeletionResult(0, [])
     company = change.company
-    hooks.transactions_deleted.run(company=company, transaction_ids=ids, context=change.context)
+    hooks.transactions_deleted.run(change=change, transaction_ids=ids)
     partner_ids = find_partner_ids(company, ids)
     delete_postings(company=company, transaction_ids=ids)
     params: dict[str, Any] = {"company": company.id, "ids": ids}

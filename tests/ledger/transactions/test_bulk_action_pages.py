@@ -161,10 +161,23 @@ def test_undo_restores_deleted_transactions(pages, books, bank, savings, api, ac
     before = {each: books.read(each) for each in (gone, source, target)}
     answer = pages.post(act="delete", id=[gone, source])
     assert api.get(f"transactions/{gone}").status_code == 404
-    assert "3 transactions restored." in get_page_text(press_undo(pages, answer))
+    assert "2 transactions restored." in get_page_text(press_undo(pages, answer))
     for each, was in before.items():
         now = books.read(each)
         assert {name for name in was if was[name] != now[name]} <= {"lastUpdatedTime", "lastUpdatedUserId"}
+
+
+def test_undo_counts_deleted_leg_of_transfer_only(pages, books, bank, savings):
+    source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
+    books.link(source, target)
+    before = books.parts(source), books.parts(target)
+    answer = pages.post(f"/{source}/delete")
+    assert "1 transaction restored." in get_page_text(press_undo(pages, answer))
+    assert (books.parts(source), books.parts(target)) == before
+    answer = pages.post(act="delete", id=source)
+    books.api.put(f"transactions/{target}", {"notes": "mine"})
+    assert "0 transactions restored. 1 unchanged" in get_page_text(press_undo(pages, answer))
+    assert books.parts(target) == []
 
 
 def test_undo_does_not_restore_deleted_transaction_if_external_id_is_taken(pages, books, bank, acme):
@@ -175,6 +188,34 @@ def test_undo_does_not_restore_deleted_transaction_if_external_id_is_taken(pages
     assert "1 transaction restored. 1 unchanged" in get_page_text(press_undo(pages, answer))
     assert not Transaction.objects.for_company(acme.id).filter(id=taken).exists()
     assert Transaction.objects.for_company(acme.id).filter(id=free).exists()
+
+
+def test_undo_leaves_out_deleted_transaction_that_was_imported_again(pages, books, bank, take, acme):
+    rows = ["2026-03-01,Cafe,-3.00", "2026-03-01,Cafe,-3.00", "2026-03-02,Rent,-500.00", "2026-03-03,Sale,90.00"]
+    file = "\n".join(["Date,Text,Amount", *rows, ""]).encode()
+    take(file, accountId=bank)
+    by_text = {each["description"]: each["id"] for each in books.api.get("transactions").json()}
+    own = books.book(bank, "-1.00")["id"]
+    books.api.put(f"transactions/{by_text['Cafe']}", {"amountValue": "-4.00"})
+    answer = pages.post(act="delete", id=[by_text["Cafe"], by_text["Rent"], own])
+    take(("Date,Text,Amount\n" + "\n".join([*rows[:2], rows[3], ""])).encode(), accountId=bank)
+    text = get_page_text(press_undo(pages, answer))
+    assert "2 transactions restored. 1 transaction was imported again since and is not restored." in text
+    entry = AuditEntry.objects.for_company(acme.id).filter(action="transactions.runTakenBack").get()
+    assert entry.after == {"act": "delete", "affected": 2, "kept": 1}
+    left = sorted(each["amountValue"] for each in books.api.get("transactions").json())
+    assert left == sorted(["-3.00", "-3.00", "-500.00", "90.00", "-1.00"])
+    assert take(file, accountId=bank)["count"] == 0
+
+
+def test_undo_counts_imported_external_ids_as_imported_again(pages, books, bank):
+    item = {"accountId": bank, "date": "2026-03-01", "amountValue": "-3.00", "externalId": "x-1"}
+    books.api.post("transactions/import", {"transactions": [item]})
+    (row,) = books.api.get("transactions").json()
+    answer = pages.post(act="delete", id=row["id"])
+    assert books.api.post("transactions/import", {"transactions": [item]}).json()["count"] == 1
+    text = get_page_text(press_undo(pages, answer))
+    assert "0 transactions restored. 1 transaction was imported again since and is not restored." in text
 
 
 def test_undo_keeps_rows_whose_category_was_deleted(pages, books, bank, api, hosting):
@@ -201,11 +242,16 @@ def test_bulk_action_is_undone_once_by_its_company(pages, pages_of, books, bank,
     answer = pages.post(act="categorize", id=row, category=hosting)
     run = CategorizationRun.objects.get()
     stranger = pages_of(carol, globex)
-    assert stranger.post(act="undo", run=str(run.id)).status_code == 404
+    assert "Already undone." in get_page_text(
+        stranger.client.get(stranger.post(act="undo", run=str(run.id))["Location"])
+    )
     assert str(run.id) not in stranger.get(run=str(run.id)).content.decode()
     assert books.parts(row) != []
     press_undo(pages, answer)
-    assert pages.post(act="undo", run=str(run.id)).status_code == 404
+    again = pages.post(act="undo", run=str(run.id))
+    assert (again.status_code, again["Location"]) == (303, pages.base)
+    assert "Already undone." in get_page_text(pages.get())
+    assert books.parts(row) == []
     assert 'value="undo"' not in pages.client.get(answer["Location"]).content.decode()
 
 
