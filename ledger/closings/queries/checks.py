@@ -1,7 +1,7 @@
 """What is unfinished in months before they are closed."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
@@ -12,6 +12,7 @@ from django.db.models import Max, Min, Sum
 
 from companies.models import Company
 from ledger import hooks
+from ledger.bank_statements.actions.reconciliation import compare_statement_balances
 from ledger.calc.months import get_last_day_of_month, get_last_weekday_of_month
 from ledger.models import Account, MonthMovement, Statement, SubscriptionEvent, Transaction
 from ledger.money.calc.fx import EURO, RateLookupError, RateTable
@@ -90,10 +91,11 @@ def check_months(company: Company, months: Sequence[date], *, today: date, rates
 
 
 def load_statement_accounts(company: Company, *, month: date) -> list[StatementAccount]:
-    """Return the accounts that are not archived, in display order; three statements.
+    """Return the accounts that are not archived, in display order; three statements, five if one is out of balance.
 
-    Statements must reach the end of the month. Banks book nothing on Saturdays and Sundays: those at its end are needed
-    only for accounts with booked transactions on them.
+    An account that is out of balance is compared as of the end of the month: what differs later can wait. Statements
+    must reach the end of the month. Banks book nothing on Saturdays and Sundays: those at its end are needed only for
+    accounts with booked transactions on them.
     """
     accounts = Account.objects.for_company(company.id).filter(archived=False).in_display_order()
     statements = Statement.objects.for_company(company.id).with_closing_balance().order_by()
@@ -102,16 +104,31 @@ def load_statement_accounts(company: Company, *, month: date) -> list[StatementA
     weekend_rows = Transaction.objects.for_company(company.id).booked().without_initial_balances().order_by()
     weekend_rows = weekend_rows.filter(date__gt=last_weekday, date__lte=end)
     weekend_days = dict(weekend_rows.values_list("account_id").annotate(last=Max("date")))
+    rows = list(accounts.values_list("id", "name", "bank_connection"))
+    mismatched_ids = {row_id for row_id, _, connection in rows if (connection or {}).get("balanceMismatchSince")}
+    mismatched_ids -= find_agreeing_ids(company, mismatched_ids, end=end)
     return [
         StatementAccount(
             account_id,
             name,
-            bool((bank_connection or {}).get("balanceMismatchSince")),
+            account_id in mismatched_ids,
             last_days.get(account_id),
             weekend_days.get(account_id, last_weekday),
         )
-        for account_id, name, bank_connection in accounts.values_list("id", "name", "bank_connection")
+        for account_id, name, _ in rows
     ]
+
+
+def find_agreeing_ids(company: Company, account_ids: Collection[UUID], *, end: date) -> set[UUID]:
+    """Return the accounts whose last statements up to a day agree with the ledger in each currency."""
+    if not account_ids:
+        return set()
+    statements = Statement.objects.for_company(company.id).filter(account__in=account_ids, day__lte=end)
+    last_first = ("account_id", "currency", "-day", "-created_time", "-id")
+    last_statements = statements.with_closing_balance().order_by(*last_first).distinct("account_id", "currency")
+    comparisons = compare_statement_balances(company, list(last_statements))
+    differing_ids = {each.statement.account_id for each in comparisons if each.difference}
+    return {each.statement.account_id for each in comparisons} - differing_ids
 
 
 def list_missing_rates(company: Company, months: Sequence[date], *, rates: RateTable) -> list[str]:

@@ -130,6 +130,20 @@ def test_account_that_differs_from_its_bank_is_listed(api, books, costs, march, 
     assert checks()["unreconciledAccounts"] == [account]
 
 
+def test_account_that_differs_from_its_bank_only_later_is_not_listed(api, books, march, checks):
+    account = books.account(name="Statements")
+    for content in (
+        mt940("260227", "C1000,00", "260331", "C1000,00", []),
+        mt940("260331", "C1000,00", "260430", "C900,00", []),
+    ):
+        assert upload_statement(api, content, accountId=account, name="a.sta").status_code == 200
+    assert api.get(f"accounts/{account}").json()["bankConnection"]["balanceMismatchSince"]
+    row = books.book(account, "5.00", "2026-03-31")["id"]
+    assert checks()["unreconciledAccounts"] == [account]
+    assert api.delete(f"transactions/{row}").status_code == 200
+    assert checks() is None
+
+
 @pytest.mark.parametrize(("due", "overdue"), [("2026-02-28", 0), ("2026-03-31", 1), ("2026-04-01", 0)])
 def test_open_invoices_that_were_due_in_the_months_to_close_count(api, bank, march, checks, due, overdue):
     invoice = {"name": "Initech", "accountId": bank, "startDate": due, "dueDate": due, "amountValue": "100.00"}
