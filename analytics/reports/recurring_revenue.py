@@ -101,6 +101,7 @@ def render_recurring_revenue(data: RecurringRevenueData, style: SheetStyle) -> s
             "figures": recurring_revenue_figures.build_summary_figures(data),
             "sections": [section(data) for section in recurring_revenue_figures.SECTION_BUILDERS.values()],
             "sheet": recurring_revenue_figures.build_cohort_sheet(data, style),
+            "style": style,
         }
     except RateLookupError as error:
         context["missing"] = error.currency

@@ -100,7 +100,7 @@ def test_mistakes_are_shown_at_their_field(pages, scenario):
         ("price", {"target": "", "percent": "5"}, "target"),
         ("lose", {"target": "plType:ga", "from": "2027-01-01"}, "target"),
         ("lose", {"target": "counterpartyId:x", "from": "2027-01-01"}, "target"),
-        ("delay", {"days": "5", "from": "2027-02-01", "to": "2027-01-01"}, "to"),
+        ("price", {"target": "plType:ga", "percent": "5", "from": "2027-02-01", "to": "2027-01-01"}, "to"),
     ]:
         answer = add(pages, scenario, kind, **form)
         assert answer.status_code == 400, kind
