@@ -155,9 +155,9 @@ CUSTOMER_ENDS_SQL = """
           FROM dated WHERE pays GROUP BY customer_id
     )
 """
-_STAYS = f"""{CUSTOMER_ENDS_SQL}
+_CUSTOMER_SPANS_SQL = f"""{CUSTOMER_ENDS_SQL}
     SELECT before, now, seen, count(*) FROM ends WHERE before IS NOT NULL OR now IS NOT NULL GROUP BY before, now, seen
-"""  # noqa: S608 - what stands above
+"""  # noqa: S608 - built from constants
 
 
 def iter_customer_spans(
@@ -165,7 +165,7 @@ def iter_customer_spans(
 ) -> Iterator[CustomerSpan]:
     """Yield the contracts of customers who were there before the span or are at its end."""
     for before, after, was_active_before, times in list_customer_ends(
-        _STAYS, company=company, first=first, last=last, basis=basis, products=products
+        _CUSTOMER_SPANS_SQL, company=company, first=first, last=last, basis=basis, products=products
     ):
         yield CustomerSpan(
             sum_monthly_contracts(before or ()), sum_monthly_contracts(after or ()), was_active_before, times

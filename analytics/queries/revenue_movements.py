@@ -34,9 +34,9 @@ from ledger.subscriptions.calc.monthly_value import drop_rounding_noise
 FIGURES = ("start", *MOVEMENTS, "end")
 ZERO = Decimal(0)
 # Raw SQL: goes on from CUSTOMER_ENDS_SQL.
-_ENDS = f"""{CUSTOMER_ENDS_SQL}
+_CUSTOMER_MOVEMENTS_SQL = f"""{CUSTOMER_ENDS_SQL}
     SELECT customer_id, before, now, seen FROM ends WHERE before IS NOT NULL OR now IS NOT NULL
-"""  # noqa: S608 - what stands above
+"""  # noqa: S608 - built from constants
 
 
 class CustomerMovement(NamedTuple):
@@ -120,7 +120,7 @@ def compute_movements(
     ends: list[tuple[UUID, Contracts, Contracts, bool]] = [
         (customer_id, sum_monthly_contracts(before or ()), sum_monthly_contracts(after or ()), was_active_before)
         for customer_id, before, after, was_active_before in list_customer_ends(
-            _ENDS, company=company, first=first, last=last, basis=basis, products=products
+            _CUSTOMER_MOVEMENTS_SQL, company=company, first=first, last=last, basis=basis, products=products
         )
     ]
     base = company.base_currency

@@ -32,7 +32,7 @@ def categorize_settling_transactions(change: CompanyChange, transaction_ids: Col
     Raises:
         MissingRateError: a currency has no exchange rate.
     """
-    rows = Transaction.objects.for_company(change.company.id).filter(id__in=transaction_ids)
+    rows = Transaction.objects.for_company(change.company.id).filter(IdIn("id", list(transaction_ids)))
     if (closed_through := change.company.closed_through) is not None:
         rows = rows.filter(date__gt=closed_through)
     uncategorize_unsettled_transactions(change, rows.values_list("id", flat=True))
