@@ -165,6 +165,12 @@ def list_invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict
     return {}
 
 
+@Hook
+def list_settled_counterparties(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, UUID]:
+    """Return the counterparty of what a transaction settled, by transaction id; those of several left out."""
+    return {}
+
+
 class InvoicePayments(NamedTuple):
     """How many invoices were paid, and how many in part."""
 

@@ -9,6 +9,7 @@ from ledger.categorization.actions.split import (
     CategorizationInput,
     build_categorization_snapshot,
     build_stored_input,
+    set_settled_counterparty,
     write_split_categorizations,
 )
 from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
@@ -48,13 +49,14 @@ def categorize_remainder(
         )
         existing = list(Categorization.objects.for_company(company.id).filter(transaction=row))
         categorization_id = generate_id()
+        categorizations = set_settled_counterparty(row, {categorization_id: categorization}, {})
         write_split_categorizations(
             row,
-            {categorization_id: categorization},
+            categorizations,
             first_position=1 + max((part.position for part in existing), default=-1),
         )
         recompute_totals_and_postings(change, [row.id])
         before = {str(part.id): build_categorization_snapshot(build_stored_input(part)) for part in existing}
-        after = before | {str(categorization_id): build_categorization_snapshot(categorization)}
+        after = before | {str(categorization_id): build_categorization_snapshot(categorizations[categorization_id])}
         change.record_bulk("transaction.split", "transaction", entity_id=row.id, before=before, after=after)
     return row
