@@ -198,7 +198,8 @@ def build_advanced_values(values: Mapping[str, Any], stored: Mapping[str, Any]) 
         values_to_send["usingDateRule"]["type"] = values["dateRule"] or DateRule.TRANSACTION_DATE.value
     if any(name in values for name in INVOICE_FIELDS):
         invoice_values = {name: values.get(name) or None for name in INVOICE_FIELDS}
-        invoice_values["attempted"] = {"true": True, "false": False}.get(invoice_values["attempted"])  # type: ignore[arg-type]
+        attempted = invoice_values["attempted"]
+        invoice_values["attempted"] = {"true": True, "false": False}.get(attempted, attempted)  # type: ignore[arg-type]
         invoice_values["attemptCount"] = (
             parse_integer_or_text(invoice_values["attemptCount"]) if invoice_values["attemptCount"] else None
         )

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from companies.errors import ConflictError, InvalidInputError
+from companies.errors import ConflictError, InvalidInputError, ValidationFailed
 from companies.models import AuditContext, Company
 from ledger.models import Transaction, TransactionIsInitialBalance
 from ledger.transactions.actions.transactions import OccurrenceSettled, SettlesTooMuch, WrongDirection
@@ -62,6 +62,21 @@ def check_occurrence(planned: PlannedTransaction, original_date: dt.date) -> Non
     override = planned.overrides.get(original_date)
     if override is not None and override.skipped:
         raise OccurrenceSkipped
+
+
+def check_write_off_date(planned: PlannedTransaction, date: dt.date, *, today: dt.date) -> None:
+    """Check that a write-off counts from no day before the invoice date or after today.
+
+    Raises:
+        ValidationFailed: `out_of_range`.
+    """
+    message = ""
+    if date > today:
+        message = _("Must not be after {day}.").format(day=today.isoformat())
+    elif planned.invoice_date is not None and date < planned.invoice_date:
+        message = _("Must not be before the invoice date, {day}.").format(day=planned.invoice_date.isoformat())
+    if message:
+        raise ValidationFailed([("#/date", "out_of_range", message)])
 
 
 def get_planned_amount(planned: PlannedTransaction, original_date: dt.date) -> Decimal:

@@ -114,6 +114,14 @@ def test_edit_form_changes_all_transaction_fields(pages, books, bought, bank, al
     assert 'name="pending" checked' in pages.get(f"/{bought}/edit").content.decode()
 
 
+def test_amount_of_zero_is_accepted_as_by_the_api(pages, api, bank):
+    form = {"accountId": bank, "date": "2026-03-10", "amountValue": "0.00", "fromTo": "Fee waiver"}
+    assert pages.post("/new", **form).status_code == 303
+    (row,) = api.get("transactions", {"q": "Fee waiver"}).json()
+    assert row["amountValue"] == "0.00"
+    assert api.post("transactions", form).status_code == 201
+
+
 def test_linked_transaction_amount_cannot_be_edited(pages, books, bought, savings):
     target = books.book(savings, "119.00")["id"]
     books.link(bought, target)
