@@ -50,6 +50,16 @@ def pending_transactions_matched(
     """An imported table has the bookings of pending transactions, which are to become booked."""
 
 
+@Hook
+def find_adjacent_page_row_ids(
+    *, company: Company, request: TransactionImportRequest, rows: Sequence[StoredTransaction]
+) -> frozenset[UUID]:
+    """Return the ids of stored rows that no row of a table can be: a page that ends where the table begins, or begins
+    where it ends, brought them.
+    """
+    return frozenset()
+
+
 class ReportedBalance(NamedTuple):
     """The closing balance that a bank reported for a day, and the balance of the ledger at its end."""
 
