@@ -405,7 +405,15 @@ def test_transfer_candidates_are_open_opposite_near_and_equal_in_amount(pages, b
     assert "unfit" not in body
     assert pages.get(f"/{source}/link", days="30").content.decode().count('name="target"') == 3
     assert pages.get(f"/{source}/link", amounts="any").content.decode().count('name="target"') == 4
-    assert pages.get(f"/{source}/link", days="7").status_code == 404
+
+
+@pytest.mark.parametrize("query", ["days=abc", "days=4", "amounts=some"])
+def test_wrong_filter_of_transfer_candidates_is_a_form_error(pages, books, bank, savings, query):
+    source, target = (books.book(account, amount)["id"] for account, amount in ((bank, "-5.00"), (savings, "5.00")))
+    answer = pages.get(f"/{source}/link?{query}")
+    assert answer.status_code == 400
+    assert f'id="{query.partition("=")[0]}-error">Choose one of the options.<' in answer.content.decode()
+    assert target in answer.content.decode(), "the defaults count"
 
 
 def test_transfer_can_be_linked_and_unlinked(pages, books, bank, savings):
