@@ -40,6 +40,11 @@ ADVANCED_FIELDS = (
     *INVOICE_FIELDS,
     "paymentTerms",
 )  # initially collapsed
+MAIN_INVOICE_FIELDS = ("counterparty", "invoiceNumber", "invoiceDate", "dueDate")  # not collapsed for a new invoice
+SCHEDULE_FIELDS = (
+    *("amountCurrency", "transferAccountId", *RECURRENCE_FIELDS),
+    *("lastDayOfMonth", "weekendShift", "settledBy", "autoSettle"),
+)  # initially collapsed for a new invoice
 DEFAULT_VALUES = {
     "weekendShift": "none",
     "direction": "out",
