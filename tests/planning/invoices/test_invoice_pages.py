@@ -214,3 +214,38 @@ def test_payments_that_name_the_customer_or_number_are_offered_first(owner, acme
         assert api.post("transactions", body | {"fromTo": name, "description": description}).status_code == 201
     shown = get_page_text(owner.get(build_occurrence_path(acme, owed, "settle")))
     assert shown.index("for re-7001") < shown.index("GLOBEX GmbH") < shown.index("Subscription")
+
+
+def test_overdue_invoice_is_shown_as_partly_paid_too(owner, acme, ledger):
+    ledger.invoice("10.00", name="Untouched", days=-3)
+    ledger.pay(ledger.invoice("100.00", name="Begun", days=-3), "40.00", -1)
+    for path in ("receivables", "planned"):
+        text = get_page_text(owner.get(build_path(acme, path)))
+        assert re.search(r"Begun[^.]*? overdue partly paid", text), text
+        assert not re.search(r"Untouched overdue partly paid", text)
+
+
+def test_receivables_are_shown_as_of_a_chosen_day(owner, acme, ledger):
+    owed = ledger.invoice("100.00", invoiced=-50, days=-20)
+    ledger.pay(owed, "100.00", -10)
+    assert "€100.00 open in total" not in get_page_text(owner.get(build_path(acme, "receivables")))
+    past = f"?asOf={format_day(-11)}"
+    answer = owner.get(build_path(acme, "receivables", past))
+    text = get_page_text(answer)
+    assert "€100.00 open in total, by days since the due date. As of" in text
+    assert "9 days overdue" in text
+    assert "Settle…" not in text, "today it is paid"
+    shown = answer.content.decode()
+    assert f'name="asOf" type="date" value="{format_day(-11)}"' in shown
+    download = re.search(r'href="([^"]+)" download', shown)[1]
+    assert download.endswith(past)
+    assert "100.00" in b"".join(owner.get(download).streaming_content).decode()
+
+
+def test_wrong_day_of_receivables_is_a_form_error(owner, acme, api, ledger):
+    ledger.invoice("100.00")
+    for text in ("abc", "2026-02-30"):
+        answer = owner.get(build_path(acme, "receivables", f"?asOf={text}"))
+        assert (answer.status_code, api.get("receivables", {"asOf": text}).status_code) == (400, 400)
+        assert 'id="asOf-error"' in answer.content.decode()
+        assert "€100.00 open in total" in get_page_text(answer)
