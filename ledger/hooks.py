@@ -51,7 +51,7 @@ def pending_transactions_matched(
 
 
 @Hook
-def find_adjacent_page_row_ids(
+def find_other_page_row_ids(
     *, company: Company, request: TransactionImportRequest, rows: Sequence[StoredTransaction]
 ) -> frozenset[UUID]:
     """Return the ids of stored rows that no row of a table can be: a page that ends where the table begins, or begins

@@ -31,7 +31,7 @@ def find_settled_invoice_dates(*, company_id: UUID, transaction_ids: list[UUID])
     return {transaction_id: day for transaction_id, day in pairs if transaction_id and day}
 
 
-def find_settled_counterparties(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, UUID]:
+def find_settled_plan_counterparties(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, UUID]:
     """Return transaction id → counterparty of what it settles, where it settles plans of one only. One statement."""
     rows = Settlement.objects.for_company(company_id).filter(
         IdIn("transaction_id", transaction_ids), planned__counterparty__isnull=False

@@ -304,7 +304,7 @@ def drop_stored_items(
         )
     )
     if request.balances is not None:
-        results = hooks.find_adjacent_page_row_ids.run(company=company, request=request, rows=stored_rows)
+        results = hooks.find_other_page_row_ids.run(company=company, request=request, rows=stored_rows)
         stored_rows = [row for row in stored_rows if not any(row.id in ids for ids in results)]
     if request.format:
         stored_rows = add_pending_rows(stored_transactions, stored_rows, accounts=accounts, formats=formats)
