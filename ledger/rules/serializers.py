@@ -326,16 +326,13 @@ def serialize_suggested_rule(rule: CategorizationRule) -> dict[str, Any]:
 class ProposalsRequest(StrictSerializer):
     transaction_ids = ProposalTransactionIdsField()
     payment_kinds = fields.BooleanField(
-        default=False,
-        help_text="Also suggest the category of the kind of payment that the texts say, such as a salary, where no "
-        "earlier transactions suggest one with a `confidence` of 0.5.",
+        default=False, help_text="Also suggest by the kind of payment, where history suggests nothing from 0.5."
     )
 
 
 class ProposalBasis(StrictSerializer):
     """The earlier transactions behind a suggestion: same counterparty, similar text or name, or same account. `own`
-    means that the counterparty is the company itself, so the transaction is a transfer; `paymentKind` that the texts
-    say the kind of payment, and no earlier transactions."""
+    means a transfer, as the counterparty is the company itself; `paymentKind` that only the texts suggest it."""
 
     schema_name = "Basis"
     kind = fields.ChoiceField(choices=[(kind, kind) for kind in BASIS_KINDS])

@@ -39,7 +39,7 @@ from ledger.transactions.pages.return_urls import CATEGORIZED_PARAMETER, build_i
 from ledger.transactions.pages.transaction_list import find_undoable_run
 from ledger.transactions.queries.possible_duplicates import list_recent_duplicates
 
-PAGE_SIZE = 20  # of transactions, and of pairs
+PAGE_SIZE = 15  # of transactions, and of pairs: each transaction has a list of all categories
 MAX_COUNTED = 99
 InboxNotice = tuple[str, str]  # what to look at, and where
 

@@ -96,7 +96,7 @@ def find_kind_category(kind: PaymentKind, categories: Iterable[CategoryOption]) 
         by_name.setdefault(extract_kind_words(option.name), option)
     by_key = {option.system_key: option for option in options if option.system_key}
     named = (by_name.get(extract_kind_words(name)) for name in expected.names)
-    found = next(filter(None, named), None) or by_key.get(expected.system_key or "")
-    if found is None:
+    category = next(filter(None, named), None) or by_key.get(expected.system_key or "")
+    if category is None:
         return None
-    return found.id, expected.pl_type if expected.pl_type in found.pl_types else found.pl_types[0]
+    return category.id, expected.pl_type if expected.pl_type in category.pl_types else category.pl_types[0]

@@ -1,6 +1,7 @@
 """Suggested categories for review: from the company's history, else from the kind of payment that the texts say."""
 
 from collections.abc import Iterable
+from decimal import Decimal
 from uuid import UUID
 
 from companies.closed_periods import is_day_closed
@@ -8,7 +9,7 @@ from companies.models import Company
 from ledger.models import Category
 from ledger.rules.calc.category_proposals import MAX_PROPOSALS, CategoryProposal, build_payment_kind_proposal
 from ledger.rules.calc.kind_categories import CategoryOption, find_kind_category
-from ledger.rules.calc.payment_kinds import PaymentKind, find_payment_kind
+from ledger.rules.calc.payment_kinds import KIND_CONFIDENCE, SINGLE_TAXES, PaymentKind, find_payment_kind
 from ledger.rules.queries.history_proposals import list_proposal_subjects, propose_categories
 
 
@@ -19,20 +20,30 @@ def suggest_categories(company: Company, transaction_ids: list[UUID]) -> dict[UU
     ``propose_categories``.
     """
     proposals_by_id = propose_categories(company, transaction_ids)
-    unlikely_ids = [row_id for row_id, proposals in proposals_by_id.items() if not is_first_likely(proposals)]
-    if not unlikely_ids:
+    unsure_ids = [
+        row_id for row_id, proposals in proposals_by_id.items() if get_confidence(proposals) < KIND_CONFIDENCE
+    ]
+    if not unsure_ids:
         return proposals_by_id
     options = list_category_options(company)
-    for subject in list_proposal_subjects(company, unlikely_ids):
+    for subject in list_proposal_subjects(company, unsure_ids):
         kind = find_payment_kind(
             from_to=subject.from_to, description=subject.description, is_incoming=subject.is_incoming
         )
+        # A tax office has one name for all taxes, so that one earlier payment says little of the next.
+        if is_first_likely(proposals_by_id[subject.id]) and kind not in SINGLE_TAXES:
+            continue
         choice = find_kind_category(kind, options) if kind and not is_day_closed(company, subject.date) else None
         if kind and choice:
             others = [each for each in proposals_by_id[subject.id] if each.categorization.choice != choice]
             proposals = [build_payment_kind_proposal(kind, choice), *others]
             proposals_by_id[subject.id] = proposals[:MAX_PROPOSALS]
     return proposals_by_id
+
+
+def get_confidence(proposals: list[CategoryProposal]) -> Decimal:
+    """Return the confidence of the first suggestion; 0 without any."""
+    return proposals[0].confidence if proposals else Decimal(0)
 
 
 def is_first_likely(proposals: list[CategoryProposal]) -> bool:

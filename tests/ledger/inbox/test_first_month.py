@@ -50,6 +50,16 @@ def test_history_comes_before_the_kind_of_payment(api, books, bank):
     assert (proposal["categoryId"], proposal["basis"]["kind"]) == (books.category("support"), "counterparty")
 
 
+def test_one_payment_to_the_tax_office_says_little_of_another_tax(api, books, bank):
+    past = books.book(bank, "-4000.00", fromTo="Finanzamt München", description="Umsatzsteuer August")["id"]
+    selection = {"mode": "ids", "ids": [past]}
+    api.post("transactions/categorize", {"selection": selection, "categoryId": books.category("taxPayments")})
+    row = books.book(bank, "-900.00", fromTo="Finanzamt München", description="Körperschaftsteuer Q3")["id"]
+    first, second = propose(api, row, paymentKinds=True)
+    assert [each["basis"]["kind"] for each in (first, second)] == ["paymentKind", "counterparty"]
+    assert first["categoryId"] == books.category("incomeTax")
+
+
 def test_kind_of_payment_comes_before_what_the_account_alone_suggests(api, books, bank):
     ids = [books.book(bank, "-9.00", fromTo=f"Party {n}")["id"] for n in range(5)]
     api.post(
