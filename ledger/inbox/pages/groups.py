@@ -42,7 +42,8 @@ from ledger.transactions.pages.return_urls import INBOX_ROW_ID
 
 MAX_GROUPED = 500  # open transactions, the latest
 # Of one page; the others follow. A group is cut where it would exceed the rows.
-MAX_GROUPS, MAX_GROUP_ROWS = 10, 80
+MAX_GROUPS, MAX_GROUP_ROWS = 8, 80
+MAX_OPEN_ROWS = 4  # of a group; the others are folded
 GROUPINGS: dict[str, Any] = {
     "category": gettext_lazy("Suggested category"),
     "counterparty": gettext_lazy("Counterparty"),
@@ -135,6 +136,7 @@ def build_group_line(
     first = group.transactions[0]
     category = names.get_choice_name(*group.choice) if group.choice else ""
     reasons = {describe_proposal_basis(each.proposal) for each in group.transactions if each.proposal}
+    rows = [build_row_line(each) for each in group.transactions]
     name = first.row.from_to or first.row.description or _("No text")
     return {
         "place": place,
@@ -144,11 +146,13 @@ def build_group_line(
         "likely": group.is_likely,
         "why": reasons.pop() if group.choice and len(reasons) == 1 else "",
         "amount": " + ".join(format_money(amount, currency) for currency, amount in group.amounts.items()),
-        "rows": [build_row_line(each, names) for each in group.transactions],
+        "rows": rows,
+        "open_rows": rows[:MAX_OPEN_ROWS],
+        "folded_rows": rows[MAX_OPEN_ROWS:],
     }
 
 
-def build_row_line(each: GroupedTransaction, names: LedgerNames) -> dict[str, Any]:
+def build_row_line(each: GroupedTransaction) -> dict[str, Any]:
     """Return a transaction of a group for the template; its value has id, version and counterparty."""
     row = each.row
     counterparty_id = each.proposal.categorization.counterparty_id if each.proposal else None
