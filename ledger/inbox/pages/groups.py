@@ -135,8 +135,11 @@ def build_group_line(
     """Return a group for the template. Its title is what its transactions have in common."""
     first = group.transactions[0]
     category = names.get_choice_name(*group.choice) if group.choice else ""
-    reasons = {describe_proposal_basis(each.proposal) for each in group.transactions if each.proposal}
     rows = [build_row_line(each) for each in group.transactions]
+    reasons = {row["why"] for row in rows}
+    if len(reasons) == 1:  # it is shown once for all
+        for row in rows:
+            row["why"] = ""
     name = first.row.from_to or first.row.description or _("No text")
     return {
         "place": place,
@@ -144,7 +147,7 @@ def build_group_line(
         "category": category,
         "choice": format_line_choice(*group.choice) if group.choice else "",
         "likely": group.is_likely,
-        "why": reasons.pop() if group.choice and len(reasons) == 1 else "",
+        "why": reasons.pop() if len(reasons) == 1 else "",
         "amount": " + ".join(format_money(amount, currency) for currency, amount in group.amounts.items()),
         "rows": rows,
         "open_rows": rows[:MAX_OPEN_ROWS],
@@ -162,6 +165,7 @@ def build_row_line(each: GroupedTransaction) -> dict[str, Any]:
         "title": row.from_to or row.description or _("No text"),
         "text": row.description if row.from_to else "",
         "amount": each.amount,
+        "why": describe_proposal_basis(each.proposal) if each.proposal else "",
         "ticked": True,
     }
 
