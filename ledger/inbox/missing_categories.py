@@ -9,7 +9,7 @@ from ledger.models import Category
 from ledger.rules.calc.payment_kinds import PaymentKind
 from ledger.rules.queries.category_suggestions import find_kinds_without_category
 
-MAX_READ = 200  # of the latest transactions to review
+MAX_READ = 100  # of the latest transactions to review
 # The default categories have none for these kinds. People work for each of the lines.
 ADDABLE_CATEGORIES = {
     PaymentKind.SALARY: gettext_noop("Salaries"),

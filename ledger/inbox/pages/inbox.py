@@ -153,10 +153,8 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
 
 def describe_missing_categories(page: CompanyPage) -> str:
     """Return the names of categories that the user may add for the transactions to review; empty if there are none."""
-    if (
-        not {Permission.TRANSACTIONS_WRITE, Permission.CATEGORIES_READ, Permission.CATEGORIES_WRITE}
-        <= page.access.permissions
-    ):
+    needed = (Permission.TRANSACTIONS_WRITE, Permission.CATEGORIES_READ, Permission.CATEGORIES_WRITE)
+    if not all(map(page.has_permission, needed)):
         return ""
     return join_texts(list_missing_categories(page.company))
 

@@ -342,10 +342,12 @@ def matches_signs(signs: KindSigns, name: Tokens, text: Tokens, *, is_incoming: 
         return True
     if signs.names or signs.name_words:
         return has_phrase(text, signs.texts)
-    # The text alone says it. Some banks give one text only, which then is the name.
-    words = text or (() if has_legal_form else name)
+    # The text alone says it.
     doubts = REVERSAL_WORDS if is_incoming else DOUBT_WORDS
-    return doubts.isdisjoint(words) and has_phrase(words, signs.texts)
+    if text:
+        return doubts.isdisjoint(text) and has_phrase(text, signs.texts)
+    # Some banks give one text only, as the name. It begins with the kind; "Hans Lohn" is a person.
+    return not has_legal_form and doubts.isdisjoint(name) and any(name[: len(each)] == each for each in signs.texts)
 
 
 def is_whole_name(name: Tokens, phrase: Tokens) -> bool:
