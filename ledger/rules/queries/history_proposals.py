@@ -52,7 +52,7 @@ from ledger.rules.queries.history_statements import (
     fetch_history_rows,
     format_uuid_array,
 )
-from ledger.rules.queries.transfer_proposals import find_own_transfer_ids, find_proposed_leg_ids
+from ledger.rules.queries.transfer_proposals import find_own_transfer_ids
 
 UUID7_RANDOM_BITS = 80  # behind the milliseconds of a time-ordered id
 DirectedChoice = tuple[str, CategoryLine, bool]  # a choice that was made for a name, and whether money came in
@@ -106,16 +106,11 @@ def propose_categories(company: Company, transaction_ids: list[UUID]) -> dict[UU
 
 
 def find_certain_categories(company: Company, transaction_ids: list[UUID]) -> dict[UUID, PastCategorization]:
-    """Return the certain categorization by transaction id; never for a transfer between own accounts, nor for a leg of
-    a proposed transfer, which a person decides.
-    """
+    """Return the certain categorization by transaction id; never for a transfer between own accounts."""
     subjects = list_proposal_subjects(company, transaction_ids)
     own = propose_transfer_categories(company, subjects)
     by_name = propose_by_name(company, [subject for subject in subjects if subject.id not in own], only_certain=True)
-    certain = {row_id: best.categorization for row_id, (best, *_) in by_name.items() if best.is_certain}
-    days = {subject.date for subject in subjects if subject.id in certain}
-    leg_ids = find_proposed_leg_ids(company, days) if days else set()
-    return {row_id: categorization for row_id, categorization in certain.items() if row_id not in leg_ids}
+    return {row_id: best.categorization for row_id, (best, *_) in by_name.items() if best.is_certain}
 
 
 def list_proposal_subjects(company: Company, transaction_ids: list[UUID]) -> list[ProposalSubject]:

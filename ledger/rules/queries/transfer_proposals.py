@@ -70,20 +70,10 @@ def find_own_transfer_ids(company: Company, days: Collection[date]) -> set[UUID]
     """Return the transactions around the days that are proposed as a transfer between own accounts: a text of a leg
     says so, and neither leg names a third party.
     """
-    pairs = list_pairs_around(company, days)
-    return {leg.id for pair in pairs if pair.is_own for leg in (pair.source, pair.target)}
-
-
-def find_proposed_leg_ids(company: Company, days: Collection[date]) -> set[UUID]:
-    """Return the transactions around the days that are a leg of any proposed transfer."""
-    return {leg.id for pair in list_pairs_around(company, days) for leg in (pair.source, pair.target)}
-
-
-def list_pairs_around(company: Company, days: Collection[date]) -> list[LegPair]:
-    """Return the proposed transfers with a leg on one of the days, or between them."""
     start, _ = build_day_range(min(days), days=MAX_DAYS_APART)
     _, end = build_day_range(max(days), days=MAX_DAYS_APART)
-    return list_transfer_proposals(company=company, start=start, end=end, include_categorized=True)
+    pairs = list_transfer_proposals(company=company, start=start, end=end, include_categorized=True)
+    return {leg.id for pair in pairs if pair.is_own for leg in (pair.source, pair.target)}
 
 
 def list_categorized_legs(*, company: Company, start: date, end: date) -> list[CandidateLeg]:

@@ -340,15 +340,3 @@ def test_rule_assignments_are_audited(api, books, bank, rule):
     entries = {each["action"]: each["after"] for each in api.get("audit_log").json()}
     assert entries["import.finished"]["assigned"] == {made: 1}
     assert entries["transaction.created"]["categorizationsAutoAssigned"] is True
-
-
-def test_history_leaves_legs_of_suggested_transfers_to_a_person(api, books, bank, hosting):
-    """The payment to a card looks like earlier ones of its name, but its money arrives on another account."""
-    card = books.account(name="Card", type="creditCard")
-    ids = [books.book(bank, "-50.00", "2026-01-05", fromTo="Nimbus Ltd")["id"] for _ in range(6)]
-    api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": ids}, "categoryId": hosting})
-    assert api.put("", {"autoCategorize": True}).status_code == 200
-    assert get_assignment(books.book(bank, "-812.34", "2026-03-01", fromTo="Nimbus Ltd")) == (True, ["history"])
-    books.book(card, "700.00", "2026-03-04", fromTo="Zahlung erhalten")
-    assert get_assignment(books.book(bank, "-700.00", "2026-03-02", fromTo="Nimbus Ltd")) == (False, [])
-    assert get_assignment(books.book(bank, "-701.00", "2026-03-02", fromTo="Nimbus Ltd")) == (True, ["history"])
