@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ledger.imports.calc.entry_groups import StoredTransaction
     from ledger.imports.calc.running_balance import TableBalances
     from ledger.imports.import_body import TransactionImportRequest
-    from ledger.inbox.pages import InboxOffer, UndoForm
+    from ledger.inbox.pages.inbox import InboxOffer, UndoForm
     from ledger.models import Account, Category, Closing, Counterparty, File, ImportBatch, Transaction
     from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
     from ledger.transactions.pages.search import SearchGroup

@@ -84,11 +84,12 @@ def categorize_transactions(
     counterparty: tuple[UUID, str | None] | None = None,
     rule: RecognitionRule | None = None,
     pass_through_tax: Decimal | None = None,
+    tax_percent: Decimal | None = None,
 ) -> int:
     """Assign the whole amount of each selected transaction to one category, replacing earlier categorizations.
 
     Legs of transfers stay; the category gets the remaining amount. A constant number of statements for as many
-    transactions as a selection names.
+    transactions as a selection names. The tax is the same amount for each, or a percentage of each amount.
 
     Returns: how many transactions were categorized.
 
@@ -107,6 +108,7 @@ def categorize_transactions(
             counterparty_id=resolve_counterparty_id(company, counterparty),
             rule=rule or RecognitionRule(),
             pass_through_tax=pass_through_tax,
+            tax_percent=tax_percent,
         )
         check_period_open_for_selection(company, rows, selection)
         categorized_ids: list[UUID] = []

@@ -1,5 +1,6 @@
 """Categorize the remaining amount of one transaction; its other categorizations stay."""
 
+from decimal import Decimal
 from uuid import UUID
 
 from companies.change import change_company
@@ -14,6 +15,7 @@ from ledger.categorization.actions.split import (
 )
 from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
 from ledger.models import Categorization, Transaction, TransactionIsInitialBalance
+from ledger.money.calc.money import compute_included_tax
 from ledger.recognition.actions.transaction_totals import recompute_totals_and_postings
 
 
@@ -25,8 +27,12 @@ def categorize_remainder(
     category_id: UUID,
     pl_type: str | None = None,
     counterparty: tuple[UUID, str | None] | None = None,
+    tax_percent: Decimal | None = None,
 ) -> Transaction:
     """Categorize the whole uncategorized amount of a transaction, by transaction date.
+
+    Args:
+        tax_percent: the pass-through tax that the amount includes.
 
     Raises:
         NotFoundError, InitialBalanceFixed, ValidationFailed, PlTypeNeeded, PlTypeNotAllowed, MissingRateError.
@@ -41,11 +47,13 @@ def categorize_remainder(
         resolved_pl_type = resolve_pl_type(get_category_pl_types(company, category_id), pl_type)
         counterparty_id = resolve_counterparty_id(company, counterparty)
         remaining_amount = row.amount_value - row.categorized_value
+        tax = compute_included_tax(remaining_amount, tax_percent, row.amount_currency) if tax_percent else None
         categorization = CategorizationInput(
             key="rest",
             category_id=category_id,
-            lines={resolved_pl_type: remaining_amount},
+            lines={resolved_pl_type: remaining_amount - (tax or 0)},
             counterparty_id=counterparty_id,
+            pass_through_tax=tax,
         )
         existing = list(Categorization.objects.for_company(company.id).filter(transaction=row))
         categorization_id = generate_id()
