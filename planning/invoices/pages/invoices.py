@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -115,7 +116,10 @@ def build_aging_rows(aging: Aging) -> list[dict[str, Any]]:
 @company_page(reads=Permission.PLANNING_READ)
 def download_invoices_page(page: CompanyPage, kind: InvoiceKind) -> Any:
     """Download the receivables or payables as CSV, with the day and status of the page."""
-    as_of = parse_as_of_form(page).data["as_of"]
+    form = parse_as_of_form(page)
+    if not form.is_valid:  # the page shows the error
+        return redirect(f"{reverse(kind, args=[page.company.id])}?{page.request.GET.urlencode()}")
+    as_of = form.data["as_of"]
     rows = filter_invoices(page.company, kind=kind, as_of=as_of, state=get_chosen_state(page))
     return build_invoice_csv_response(rows, kind=kind, as_of=as_of, permissions=page.access.permissions)
 

@@ -249,3 +249,6 @@ def test_wrong_day_of_receivables_is_a_form_error(owner, acme, api, ledger):
         assert (answer.status_code, api.get("receivables", {"asOf": text}).status_code) == (400, 400)
         assert 'id="asOf-error"' in answer.content.decode()
         assert "€100.00 open in total" in get_page_text(answer)
+        csv_path = re.search(r'href="([^"?]+)[^"]*" download', answer.content.decode())[1]
+        refused = owner.get(f"{csv_path}?asOf={text}", follow=True)
+        assert (refused.status_code, refused["Content-Type"]) == (400, "text/html; charset=utf-8")
