@@ -267,7 +267,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
     def write_off(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
         """Write off what is open, as a fixed amount. Use `unsettle` to undo it.
 
-        The date of a single one must not be after today, or before its invoice date: 400 `out_of_range`.
+        The date of a single one must not be before its invoice date, or more than a year ahead: 400 `out_of_range`.
         """
         values = self.parse_body(serializers.WriteOffRequest)
         planned = settlements.write_off_occurrence(

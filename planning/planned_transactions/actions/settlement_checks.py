@@ -16,6 +16,7 @@ from planning.models import PlannedTransaction, Settlement
 from planning.planned_transactions.queries.settlements import load_payment, sum_settled_by_occurrence
 
 ZERO = Decimal(0)
+MAX_WRITE_OFF_AHEAD = dt.timedelta(days=366)
 
 
 class NotAnOccurrence(InvalidInputError):
@@ -65,14 +66,15 @@ def check_occurrence(planned: PlannedTransaction, original_date: dt.date) -> Non
 
 
 def check_write_off_date(planned: PlannedTransaction, date: dt.date, *, today: dt.date) -> None:
-    """Check that a write-off counts from no day before the invoice date or after today.
+    """Check that a write-off counts from no day before the invoice date, and not from more than a year ahead.
 
     Raises:
         ValidationFailed: `out_of_range`.
     """
+    last = today + MAX_WRITE_OFF_AHEAD
     message = ""
-    if date > today:
-        message = _("Must not be after {day}.").format(day=today.isoformat())
+    if date > last:
+        message = _("Must not be after {day}.").format(day=last.isoformat())
     elif planned.invoice_date is not None and date < planned.invoice_date:
         message = _("Must not be before the invoice date, {day}.").format(day=planned.invoice_date.isoformat())
     if message:

@@ -141,12 +141,12 @@ def write_off_occurrence(
     """Write off what is open of an invoice or occurrence, from a day on.
 
     Args:
-        date: the day from which it counts, from the invoice date to today. A recurring one is written off on the
-            original date of an occurrence.
+        date: the day from which it counts, from the invoice date to a year ahead. A recurring one is written off on
+            the original date of an occurrence.
 
     Raises:
         NotFoundError, NotAnOccurrence, OccurrenceSkipped: there is no such occurrence.
-        ValidationFailed: the day is before the invoice date or after today.
+        ValidationFailed: the day is before the invoice date or more than a year ahead.
         NothingOpen: everything is settled.
     """
     with change_company(company, context=context) as change:
