@@ -23,6 +23,7 @@ OWN_ACCOUNT_HEADINGS = {
     "kliendi konto", "本方账号",
 }  # fmt: skip
 FOLDED_OWN_HEADINGS = frozenset(map(fold_heading, OWN_ACCOUNT_HEADINGS))
+OPEN_HEADING = "account number"  # the own one, or beside a column of other parties theirs
 
 
 def list_number_spellings(number: str, currency: str = "") -> set[str]:
@@ -87,8 +88,10 @@ def find_stated_numbers(lines: Sequence[Line]) -> list[str]:
             fields = find_heading_fields(label.strip("# ")) if label else ()
             ibans = list(_find_ibans(cell))
             if not ibans and fields and fields[0][0] == "account":
+                following = next(filter(None, cells[position + 1 :]), "")
+                is_certain = fields[0][1] > 1
                 ibans = [
-                    number for text in (inside, *cells[position + 1 : position + 2]) for number in _find_numbers(text)
+                    number for text in (inside, following) for number in _find_numbers(text, is_certain=is_certain)
                 ]
             numbers |= dict.fromkeys(ibans)
     return list(numbers)
@@ -102,8 +105,9 @@ def _find_ibans(text: str) -> Iterator[str]:
             yield plain
 
 
-def _find_numbers(text: str) -> Iterator[str]:
-    if not is_date_like(text) and "," not in text:
+def _find_numbers(text: str, *, is_certain: bool) -> Iterator[str]:
+    """The account numbers in a text. Digits alone may be a date, unless their label certainly names an account."""
+    if "," not in text and ((is_certain and text.strip().isdigit()) or not is_date_like(text)):
         yield from (match[0] for match in PLAIN_NUMBER_PATTERN.finditer(text) if has_full_number(match[0]))
 
 
@@ -115,6 +119,7 @@ def is_other_party_column(
     company_numbers: Iterable[str],
     stated: Iterable[str],
     has_empty: bool = False,
+    has_counterparty: bool = False,
 ) -> bool:
     """Whether a column that may have the own account's number has those of other parties.
 
@@ -128,7 +133,9 @@ def is_other_party_column(
     False
     """
     numbers = [value for value in values if has_full_number(value)]
-    if 2 * len(numbers) <= len([value for value in values if value]) or fold_heading(heading) in FOLDED_OWN_HEADINGS:
+    folded = fold_heading(heading)
+    is_own_heading = folded in FOLDED_OWN_HEADINGS and not (has_counterparty and folded == OPEN_HEADING)
+    if is_own_heading or 2 * len(numbers) <= len([value for value in values if value]):
         return False
     if own and any(is_same_number(number, own) for number in numbers):
         return False

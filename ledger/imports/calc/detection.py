@@ -129,6 +129,7 @@ class ValueSearch(SignSearch):
         if "account" in self.pinned or self.table.sections:
             return
         stated = find_stated_numbers(self.table.above)
+        has_counterparty = any(column.filled for column in self.roles.get("counterparty", []))
         for column in list(self.list_role_columns("account")):
             values = self.list_dated_values(column.position)
             if is_other_party_column(
@@ -138,9 +139,23 @@ class ValueSearch(SignSearch):
                 company_numbers=self.own.company_numbers,
                 stated=stated,
                 has_empty=len(column.filled) + len(column.balance_rows) < len(column.cells),
+                has_counterparty=has_counterparty,
             ):
                 self.roles["account"].remove(column)
                 self.roles.setdefault("counterpartyAccount", []).append(column)
+        self.prefer_account_numbers()
+
+    def prefer_account_numbers(self) -> None:
+        """Let a column of account numbers stand before one of names that tells no more accounts apart."""
+        account_columns = self.list_role_columns("account")
+        numbers = [column for column in account_columns if column.filled and all(map(has_full_number, column.filled))]
+        if (
+            numbers
+            and numbers[0] is not account_columns[0]
+            and len(numbers[0].values) >= len(account_columns[0].values)
+        ):
+            self.roles["account"].remove(numbers[0])
+            self.roles["account"].insert(0, numbers[0])
 
     def choose_status(self) -> None:
         if "status" in self.pinned:
