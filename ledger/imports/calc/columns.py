@@ -30,6 +30,7 @@ MAX_CELLS = 60_000  # looked at in all columns together
 MONEY_FIELDS = {"amount", "debit", "credit", "balance", "balanceBefore", "fee", "net", "gross"}
 NUMBER_FIELDS = MONEY_FIELDS | {"tax", "number"}
 MAX_STATUSES, MAX_DIRECTIONS = 12, 6
+MAX_AMOUNT_LETTERS = 4  # of a currency, and one in place of a digit
 LONGEST_CURRENCY = 30  # characters of a currency's name in a column of its own
 
 
@@ -79,6 +80,13 @@ class Column:
     def is_date_only(self) -> bool:
         """Whether the cells are dates and no amounts: 20240131 may be either, and a heading decides."""
         return self.is_date and not all(text.isdigit() for text in self.distinct)
+
+    @cached_property
+    def has_garbled_amounts(self) -> bool:
+        """Whether a heading names money out or in, and the cells are amounts or would be but for a wrong sign: the
+        rows are refused then, not left out."""
+        is_one_sided = bool(self.fields) and self.fields[0][0] in ("debit", "credit") and self.fields[0][1] > 1
+        return is_one_sided and not self.is_date and self._is_true_of_most(is_like_amount)
 
     @cached_property
     def is_currency(self) -> bool:
@@ -149,7 +157,7 @@ class Column:
         if name in DATE_FIELDS:
             return self.is_date
         if name in NUMBER_FIELDS:
-            return self.is_number
+            return self.is_number or (name in ("debit", "credit") and self.has_garbled_amounts)
         others = {"original": self.is_number or self.is_currency, "currency": self.may_be_currency}
         others |= {"direction": self.is_plain and len(self.values) <= MAX_DIRECTIONS and not self.is_currency}
         others |= {"status": self.is_plain and len(self.values) <= MAX_STATUSES}
@@ -171,6 +179,16 @@ def is_like_code(text: str) -> bool:
         "-",
         "?",
     )
+
+
+def is_like_amount(text: str) -> bool:
+    """Whether a text has digits and hardly a letter, even if it is no amount.
+
+    >>> is_like_amount("5.5.5"), is_like_amount("1O.00 EUR"), is_like_amount("Invoice 12"), is_like_amount("-")
+    (True, True, False, False)
+    """
+    letters = sum(sign.isalpha() for sign in text)
+    return letters <= MAX_AMOUNT_LETTERS and any(sign.isdigit() for sign in text)
 
 
 def has_letters(text: str) -> bool:
@@ -227,7 +245,9 @@ def find_possible_amounts(table: Table) -> frozenset[int]:
     return frozenset(
         each.position
         for each in columns
-        if (not each.fields or each.fields[0][0] in AMOUNT_FIELDS) and each.is_number and not each.is_count
+        if (not each.fields or each.fields[0][0] in AMOUNT_FIELDS)
+        and (each.is_number or each.has_garbled_amounts)
+        and not each.is_count
     )
 
 

@@ -82,7 +82,7 @@ class DirectionSearch(CurrencySearch):
     def may_hold_directions(self, column: Column) -> bool:
         """Whether a column under an unknown heading repeats two or three values, which may be directions."""
         values = self.list_movement_values(column.position)
-        if column.fields and column.fields[0][0] not in ("debit", "credit"):
+        if column.has_garbled_amounts or (column.fields and column.fields[0][0] not in ("debit", "credit")):
             return False
         if not 2 <= len(values) <= MAX_GUESSED or len(column.cells) - len(column.balance_rows) <= len(values):
             return False

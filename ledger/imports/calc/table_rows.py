@@ -14,7 +14,7 @@ from ledger.imports.calc.amounts import (
 from ledger.imports.calc.balance_lines import WORDLESS, BalanceLines, DatedRow, find_balance_line_kind
 from ledger.imports.calc.balance_steps import Amounts, build_steps
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, fold_setting_value
-from ledger.imports.calc.columns import find_possible_amounts
+from ledger.imports.calc.columns import find_possible_amounts, is_like_amount
 from ledger.imports.calc.currencies import (
     choose_currency,
     convert_cents_to_units,
@@ -260,8 +260,11 @@ class RowReader(AmountReader):
         return any(
             cell
             and position not in mapped_positions
-            and ("." in cell or "," in cell or position in self._possible_amounts)
-            and is_amount_text(cell, self.mapping.decimal_mark)
+            and (
+                is_like_amount(cell)
+                if position in self._possible_amounts
+                else ("." in cell or "," in cell) and is_amount_text(cell, self.mapping.decimal_mark)
+            )
             for position, cell in enumerate(cells)
         )
 
