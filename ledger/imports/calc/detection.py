@@ -22,7 +22,7 @@ from ledger.imports.calc.columns import Column, is_date_like_cell
 from ledger.imports.calc.detection_result import MAX_OPTIONS, AccountFacts, Answer, Detection, build_mapping_update
 from ledger.imports.calc.headings import fold_heading
 from ledger.imports.calc.other_party import OTHER_PARTIES, find_party_pair
-from ledger.imports.calc.sign_search import SignSearch
+from ledger.imports.calc.repeated_headings import RepeatedHeadingSearch
 from ledger.imports.calc.table import Table, find_table
 from ledger.imports.calc.table_faults import find_table_fault
 from ledger.imports.calc.vocabulary import find_status_meaning, is_direction_column
@@ -100,7 +100,7 @@ def _has_day(line: Line) -> bool:
     return any(map(is_date_like_cell, line.cells))
 
 
-class ValueSearch(SignSearch):
+class ValueSearch(RepeatedHeadingSearch):
     """The steps that choose statuses, accounts and texts, and the order of all steps."""
 
     def run(self) -> Detection:
@@ -115,6 +115,7 @@ class ValueSearch(SignSearch):
         self.choose_status()
         self.choose_account()
         self.choose_texts()
+        self.add_repeated_heading_questions()
         self.add_missing_columns_question()
         self.refuse_table()
         return self.build_detection()

@@ -51,6 +51,7 @@ QUESTION_TEXTS = {
     "direction_values": gettext_lazy("Which rows are money out?"),
     "status_values": gettext_lazy("How do you want to import rows with these statuses?"),
     "account_values": gettext_lazy("The file contains several accounts. Which one do you want to import?"),
+    "column_repeated": gettext_lazy("Several columns have this heading. Which one do you want to use?"),
     "column_gone": gettext_lazy("A column from your last import is missing. Which column replaces it?"),
 }
 
@@ -69,9 +70,11 @@ def build_asked_question(detection: Detection, question: MappingQuestion, curren
         }
         for option, rows in zip(question.options, examples, strict=True)
     ]
-    options = merge_equal_options(options, is_complete=len(detection.table.rows) <= MAX_COMPARED_ROWS)
+    # Rows do not show the account: columns of one heading stay apart even if they store the same.
+    is_complete = question.question != "column_repeated" and len(detection.table.rows) <= MAX_COMPARED_ROWS
+    options = merge_equal_options(options, is_complete=is_complete)
     text = str(QUESTION_TEXTS[question.question])
-    if question.question == "column_gone":
+    if question.question in ("column_gone", "column_repeated"):
         text = f"{FIELD_LABELS[question.field.partition('.')[2]]}: {text}"
     return AskedQuestion(question.field, text, options)
 

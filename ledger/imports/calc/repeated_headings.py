@@ -1,0 +1,93 @@
+"""Ask which of several columns with one heading is meant, where their cells differ."""
+
+from dataclasses import replace
+from functools import partial
+
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping, fold_setting_value
+from ledger.imports.calc.columns import Column
+from ledger.imports.calc.dates import find_date_orders
+from ledger.imports.calc.detection_result import Answer
+from ledger.imports.calc.headings import fold_heading
+from ledger.imports.calc.sign_search import SignSearch
+from ledger.imports.calc.vocabulary import find_status_meaning
+
+# Fields by which rows are stored otherwise; a single column of amounts is asked for where it is chosen.
+ASKED_FIELDS = ("date", "debit", "credit", "currency", "direction", "status", "account", "counterparty")
+# What is asked about the values of a column: only once the column is known.
+QUESTION_OF_VALUES = {
+    "date": "dateOrder",
+    "currency": "currency",
+    "direction": "directionValues",
+    "status": "statusValues",
+    "account": "accountValues",
+}
+
+
+class RepeatedHeadingSearch(SignSearch):
+    """The step that asks for the columns of repeated headings."""
+
+    def add_repeated_heading_questions(self) -> None:
+        for name in ASKED_FIELDS:
+            if self.is_column_certain(name):
+                continue
+            position = self.mapping.columns.get(name)
+            role_columns = self.roles.get(name, []) if name == "status" and name not in self.pinned else []
+            column = self.columns[position] if position is not None else next(iter(role_columns), None)
+            if column is not None and (others := self.list_other_columns(name, column)):
+                options: list[Answer] = [
+                    (each.position, partial(self.with_repeated_column, name=name, column=each))
+                    for each in (column, *others)
+                ]
+                self.open = [each for each in self.open if each[1] != QUESTION_OF_VALUES.get(name)]
+                self.add_question("column_repeated", f"columns.{name}", options)
+
+    def is_column_certain(self, name: str) -> bool:
+        """Whether the position of a column was given, the balance proves it, or a question asks for it already."""
+        is_given = isinstance(self.given.get("columns", {}).get(name), int)
+        is_proven = name in AMOUNT_FIELDS and (self.is_proven or "sign" in self.result.proven)
+        return is_given or is_proven or self.is_question_open(f"columns.{name}")
+
+    def list_other_columns(self, name: str, column: Column) -> list[Column]:
+        """The columns with the same heading that may be the field too and say something else in a row."""
+        if not column.name:
+            return []
+        positions = [position for field, position in self.mapping.columns.items() if field != "valueDate"]
+        mapped_positions = {*positions, *self.mapping.description}
+        others = [
+            each
+            for each in self.columns
+            if fold_heading(each.name) == fold_heading(column.name)
+            and each.position not in mapped_positions
+            and each.filled
+            and each.fits_field(name)
+            and not (name == "currency" and self.is_currency_of_other_amount(each))
+        ]
+        return [each for each in others if column.filled and self.has_other_cell(column, each)]
+
+    def is_currency_of_other_amount(self, column: Column) -> bool:
+        """Whether a column of currencies stands behind a column of other amounts, such as the fees or the balance."""
+        amounts = {self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns}
+        before = column.position - 1
+        return before >= 0 and before not in amounts and self.columns[before].is_number
+
+    def has_other_cell(self, one: Column, other: Column) -> bool:
+        """Whether two columns differ in a row with a day."""
+        day = self.mapping.columns.get("date", one.position)
+        for line in self.table.rows:
+            cells = line.cells
+            texts = ["".join(cells[position : position + 1]) for position in (one.position, other.position)]
+            if fold_setting_value(texts[0]) != fold_setting_value(texts[1]) and any(
+                map(str.isdigit, "".join(cells[day : day + 1]))
+            ):
+                return True
+        return False
+
+    def with_repeated_column(self, mapping: ColumnMapping, name: str, column: Column) -> ColumnMapping:
+        """Return the mapping with a field in another column, whose values are read by what they usually mean."""
+        values = self.list_dated_values(column.position)
+        if name == "date" and values:
+            mapping = replace(mapping, date_order=find_date_orders(values)[0])
+        if name == "status":
+            known = {fold_setting_value(value): kind for value in values if (kind := find_status_meaning(value))}
+            mapping = replace(mapping, statuses={**known, **mapping.statuses})
+        return mapping.with_column(name, column.position)
