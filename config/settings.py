@@ -130,7 +130,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "notifications.pages.add_unread_count",
-                "ledger.inbox.pages.add_inbox_count",
+                "ledger.inbox.pages.inbox.add_inbox_count",
                 "ledger.rules.pages.context_processors.add_rule_offer",
             ],
         },

@@ -41,7 +41,9 @@ def create_demo_invoices(*, books: DemoBooks) -> None:
             )
         if row["writtenOff"]:
             written_off = books.today + timedelta(days=int(row["writtenOff"]))
-            settlements.write_off_occurrence(**books.scope, planned_id=planned.id, date=written_off, reason="Insolvent")
+            settlements.write_off_occurrence(
+                **books.scope, planned_id=planned.id, date=written_off, reason="Insolvent", today=books.today
+            )
     plan_e_invoice(books=books)
 
 

@@ -65,6 +65,7 @@ def register_ledger_hooks() -> None:
     hooks.transaction_updated.register(edited_transactions.categorize_edited_transaction)
     hooks.balances_changed.register(reconciliation.reconcile_changed_accounts)
     hooks.pending_transactions_matched.register(pending_transactions.book_pending_transactions)
+    hooks.find_other_page_row_ids.register(table_balances.find_table_page_row_ids)
     hooks.table_balances_proven.register(table_balances.store_table_balances)
     hooks.import_undo_started.register(statement_undo.restore_pending_transactions)
     hooks.import_undone.register(statement_undo.delete_import_statements)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ledger.imports.calc.entry_groups import StoredTransaction
     from ledger.imports.calc.running_balance import TableBalances
     from ledger.imports.import_body import TransactionImportRequest
-    from ledger.inbox.pages import InboxOffer, UndoForm
+    from ledger.inbox.pages.inbox import InboxOffer, UndoForm
     from ledger.models import Account, Category, Closing, Counterparty, File, ImportBatch, Transaction
     from ledger.subscriptions.actions.subscription_events import SubscriptionEventChanges
     from ledger.transactions.pages.search import SearchGroup
@@ -48,6 +48,16 @@ def pending_transactions_matched(
     *, change: CompanyChange, batch: ImportBatch, pairs: Sequence[tuple[StoredTransaction, Entry]]
 ) -> None:
     """An imported table has the bookings of pending transactions, which are to become booked."""
+
+
+@Hook
+def find_other_page_row_ids(
+    *, company: Company, request: TransactionImportRequest, rows: Sequence[StoredTransaction]
+) -> frozenset[UUID]:
+    """Return the ids of stored rows that no row of a table can be: a page that ends where the table begins, or begins
+    where it ends, brought them.
+    """
+    return frozenset()
 
 
 class ReportedBalance(NamedTuple):
@@ -162,6 +172,12 @@ def list_counterparty_uses(company_id: UUID, counterparty_id: UUID) -> Iterable[
 @Hook
 def list_invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, date]:
     """Return the invoice date of what a transaction settled, by transaction id."""
+    return {}
+
+
+@Hook
+def list_settled_counterparties(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, UUID]:
+    """Return the counterparty of what a transaction settled, by transaction id; those of several left out."""
     return {}
 
 

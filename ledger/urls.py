@@ -20,7 +20,8 @@ from ledger.files import views as files
 from ledger.imports import views as imports
 from ledger.imports.pages import csv_import as importing
 from ledger.imports.pages import imports as import_pages
-from ledger.inbox import pages, suggestion_pages
+from ledger.inbox.pages import groups as inbox_groups
+from ledger.inbox.pages import inbox, suggestions
 from ledger.money import pages as rate_pages
 from ledger.money import views as rates
 from ledger.reports import pages as report_pages
@@ -159,8 +160,9 @@ urlpatterns = [
     path("companies/<str:company_id>/subscription_event_imports", event_imports.SubscriptionEventImportViewSet.as_view({"get": "list"})),
     path("companies/<str:company_id>/subscription_event_imports/<str:subscription_event_import_id>", event_imports.SubscriptionEventImportViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("companies/<str:company_id>/subscription_events/<str:subscription_event_id>", subscription_events.SubscriptionEventViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
-    path("app/companies/<str:company_id>/inbox", pages.show_inbox_page, name="inbox"),
-    path("app/companies/<str:company_id>/inbox/accept", suggestion_pages.accept_suggestions_page, name="inbox-accept"),
+    path("app/companies/<str:company_id>/inbox", inbox.show_inbox_page, name="inbox"),
+    path("app/companies/<str:company_id>/inbox/groups", inbox_groups.show_inbox_groups, name="inbox-groups"),
+    path("app/companies/<str:company_id>/inbox/accept", suggestions.accept_suggestions_page, name="inbox-accept"),
     path("app/companies/<str:company_id>/rules", rule_pages.show_rules, name="rules"),
     path("app/companies/<str:company_id>/rules/new", rule_pages.create_rule_page, name="rule-new"),
     path("app/companies/<str:company_id>/rules/apply", rule_pages.apply_rules_page, name="rules-apply"),

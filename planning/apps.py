@@ -39,6 +39,7 @@ class PlanningConfig(AppConfig):
         hooks.list_category_uses.register(category_usage.describe_planned_category_uses)
         hooks.list_counterparty_uses.register(category_usage.describe_planned_counterparty_uses)
         hooks.list_invoice_dates.register(settlements.find_settled_invoice_dates)
+        hooks.list_settled_counterparties.register(settlements.find_settled_plan_counterparties)
         hooks.render_file_panels.register(render_invoice_of_file)
         hooks.build_planned_file_lookup.register(build_planned_file_lookup)
         hooks.count_import_payments.register(settlements.count_import_payments)

@@ -182,6 +182,8 @@ def show_customers(page: CompanyPage) -> HttpResponse:
     query, can_read_names = parse_customer_query(page), page.has_permission(Permission.COUNTERPARTIES_READ)
     page_number = parse_page_number(page.request.GET.get("page", "1"))
     ids = list_selected_customer_ids(page, query)
+    if page_number > 1 and len(ids) <= (page_number - 1) * PAGE_SIZE * ID_LENGTH:
+        raise InvalidListPage
     lines, missing_currency = list[CustomerLine](), ""
     try:
         lines = list_customer_lines(

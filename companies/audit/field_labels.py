@@ -143,6 +143,7 @@ FIELD_LABELS = {
     "service_period_start": _("service period starts"),
     "service_start_date": _("service start date"),
     "settled_by": _("settled by"),
+    "settled_counterparties": _("counterparties from settlements"),
     "settled_value": _("settled amount"),
     "settlements": _("settlements"),
     "transfer_account": _("transfer to"),

@@ -45,6 +45,7 @@ class CloseStep(NamedTuple):
     lines: Sequence[CheckLine] = ()
     url: str = ""
     link_label: str = ""
+    statementless_accounts: Sequence[ListedAccount] = ()  # to which it does not apply
 
 
 def list_close_steps(page: CompanyPage, checks: CloseChecks, months: Sequence[date]) -> list[CloseStep]:
@@ -60,6 +61,7 @@ def list_close_steps(page: CompanyPage, checks: CloseChecks, months: Sequence[da
             list_statement_lines(checks),
             build_url(page, "import-new") if can_import else "",
             _("Import a file"),
+            [ListedAccount(account.id, account.name) for account in checks.statementless_accounts],
         ),
         CloseStep(_("Review"), list_review_lines(page, checks, months), inbox_url, _("Open inbox")),
         CloseStep(

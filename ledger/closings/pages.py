@@ -70,7 +70,7 @@ def show_closings(page: CompanyPage) -> HttpResponse:
 def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
     months = list_closable_months(page)
     chosen = next((month for month in months if format_month(month) == form.values["month"]), None)
-    chosen = chosen or (months[0] if months else None)
+    chosen = chosen or (months[-1] if months else None)  # the first open month
     through = closing_queries.list_months_to_close(page.company, chosen) if chosen else []
     result = check_months(page.company, through, today=page.today, rates=get_rate_table())
     rows = closing_queries.list_closings(page.company)

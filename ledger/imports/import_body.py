@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from companies.api.limits import MAX_ERRORS
 from companies.errors import build_unknown_id_entry
 from ledger.bulk.request_bodies import BulkBody, BulkRequest
+from ledger.imports.calc.running_balance import TableBalances
 from ledger.transactions.fields import TRANSACTION_TEXTS
 
 MAX_IMPORT_ITEMS = 100_000  # decisions on the import: more goes in several calls
@@ -92,6 +93,7 @@ class TransactionImportRequest(BulkRequest):
     format: str | None = None  # of the file that the rows come from
     has_unique_ids: bool = False  # whether an id of the file is that of one row alone
     trust_external_ids: bool = True  # files do not: banks give one id to several payments
+    balances: TableBalances | None = None  # that the balance column of the file proves
 
 
 ITEM_FIELDS = {field.encode_name: field for field in msgspec.structs.fields(TransactionImportItem)}

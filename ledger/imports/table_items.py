@@ -248,6 +248,7 @@ class TableItems:
         )
         request.format, request.has_unique_ids = "csv", self.has_unique_ids
         request.items.extend(self.read_items(request))
+        request.balances = self.balances
         return request
 
     def read_items(self, request: TransactionImportRequest) -> Iterator[TransactionImportItem | None]:

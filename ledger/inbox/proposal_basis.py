@@ -5,6 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from ledger.rules.calc.category_proposals import ACCOUNT, COUNTERPARTY, OWN, TEXT, CategoryProposal
+from ledger.rules.calc.payment_kinds import PaymentKind
 
 BASIS_EXPLANATIONS: dict[str, Any] = {
     COUNTERPARTY: ngettext_lazy(
@@ -28,8 +29,33 @@ SIMILARITY_EXPLANATION: Any = ngettext_lazy(
 )
 
 
+PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
+    PaymentKind.SALARY: gettext_lazy("Looks like a salary"),
+    PaymentKind.SOCIAL_SECURITY: gettext_lazy("Looks like social security"),
+    PaymentKind.WAGE_TAX: gettext_lazy("Looks like wage tax"),
+    PaymentKind.VAT: gettext_lazy("Looks like VAT"),
+    PaymentKind.INCOME_TAX: gettext_lazy("Looks like income tax"),
+    PaymentKind.TAX: gettext_lazy("Looks like a tax payment"),
+    PaymentKind.RENT: gettext_lazy("Looks like rent"),
+    PaymentKind.INSURANCE: gettext_lazy("Looks like insurance"),
+    PaymentKind.TELECOM: gettext_lazy("Looks like phone or internet"),
+    PaymentKind.HOSTING: gettext_lazy("Looks like hosting"),
+    PaymentKind.DEVELOPMENT_SOFTWARE: gettext_lazy("Looks like software for development"),
+    PaymentKind.OFFICE_SOFTWARE: gettext_lazy("Looks like office software"),
+    PaymentKind.ADVERTISING: gettext_lazy("Looks like advertising"),
+    PaymentKind.PROFESSIONAL_SERVICES: gettext_lazy("Looks like legal or tax advice"),
+    PaymentKind.BANK_FEES: gettext_lazy("Looks like bank fees"),
+    PaymentKind.PAYMENT_FEES: gettext_lazy("Looks like payment fees"),
+    PaymentKind.INTEREST: gettext_lazy("Looks like interest"),
+    PaymentKind.LOAN: gettext_lazy("Looks like a loan"),
+    PaymentKind.CUSTOMER_PAYMENT: gettext_lazy("Looks like a payment by a customer"),
+}
+
+
 def describe_proposal_basis(proposal: CategoryProposal) -> str:
     """Describe what a proposal is based on."""
+    if proposal.payment_kind:
+        return str(PAYMENT_KIND_EXPLANATIONS[proposal.payment_kind])
     is_minority = proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen
     text = SIMILARITY_EXPLANATION if is_minority and proposal.is_likely else BASIS_EXPLANATIONS[proposal.kind]
     return str(text.format(agreed=proposal.agreed, seen=proposal.seen))

@@ -50,6 +50,9 @@ class Categorization(CompanyOwned):
     position = models.SmallIntegerField(default=0)  # the order in which the map was sent
     category = CompanyForeignKey(Category)
     counterparty = CompanyForeignKey(Counterparty, null=True)
+    counterparty_by_settlement = models.BooleanField(
+        null=True
+    )  # True: a settlement set it, and nobody changed it since
     rule = models.CharField(max_length=20, choices=DATE_RULE_CHOICES, default=DateRule.TRANSACTION_DATE.value)
     rule_start_date = models.DateField(null=True)  # of servicePeriod and custom
     rule_end_date = models.DateField(null=True)

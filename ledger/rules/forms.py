@@ -1,7 +1,6 @@
 """The form of a rule: typed values as a request body, and a stored rule as form values."""
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,11 +11,11 @@ from companies.pages.amount_formats import format_amount_for_input
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.calc.recognition import DateRule, PeriodStart
-from ledger.categorization.pages.split_rows import parse_percentage
+from ledger.categorization.pages.split_rows import parse_percentage, parse_tax_percentage
 from ledger.models import CategorizationRule, CounterpartyFrom, DisabledReason, Operator, Transaction
 from ledger.money.amounts import normalize_typed_amount
 from ledger.rules.calc.category_proposals import CategoryProposal
-from ledger.rules.queries.history_proposals import propose_categories
+from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.suggestions import NothingToLearn, build_text_condition
 from ledger.rules.serializers import MAX_SPLITS
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name
@@ -108,7 +107,7 @@ def build_rule_body(page: CompanyPage, values: Mapping[str, Any], rule: Categori
             "type": values["dateRule"] or DateRule.TRANSACTION_DATE.value,
             **{name: day for name, day in days.items() if day},
         },
-        "passThroughTaxPercent": parse_tax_percentage(values["tax"]),
+        "passThroughTaxPercent": parse_tax_percentage(values["tax"], pointer="#/action/passThroughTaxPercent"),
         "counterpartyFrom": CounterpartyFrom.FROM_TO.value if values["counterpartyFrom"] else None,
         "servicePeriod": build_service_period_body(values),
         "splits": build_splits_body(values),
@@ -137,19 +136,6 @@ def resolve_rule_counterparty(page: CompanyPage, name: str, rule: Categorization
     if rule and name in (str(rule.counterparty_id), str(rule.given_counterparty_id)):
         return name
     return str(get_counterparty_by_name(page, name, pointer=pointer).id)
-
-
-def parse_tax_percentage(text: str) -> Decimal | None:
-    """Parse the tax percentage, with or without its sign; 0 % is no tax. Raises ValidationFailed."""
-    digits = text.removesuffix("%").strip()
-    if not digits.strip("0.,"):
-        return None
-    percent = parse_percentage(f"{digits} %", pointer="#/action/passThroughTaxPercent")
-    if percent is None:
-        raise ValidationFailed(
-            [("#/action/passThroughTaxPercent", "invalid_value", _("Enter a percentage, such as 19 %."))]
-        )
-    return percent
 
 
 def build_service_period_body(values: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -283,7 +269,7 @@ def format_trimmed_decimal(value: Any) -> str:
 
 
 def build_form_values_from_transaction(page: CompanyPage, transaction: Transaction) -> dict[str, Any]:
-    """Return form values that match the transaction's text, with the category that history proposes."""
+    """Return form values that match the transaction's text, with the suggested category."""
     values = build_rule_form_values(None)
     values["name"] = (transaction.from_to.strip() or transaction.description.strip())[:200]
     values["direction"] = "in" if transaction.amount_value > 0 else "out"
@@ -295,7 +281,7 @@ def build_form_values_from_transaction(page: CompanyPage, transaction: Transacti
         values[f"{name}Operator"] = str(columns.get(f"{column}_operator", ""))
         values[f"{name}Value"] = columns.get(f"{column}_value", "")
     proposals: list[CategoryProposal] = (
-        [] if transaction.categorized_value else propose_categories(page.company, [transaction.id])[transaction.id]
+        [] if transaction.categorized_value else suggest_categories(page.company, [transaction.id])[transaction.id]
     )
     if proposals and proposals[0].is_likely:
         categorization = proposals[0].categorization

@@ -325,16 +325,19 @@ def serialize_suggested_rule(rule: CategorizationRule) -> dict[str, Any]:
 
 class ProposalsRequest(StrictSerializer):
     transaction_ids = ProposalTransactionIdsField()
+    payment_kinds = fields.BooleanField(
+        default=False, help_text="Also suggest by the kind of payment, where history suggests nothing from 0.5."
+    )
 
 
 class ProposalBasis(StrictSerializer):
     """The earlier transactions behind a suggestion: same counterparty, similar text or name, or same account. `own`
-    means that the counterparty is the company itself, so the transaction is a transfer."""
+    means a transfer, as the counterparty is the company itself; `paymentKind` that only the texts suggest it."""
 
     schema_name = "Basis"
     kind = fields.ChoiceField(choices=[(kind, kind) for kind in BASIS_KINDS])
-    seen = fields.CountField(help_text="Number of earlier transactions compared; 1 for `own`.")
-    agreed = fields.CountField(help_text="Number of them with this category; 1 for `own`.")
+    seen = fields.CountField(help_text="Number of earlier transactions compared; 1 for `own`, 0 for `paymentKind`.")
+    agreed = fields.CountField(help_text="Number of them with this category; 1 for `own`, 0 for `paymentKind`.")
 
 
 class ProposalSerializer(StrictSerializer):

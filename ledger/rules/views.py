@@ -20,6 +20,7 @@ from ledger.recognition.service_periods import PERIOD_ERRORS
 from ledger.rules import serializers
 from ledger.rules.actions import categorization_rules, categorization_runs, run_undo
 from ledger.rules.queries import rule_matches, suggestions
+from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.compiled_rules import build_compiled_rules, load_compiled_rules
 from ledger.rules.queries.history_proposals import propose_categories
 from ledger.rules.queries.transfer_proposals import MAX_PAIRS, list_transfer_proposals
@@ -191,9 +192,14 @@ class ProposalViewSet(CompanyViewSet):
         decide. If the counterparty is the company itself, only the system category Transfers is suggested, with
         `basis.kind` `own`. That is, its text names the company, an account holder or another of its accounts, or it
         is part of a suggested transfer that names no third party. Transactions of closed months get none.
+
+        With `paymentKinds`, the words of a transaction may suggest a category too, with `basis.kind` `paymentKind`:
+        salaries, social security, taxes, rent, insurance, known vendors, bank fees, loans and customer payments.
         """
-        transaction_ids = self.parse_body(serializers.ProposalsRequest)["transaction_ids"]
-        proposals_by_id = propose_categories(self.company, transaction_ids)
+        body = self.parse_body(serializers.ProposalsRequest)
+        transaction_ids = body["transaction_ids"]
+        suggest = suggest_categories if body["payment_kinds"] else propose_categories
+        proposals_by_id = suggest(self.company, transaction_ids)
         unknown_positions = [
             place for place, transaction_id in enumerate(transaction_ids) if transaction_id not in proposals_by_id
         ]

@@ -8,11 +8,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from companies.errors import DomainError
-from companies.models import parse_id
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
+from ledger.categorization.pages.bulk_actions import validate_request_body
 from ledger.models import Direction, File
 from planning.invoice_files.actions import find_own_direction, plan_invoice_file, read_file_invoice
+from planning.invoice_files.serializers import PlanFileRequest
 from planning.models import PlannedSource, PlannedTransaction
 from planning.planned_transactions.pages.planned_transactions import list_visible_account_names
 
@@ -50,14 +51,16 @@ def plan_file_page(page: CompanyPage, file_id: UUID) -> HttpResponse:
     """Create the receivable or payable of the invoice in a file."""
     if not page.has_permission(Permission.FILES_READ):
         return page.redirect("planned-rules")
-    direction = page.request.POST.get("direction", "")
+    posted = page.request.POST
     with page.handle_errors():
+        body = {name: posted.get(name) or None for name in ("accountId", "direction")}
+        values = validate_request_body(PlanFileRequest, body)
         planned = plan_invoice_file(
             company=page.company,
             context=page.audit_context,
             file_id=file_id,
-            account_id=parse_id(page.request.POST.get("accountId", "")),
-            direction=Direction(direction) if direction in Direction.values else None,
+            account_id=values["account_id"],
+            direction=Direction(values["direction"]) if values["direction"] else None,
             source=PlannedSource.MANUAL,
         )
         return page.redirect_with_message(

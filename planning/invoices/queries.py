@@ -47,6 +47,11 @@ class InvoiceStanding:
     state: SettlementState
     days_overdue: int
 
+    @property
+    def is_partly_paid(self) -> bool:
+        """Whether a part is settled and a part is open, overdue or not."""
+        return self.state in ("partlyPaid", "overdue") and self.open_amount_value != self.amount_value
+
 
 def filter_invoices(
     company: Company,

@@ -40,6 +40,11 @@ ADVANCED_FIELDS = (
     *INVOICE_FIELDS,
     "paymentTerms",
 )  # initially collapsed
+MAIN_INVOICE_FIELDS = ("counterparty", "invoiceNumber", "invoiceDate", "dueDate")  # not collapsed for a new invoice
+SCHEDULE_FIELDS = (
+    *("amountCurrency", "transferAccountId", *RECURRENCE_FIELDS),
+    *("lastDayOfMonth", "weekendShift", "settledBy", "autoSettle"),
+)  # initially collapsed for a new invoice
 DEFAULT_VALUES = {
     "weekendShift": "none",
     "direction": "out",
@@ -198,7 +203,8 @@ def build_advanced_values(values: Mapping[str, Any], stored: Mapping[str, Any]) 
         values_to_send["usingDateRule"]["type"] = values["dateRule"] or DateRule.TRANSACTION_DATE.value
     if any(name in values for name in INVOICE_FIELDS):
         invoice_values = {name: values.get(name) or None for name in INVOICE_FIELDS}
-        invoice_values["attempted"] = {"true": True, "false": False}.get(invoice_values["attempted"])  # type: ignore[arg-type]
+        attempted = invoice_values["attempted"]
+        invoice_values["attempted"] = {"true": True, "false": False}.get(attempted, attempted)  # type: ignore[arg-type]
         invoice_values["attemptCount"] = (
             parse_integer_or_text(invoice_values["attemptCount"]) if invoice_values["attemptCount"] else None
         )

@@ -326,7 +326,8 @@ class WriteOffRequest(StrictSerializer):
     """A write-off of what is open."""
 
     date = fields.DateField(
-        help_text="Day from which it counts; for a recurring planned transaction, the original date of the occurrence."
+        help_text="Day from which it counts, from the invoice date to a year ahead; for a recurring planned "
+        "transaction, the original date of the occurrence."
     )
     reason = fields.TextField(max_length=MAX_REASON_LENGTH, help_text="Why it is written off.")
 

@@ -1,4 +1,4 @@
-"""Categories of settling transactions: what a plan has is assigned to the transaction that settles it."""
+"""Categories and counterparties of plans, assigned to the transactions that settle them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from companies.change import CompanyChange
 from companies.models import IdIn
 from ledger.categorization.actions.bulk_categorization import apply_choices
+from ledger.categorization.actions.settled_counterparties import update_settled_counterparties
 from ledger.categorization.actions.uncategorization import UncategorizationResult, uncategorize_chunk
 from ledger.categorization.choices import CategorizationChoice
 from ledger.models import Categorization, Category, Transaction
@@ -27,7 +28,8 @@ def categorize_settling_transactions(change: CompanyChange, transaction_ids: Col
     """Assign category, counterparty and included tax of the settled plans to transactions without any categorization.
 
     As rules do: what a person said stays, and a category with several P&L lines is left to a person. What fewer or
-    other settlements of a transaction assigned before is replaced.
+    other settlements of a transaction assigned before is replaced. Transactions that are categorized already get the
+    counterparty where they have none.
 
     Raises:
         MissingRateError: a currency has no exchange rate.
@@ -36,6 +38,7 @@ def categorize_settling_transactions(change: CompanyChange, transaction_ids: Col
     if (closed_through := change.company.closed_through) is not None:
         rows = rows.filter(date__gt=closed_through)
     uncategorize_unsettled_transactions(change, rows.values_list("id", flat=True))
+    update_settled_counterparties(change, transaction_ids)
     choices = find_planned_choices(change, transaction_ids)
     if not choices:
         return
@@ -64,7 +67,6 @@ def find_planned_choices(change: CompanyChange, transaction_ids: Collection[UUID
         .values_list(
             "transaction_id",
             "settled_category_id",
-            "planned__counterparty_id",
             "transaction_amount_value",
             "planned__pass_through_tax_amount",
             "planned__amount_value",
@@ -84,7 +86,6 @@ def find_planned_choices(change: CompanyChange, transaction_ids: Collection[UUID
             choices[transaction_id] = CategorizationChoice(
                 category,
                 pl_types[category][0],
-                get_only_value(plan.counterparty_id for plan in settled_plans),
                 pass_through_tax=sum_included_tax(settled_plans),
                 source_note=PLAN_NOTE,
             )
@@ -95,7 +96,6 @@ class SettledPlan(NamedTuple):
     """What a transaction paid of a plan, in the transaction's currency, and what the plan says of it."""
 
     category_id: UUID | None
-    counterparty_id: UUID | None
     paid_amount: Decimal
     plan_tax: Decimal | None
     plan_amount: Decimal

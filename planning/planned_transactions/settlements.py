@@ -31,6 +31,17 @@ def find_settled_invoice_dates(*, company_id: UUID, transaction_ids: list[UUID])
     return {transaction_id: day for transaction_id, day in pairs if transaction_id and day}
 
 
+def find_settled_plan_counterparties(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, UUID]:
+    """Return transaction id → counterparty of what it settles, where it settles plans of one only. One statement."""
+    rows = Settlement.objects.for_company(company_id).filter(
+        IdIn("transaction_id", transaction_ids), planned__counterparty__isnull=False
+    )
+    counterparty_ids: defaultdict[UUID, set[UUID]] = defaultdict(set)
+    for transaction_id, counterparty_id in rows.order_by().values_list("transaction_id", "planned__counterparty_id"):
+        counterparty_ids[transaction_id].add(counterparty_id)
+    return {transaction_id: ids.pop() for transaction_id, ids in counterparty_ids.items() if len(ids) == 1}
+
+
 class SettledOccurrence(NamedTuple):
     """An amount of an occurrence that a transaction settles; `date` is the original date of the occurrence."""
 

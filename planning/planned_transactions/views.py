@@ -265,10 +265,17 @@ class PlannedTransactionViewSet(PlanningViewSet):
         responses=serializers.PlannedTransactionSerializer,
     )
     def write_off(self, request: Request, company_id: str, planned_transaction_id: str) -> Response:
-        """Write off what is open, as a fixed amount. Use `unsettle` to undo it."""
+        """Write off what is open, as a fixed amount. Use `unsettle` to undo it.
+
+        The date of a single one must not be before its invoice date, or more than a year ahead: 400 `out_of_range`.
+        """
         values = self.parse_body(serializers.WriteOffRequest)
         planned = settlements.write_off_occurrence(
-            company=self.company, context=self.audit_context, planned_id=planned_transaction_id, **values
+            company=self.company,
+            context=self.audit_context,
+            planned_id=planned_transaction_id,
+            today=self.today,
+            **values,
         )
         return self.respond_with_one(planned, serializers.PlannedTransactionSerializer)
 

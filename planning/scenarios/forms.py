@@ -213,7 +213,7 @@ def build_change_body(change_form: ChangeForm, values: Mapping[str, str], errors
     for date_name in ("from", "to"):
         body[date_name] = values.get(date_name) or None
     if "days" in values:
-        body["days"] = parse_integer(values["days"])
+        body["days"] = parse_integer(values["days"]) if values["days"] else None
     if "percent" in values:
         try:
             body["percent"] = float(parse_typed_amount(values["percent"]))

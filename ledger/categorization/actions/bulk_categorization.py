@@ -24,7 +24,12 @@ from ledger.categorization.choices import (
     list_chosen_categorizations,
     list_recognition_periods,
 )
-from ledger.categorization.queries.references import get_category_pl_types, resolve_counterparty_id, resolve_pl_type
+from ledger.categorization.queries.references import (
+    find_settled_counterparties,
+    get_category_pl_types,
+    resolve_counterparty_id,
+    resolve_pl_type,
+)
 from ledger.models import Categorization, PlType, is_counted_in_results
 from ledger.recognition.actions.postings import PL_TYPES, PostingInput, write_plain_postings, write_postings
 from ledger.recognition.actions.transaction_totals import recompute_totals
@@ -79,11 +84,12 @@ def categorize_transactions(
     counterparty: tuple[UUID, str | None] | None = None,
     rule: RecognitionRule | None = None,
     pass_through_tax: Decimal | None = None,
+    tax_percent: Decimal | None = None,
 ) -> int:
     """Assign the whole amount of each selected transaction to one category, replacing earlier categorizations.
 
     Legs of transfers stay; the category gets the remaining amount. A constant number of statements for as many
-    transactions as a selection names.
+    transactions as a selection names. The tax is the same amount for each, or a percentage of each amount.
 
     Returns: how many transactions were categorized.
 
@@ -102,22 +108,26 @@ def categorize_transactions(
             counterparty_id=resolve_counterparty_id(company, counterparty),
             rule=rule or RecognitionRule(),
             pass_through_tax=pass_through_tax,
+            tax_percent=tax_percent,
         )
         check_period_open_for_selection(company, rows, selection)
         categorized_ids: list[UUID] = []
+        settled_count = 0
         if is_plain_choice(company, choice) and not has_closed_days(company, rows):
             for chunk in iterate_row_chunks(rows, "id"):
                 ids = [row_id for (row_id,) in chunk]
-                apply_plain_choice(change, ids, choice)
+                settled_count += apply_plain_choice(change, ids, choice)
                 categorized_ids += ids
         else:
             for transactions in iterate_categorizable_transactions(rows):
-                apply_choices(change, [(transaction, choice) for transaction in transactions], selection=selection)
+                choices = [(transaction, choice) for transaction in transactions]
+                settled_count += apply_choices(change, choices, selection=selection)
                 categorized_ids += [transaction.id for transaction in transactions]
         affected = len(categorized_ids)
         if affected:
             analyze_after_commit("ledger_categorization", "ledger_posting", rows=affected, company_id=company.id)
             after = {"affected": affected, "category_id": str(category_id), "pl_type": choice.pl_type}
+            after |= {"settled_counterparties": settled_count} if settled_count else {}
             link_audit_entry(
                 change, change.record_bulk("transactions.categorized", "transaction", after=after), categorized_ids
             )
@@ -143,11 +153,12 @@ _INSERT_PLAIN_CATEGORIZATIONS = """
 """
 
 
-def apply_plain_choice(change: CompanyChange, transaction_ids: list[UUID], choice: CategorizationChoice) -> None:
+def apply_plain_choice(change: CompanyChange, transaction_ids: list[UUID], choice: CategorizationChoice) -> int:
     """Categorize some thousand transactions by one plain choice, replacing what is not a leg of a transfer.
 
     Stores the same rows as ``apply_choices``, but the database builds them. A constant number of statements.
-    Raises MissingRateError.
+
+    Returns: how many transactions got the counterparty of what they settle. Raises: MissingRateError.
     """
     company = change.company
     categorization_ids = [generate_id() for _ in transaction_ids]
@@ -178,6 +189,7 @@ def apply_plain_choice(change: CompanyChange, transaction_ids: list[UUID], choic
         pl_type=choice.pl_type,
     )
     recompute_totals(change, transaction_ids)
+    return 0 if choice.counterparty_id else fill_settled_counterparties(company, transaction_ids)
 
 
 def delete_unlinked_categorizations(company: Company, transaction_ids: list[UUID]) -> None:
@@ -193,16 +205,18 @@ def apply_choices(
     run_id: UUID | None = None,
     replaced: Mapping[UUID, dict[str, Any]] | None = None,
     selection: dict[str, Any] | None = None,
-) -> None:
+) -> int:
     """Categorize some thousand transactions, each by its own choice, replacing what is not a leg of a transfer.
 
-    A constant number of statements.
+    A choice without counterparty gets that of what the transaction settles. A constant number of statements.
 
     Args:
         automatic: no person made the choices.
         run_id: the categorization run that can be undone.
         replaced: by transaction id, the categorizations that were replaced; undoing the run restores them.
         selection: of the request, whose pointers errors name.
+
+    Returns: how many transactions got the counterparty of what they settle.
 
     Raises: SplitExceedsAmount, ValidationFailed, MissingRateError, PeriodTooLong, PeriodOutOfRange, PeriodClosed,
         SharesExceedAmount.
@@ -243,6 +257,34 @@ def apply_choices(
     analyze_grown_table("ledger_categorization", rows=len(rows))
     write_postings(posting_inputs, company=company)
     recompute_totals(change, transaction_ids, automatic=automatic)
+    open_ids = [transaction.id for transaction, choice in choices if choice.counterparty_id is None]
+    return fill_settled_counterparties(company, open_ids)
+
+
+# Raw SQL: the ORM cannot update from a list of pairs.
+_FILL_COUNTERPARTIES = """
+    UPDATE ledger_categorization AS c SET counterparty_id = settled.counterparty_id, counterparty_by_settlement = TRUE
+      FROM unnest(%(ids)s::uuid[], %(counterparty_ids)s::uuid[]) AS settled (transaction_id, counterparty_id)
+     WHERE c.company_id = %(company)s AND c.transaction_id = settled.transaction_id
+       AND c.counterparty_id IS NULL AND c.counter_id IS NULL
+ RETURNING c.transaction_id
+"""
+
+
+def fill_settled_counterparties(company: Company, transaction_ids: list[UUID]) -> int:
+    """Set the counterparty of what transactions settle on their new categorizations that have none.
+
+    Returns: how many transactions have such a categorization.
+    """
+    if not transaction_ids:
+        return 0
+    settled = find_settled_counterparties(company_id=company.id, transaction_ids=transaction_ids)
+    if not settled:
+        return 0
+    params: dict[str, Any] = {"company": company.id, "ids": list(settled), "counterparty_ids": list(settled.values())}
+    with connection.cursor() as cursor:
+        cursor.execute(_FILL_COUNTERPARTIES, params)
+        return len(set(cursor.fetchall()))
 
 
 def build_categorization_row(

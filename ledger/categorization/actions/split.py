@@ -1,6 +1,6 @@
 """Split one transaction over categories: its categorizations are replaced as a whole."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
@@ -16,6 +16,7 @@ from companies.models import AuditContext, Company, generate_id, parse_id
 from ledger.bulk.copy import copy_rows
 from ledger.bulk.request_bodies import describe_too_many_decimals
 from ledger.categorization.actions.bulk_categorization import CATEGORIZATION_COLUMN_TYPES
+from ledger.categorization.queries.references import find_settled_counterparties
 from ledger.models import (
     Categorization,
     Category,
@@ -44,6 +45,7 @@ class CategorizationInput:
     lines: dict[str, Decimal]
     counterparty_id: UUID | None = None
     counterparty_type: str | None = None
+    counterparty_by_settlement: bool | None = None
     rule: RecognitionRule = field(default_factory=RecognitionRule)
     pass_through_tax: Decimal | None = None
     source_note: str | None = None
@@ -78,6 +80,7 @@ def replace_categorizations(
         categorizations = validate_categorizations(row, existing, inputs)
         legs = {part.id: build_stored_input(part) for part in existing.values() if part.counter_id}
         categorizations |= {leg_id: merge_leg_input(leg, categorizations[leg_id]) for leg_id, leg in legs.items()}
+        categorizations = set_settled_counterparty(row, categorizations, existing)
         before = {str(part.id): build_categorization_snapshot(build_stored_input(part)) for part in existing.values()}
         after = {str(part_id): build_categorization_snapshot(part) for part_id, part in categorizations.items()}
         is_unchanged = list(before.items()) == list(after.items())  # in the same order too
@@ -99,10 +102,31 @@ def build_stored_input(stored: Categorization) -> CategorizationInput:
         category_id=stored.category_id,
         lines=stored.split,
         counterparty_id=stored.counterparty_id,
+        counterparty_by_settlement=stored.counterparty_by_settlement,
         rule=RecognitionRule(stored.rule, stored.rule_start_date, stored.rule_end_date, stored.invoice_date),
         pass_through_tax=stored.pass_through_tax,
         source_note=stored.source_note,
     )
+
+
+def set_settled_counterparty(
+    row: Transaction,
+    categorizations: Mapping[UUID, CategorizationInput],
+    existing: Mapping[UUID, Categorization],
+) -> dict[UUID, CategorizationInput]:
+    """Return categorizations where new ones without counterparty have that of what the transaction settles.
+
+    One that a person takes away from an existing categorization is not set again.
+    """
+    settled_id = find_settled_counterparties(company_id=row.company_id, transaction_ids=[row.id]).get(row.id)
+    completed = dict(categorizations)
+    for part_id, part in categorizations.items():
+        if part_id not in existing:
+            if settled_id is not None and part.counterparty_id is None:
+                completed[part_id] = replace(part, counterparty_id=settled_id, counterparty_by_settlement=True)
+        elif part.counterparty_id == existing[part_id].counterparty_id:
+            completed[part_id] = replace(part, counterparty_by_settlement=existing[part_id].counterparty_by_settlement)
+    return completed
 
 
 def merge_leg_input(leg: CategorizationInput, sent: CategorizationInput) -> CategorizationInput:
@@ -193,7 +217,12 @@ def write_split_categorizations(
     )
     copy_rows(
         "ledger_categorization",
-        {**CATEGORIZATION_COLUMN_TYPES, "source_note": "text", "recognized_from": "date"},
+        {
+            **CATEGORIZATION_COLUMN_TYPES,
+            "source_note": "text",
+            "recognized_from": "date",
+            "counterparty_by_settlement": "bool",
+        },
         (
             (
                 *(
@@ -213,6 +242,7 @@ def write_split_categorizations(
                 ),
                 *(categorization.lines.get(pl_type) for pl_type in PL_TYPES),
                 *(categorization.pass_through_tax, categorization.value, categorization.source_note, recognized_from),
+                categorization.counterparty_by_settlement,
             )
             for (categorization_id, position, categorization, period_dates), recognized_from in zip(
                 rows, recognition_starts, strict=True

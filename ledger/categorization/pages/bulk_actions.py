@@ -20,6 +20,7 @@ from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from ledger.calc.recognition import DateRule
 from ledger.categorization.actions import bulk_categorization, uncategorization
+from ledger.categorization.pages.split_rows import parse_tax_percentage
 from ledger.categorization.serializers import categorizations
 from ledger.models import BulkOperation
 from ledger.transactions.actions import transactions
@@ -34,11 +35,12 @@ from ledger.transactions.queries.totals import CurrencySums, sum_by_currency
 from ledger.transactions.serializers import SelectionSerializer
 
 MAX_LISTED_NAMES = 5  # of planned transactions in a message
-TEXT_FIELDS = ("category", "counterparty", "rule", "ruleStart", "ruleEnd")
+TEXT_FIELDS = ("category", "counterparty", "tax", "rule", "ruleStart", "ruleEnd")
 BULK_FORM_FIELDS = {  # where the page shows what is wrong with a field of the body
     "categoryId": "category",
     "plType": "category",
     "counterparty": "counterparty",
+    "tax": "tax",
     "usingDateRule": "rule",
     "usingDateRule/startDate": "ruleStart",
     "usingDateRule/endDate": "ruleEnd",
@@ -241,12 +243,14 @@ def prepare_categorize_action(page: CompanyPage, form: BoundForm, selection_body
         body["counterparty"] = {"id": str(get_counterparty_by_name(page, name).id)}
     body["usingDateRule"] = build_date_rule(form.values["rule"], form.values["ruleStart"], form.values["ruleEnd"])
     values = validate_request_body(categorizations.CategorizeRequest, body)
+    tax_percent = parse_tax_percentage(form.values["tax"], pointer="#/tax")
 
     def run_action() -> str:
         count = bulk_categorization.categorize_transactions(
             company=page.company,
             context=page.audit_context,
             selection=values["selection"],
+            tax_percent=tax_percent,
             **categorizations.to_categorize_arguments(values),
         )
         return format_categorized_count(count)

@@ -63,6 +63,17 @@ def parse_percentage(text: str, *, pointer: str) -> Decimal | None:
     return percent
 
 
+def parse_tax_percentage(text: str, *, pointer: str) -> Decimal | None:
+    """Parse a tax percentage, with or without its sign; 0 % is no tax. Raises ValidationFailed."""
+    digits = text.removesuffix("%").strip()
+    if not digits.strip("0.,"):
+        return None
+    percent = parse_percentage(f"{digits} %", pointer=pointer)
+    if percent is None:
+        raise ValidationFailed([(pointer, "invalid_value", _("Enter a percentage, such as 19 %."))])
+    return percent
+
+
 def resolve_split_rows(rows: list[SplitRow], *, amount: Decimal, currency: str) -> list[SplitRow]:
     """Return the rows with amounts in place of percentages and of the remaining amount.
 

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from companies.errors import InvalidInputError, ValidationFailed, build_unknown_id_error
 from companies.models import Company
+from ledger import hooks
 from ledger.models import Category, Counterparty
 
 
@@ -66,3 +67,11 @@ def resolve_counterparty_id(
             ]
         )
     return counterparty.id
+
+
+def find_settled_counterparties(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, UUID]:
+    """Return the counterparty of what a transaction settles, by transaction id. Planning answers (ledger.hooks)."""
+    counterparty_ids: dict[UUID, UUID] = {}
+    for settled in hooks.list_settled_counterparties.run(company_id=company_id, transaction_ids=transaction_ids):
+        counterparty_ids |= settled
+    return counterparty_ids

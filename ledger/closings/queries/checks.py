@@ -14,10 +14,11 @@ from companies.models import Company
 from ledger import hooks
 from ledger.bank_statements.actions.reconciliation import compare_statement_balances
 from ledger.calc.months import get_last_day_of_month, get_last_weekday_of_month
-from ledger.models import Account, MonthMovement, Statement, SubscriptionEvent, Transaction
+from ledger.models import Account, AccountType, MonthMovement, Statement, SubscriptionEvent, Transaction
 from ledger.money.calc.fx import EURO, RateLookupError, RateTable
 
 ZERO = Decimal(0)
+STATEMENTLESS_TYPES = {AccountType.CASH, AccountType.LOAN, AccountType.TRANSIT}  # whose balances no bank reports
 MAX_RATE_AGE = timedelta(days=7)  # of the rate at a month's end
 
 
@@ -29,6 +30,7 @@ class StatementAccount(NamedTuple):
     has_mismatch: bool
     last_day: date | None  # of its statements; None without one
     needed_day: date  # its statements must not end before
+    type: str
 
     @property
     def is_unreconciled(self) -> bool:
@@ -44,7 +46,8 @@ class StatementAccount(NamedTuple):
 class CloseChecks:
     """What is unfinished in the months to close: counts, accounts, codes of currencies.
 
-    ``accounts_without_statement`` are no check: nothing says whether they agree with their bank.
+    ``accounts_without_statement`` are no check: nothing says whether they agree with their bank. Those of
+    ``statementless_accounts`` have a type without statements.
     """
 
     uncategorized: int = 0
@@ -53,6 +56,7 @@ class CloseChecks:
     overdue: int = 0
     missing_rates: list[str] = field(default_factory=list)
     accounts_without_statement: list[StatementAccount] = field(default_factory=list)
+    statementless_accounts: list[StatementAccount] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -79,6 +83,7 @@ def check_months(company: Company, months: Sequence[date], *, today: date, rates
     if company.closed_through is not None:  # what lies in closed months was acknowledged
         rows = rows.filter(date__gt=company.closed_through)
     accounts = load_statement_accounts(company, month=months[-1])
+    without_statement = [each for each in accounts if each.is_without_statement]
     overdue = hooks.count_overdue_occurrences.run(company=company, start=months[0], end=end, today=today)
     return CloseChecks(
         uncategorized=rows.booked().open().without_initial_balances().count(),
@@ -86,7 +91,8 @@ def check_months(company: Company, months: Sequence[date], *, today: date, rates
         unreconciled_accounts=[each for each in accounts if each.is_unreconciled],
         overdue=sum(overdue),
         missing_rates=list_missing_rates(company, months, rates=rates),
-        accounts_without_statement=[each for each in accounts if each.is_without_statement],
+        accounts_without_statement=[each for each in without_statement if each.type not in STATEMENTLESS_TYPES],
+        statementless_accounts=[each for each in without_statement if each.type in STATEMENTLESS_TYPES],
     )
 
 
@@ -104,8 +110,8 @@ def load_statement_accounts(company: Company, *, month: date) -> list[StatementA
     weekend_rows = Transaction.objects.for_company(company.id).booked().without_initial_balances().order_by()
     weekend_rows = weekend_rows.filter(date__gt=last_weekday, date__lte=end)
     weekend_days = dict(weekend_rows.values_list("account_id").annotate(last=Max("date")))
-    rows = list(accounts.values_list("id", "name", "bank_connection"))
-    mismatched_ids = {row_id for row_id, _, connection in rows if (connection or {}).get("balanceMismatchSince")}
+    rows = list(accounts.values_list("id", "name", "type", "bank_connection"))
+    mismatched_ids = {row_id for row_id, *_, connection in rows if (connection or {}).get("balanceMismatchSince")}
     mismatched_ids -= find_agreeing_ids(company, mismatched_ids, end=end)
     return [
         StatementAccount(
@@ -114,8 +120,9 @@ def load_statement_accounts(company: Company, *, month: date) -> list[StatementA
             account_id in mismatched_ids,
             last_days.get(account_id),
             weekend_days.get(account_id, last_weekday),
+            type_,
         )
-        for account_id, name, _ in rows
+        for account_id, name, type_, _ in rows
     ]
 
 

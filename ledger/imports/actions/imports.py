@@ -303,6 +303,9 @@ def drop_stored_items(
             amounts={Decimal(row.amount_value) for row in rows} if request.has_unique_ids else (),
         )
     )
+    if request.balances is not None:
+        results = hooks.find_other_page_row_ids.run(company=company, request=request, rows=stored_rows)
+        stored_rows = [row for row in stored_rows if not any(row.id in ids for ids in results)]
     if request.format:
         stored_rows = add_pending_rows(stored_transactions, stored_rows, accounts=accounts, formats=formats)
     else:

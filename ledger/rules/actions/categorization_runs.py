@@ -47,6 +47,7 @@ def apply_rules(*, company: Company, context: AuditContext, selection: dict[str,
         )
         result, rules = AppliedRun(run.id), load_compiled_rules(company)
         transaction_ids: list[UUID] = []
+        settled_count = 0
         for chunk in iterate_rule_matches(company, select_transactions(company, selection), rules):
             changing_matches = [match for match in chunk if match.would_change]
             if changing_matches:
@@ -58,7 +59,7 @@ def apply_rules(*, company: Company, context: AuditContext, selection: dict[str,
                 pairs = create_chosen_counterparties(
                     change, [(match.transaction, match.choice) for match in changing_matches], rules.counterparty_names
                 )
-                apply_choices(change, pairs, automatic=True, run_id=run.id, replaced=replaced)
+                settled_count += apply_choices(change, pairs, automatic=True, run_id=run.id, replaced=replaced)
                 result.counts.update(match.rule_id for match in changing_matches)
                 transaction_ids += [transaction.id for transaction, _ in pairs]
         record_rule_matches(change, {rule_id: count for rule_id, count in result.counts.items() if rule_id})
@@ -66,6 +67,7 @@ def apply_rules(*, company: Company, context: AuditContext, selection: dict[str,
         run.save(update_fields=["affected"])
         analyze_after_commit("ledger_categorization", "ledger_posting", rows=result.affected, company_id=company.id)
         after = {"affected": result.affected}
+        after |= {"settled_counterparties": settled_count} if settled_count else {}
         entry = change.record_bulk("transactions.rulesApplied", "categorizationRun", entity_id=run.id, after=after)
         link_audit_entry(change, entry, transaction_ids)
     return result

@@ -127,7 +127,7 @@ def to_categorization_choice(categorization: Categorization, percent: Decimal | 
     return CategorizationChoice(
         category_id=category_id,
         pl_type=pl_type,
-        counterparty_id=categorization.counterparty_id,
+        counterparty_id=None if categorization.counterparty_by_settlement else categorization.counterparty_id,
         rule=RecognitionRule(
             categorization.rule,
             categorization.rule_start_date,

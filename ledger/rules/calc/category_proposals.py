@@ -2,7 +2,7 @@
 
 A basis is which earlier transactions are counted: those of the same counterparty, those with a similar text
 or name, those on the same account. A transaction whose other party is the company itself has the basis
-``own`` and is always proposed as a transfer.
+``own`` and is always proposed as a transfer. The basis ``paymentKind`` needs no earlier transactions.
 
 Where the latest categorizations of a counterparty disagree, each votes with a weight: the more its
 transaction is like this one (account, amount, text) and the more recent it is, the more it weighs. A few
@@ -20,10 +20,11 @@ from typing import NamedTuple
 from uuid import UUID
 
 from ledger.rules.calc.parties import LEGAL_FORMS
+from ledger.rules.calc.payment_kinds import KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE, VAGUE_KINDS, PaymentKind
 from ledger.rules.calc.rule_matcher import fold_text
 
-COUNTERPARTY, TEXT, ACCOUNT, OWN = "counterparty", "text", "account", "own"
-BASIS_KINDS = (COUNTERPARTY, TEXT, ACCOUNT, OWN)
+COUNTERPARTY, TEXT, ACCOUNT, OWN, PAYMENT_KIND = "counterparty", "text", "account", "own", "paymentKind"
+BASIS_KINDS = (COUNTERPARTY, TEXT, ACCOUNT, OWN, PAYMENT_KIND)
 MAX_PROPOSALS = 3
 MIN_CERTAIN_COUNT, MIN_CERTAIN_SHARE = 5, Decimal("0.95")  # decisions of the API: what is called certain
 # How many of the latest transactions are used: counted and compared for a name, by the first word of a text,
@@ -73,7 +74,7 @@ class TransactionTraits(NamedTuple):
 class CategoryProposal(NamedTuple):
     """A proposed category. ``seen`` and ``agreed`` count earlier transactions of its basis; ``share`` is its part of
     their weight, where they were weighed. ``is_same_direction`` is false where none that agreed moved money in the
-    direction of the transaction.
+    direction of the transaction. ``payment_kind`` is what suggests it without earlier transactions.
     """
 
     categorization: PastCategorization
@@ -82,6 +83,7 @@ class CategoryProposal(NamedTuple):
     agreed: int
     share: Decimal | None = None
     is_same_direction: bool = True
+    payment_kind: PaymentKind | None = None
 
     @property
     def is_weak(self) -> bool:
@@ -122,6 +124,14 @@ class CategoryProposal(NamedTuple):
 def build_transfer_proposal(category_id: UUID) -> CategoryProposal:
     """Return the proposal for a transaction whose other party is the company itself."""
     return CategoryProposal(PastCategorization(category_id, "neutral", None, None), OWN, seen=1, agreed=1)
+
+
+def build_payment_kind_proposal(payment_kind: PaymentKind, choice: CategoryLine) -> CategoryProposal:
+    """Return the proposal of the category that fits a kind of payment, whatever was categorized before."""
+    confidence = VAGUE_KIND_CONFIDENCE if payment_kind in VAGUE_KINDS else KIND_CONFIDENCE
+    return CategoryProposal(
+        PastCategorization(*choice, None, None), PAYMENT_KIND, 0, 0, share=confidence, payment_kind=payment_kind
+    )
 
 
 def rank_proposals(

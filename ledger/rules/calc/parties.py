@@ -39,6 +39,8 @@ SETTLEMENT_WORDS = (
     *("autopay", "autopay payment", "automatic payment", "thank you for your payment"),  # en
     *("kartenabrechnung", "kreditkartenabrechnung", "kreditkarten abrechnung", "kreditkarte abrechnung"),  # de
     *("abrechnung kreditkarte", "abrechnung kreditkarten", "abrechnung karte", "kreditkartenzahlung"),  # de
+    *("abrechnung visa", "abrechnung mastercard", "abrechnung amex", "abrechnung american express"),  # de
+    *("visa abrechnung", "mastercard abrechnung", "amex abrechnung", "american express abrechnung"),  # de
     *("zahlung kreditkarte", "ausgleich kreditkarte", "kreditkartenausgleich", "lastschrift kreditkarte"),  # de
     *("einzug", "einzug kreditkarte", "lastschrifteinzug", "zahlungseingang", "zahlung erhalten", "ihre zahlung"),  # de
     *("zahlung dankend erhalten", "zahlung erhalten danke", "zahlung erhalten vielen dank"),  # de
@@ -63,6 +65,14 @@ FILLER_WORDS = frozenset(
         *("eigen", "eigene", "eigener", "eigenes", "konto", "kto", "nr", "girokonto", "sparkonto", "tagesgeld"),
         *("festgeld", "a", "au", "de", "du", "vers", "compte", "cuenta", "conto", "rekening"),
         *("no", "iban", "bic", "ref"),
+    ]
+)
+# Words that name nobody beside the settlement of a card: which card, and which month.
+SETTLEMENT_FILLER_WORDS = frozenset(
+    [
+        *("visa", "mastercard", "amex", "american", "express", "card", "gold", "business", "kreditkarte", "karte"),
+        *("januar", "februar", "marz", "maerz", "april", "mai", "juni", "juli", "august", "september", "oktober"),
+        *("november", "dezember", "january", "february", "march", "may", "june", "july", "october", "december"),
     ]
 )
 LEGAL_FORMS = {
@@ -285,14 +295,16 @@ def find_third_party(text: str, identity: CompanyIdentity) -> Tokens:
     """
     words = extract_words(text)
     account_names = [(account.id, extract_words(account.name)) for account in identity.accounts]
+    settlement_places = find_settlement_words(words)
+    filler_words = FILLER_WORDS | SETTLEMENT_FILLER_WORDS if settlement_places else FILLER_WORDS
     known_places = [
         *identity.find_names(words),
         *identity.find_numbers(words),
         *(place for _, name in account_names for place in find_phrase_places(words, name)),
         *find_transfer_words(words),
-        *find_settlement_words(words),
+        *settlement_places,
     ]
-    rest = [word for word in remove_words_at(words, known_places) if not word.isdigit() and word not in FILLER_WORDS]
+    rest = [word for word in remove_words_at(words, known_places) if not word.isdigit() and word not in filler_words]
     return split_legal_form(words)[0] if rest else ()
 
 

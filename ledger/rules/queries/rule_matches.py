@@ -37,7 +37,7 @@ TRANSACTION_COLUMNS = (
 )
 ASSIGNED_COLUMNS = (
     *("category_id", "counterparty_id", "rule", "rule_start_date", "rule_end_date", "invoice_date"),
-    *("pass_through_tax", "source_note"),
+    *("pass_through_tax", "source_note", "counterparty_by_settlement"),
 )
 
 
@@ -145,12 +145,13 @@ def load_assigned_categories(categorizations: Any) -> tuple[dict[UUID, AssignedC
     zero_value_ids = set()
     columns = ("transaction_id", "position", "value", "run_id", "replaced", *ASSIGNED_COLUMNS, *PL_TYPES)
     for row_id, position, value, run_id, replaced, *rest in automatic_or_empty.values_list(*columns):
-        *columns_of_choice, tax, note = rest[: len(ASSIGNED_COLUMNS)]
+        *columns_of_choice, tax, note, is_settled = rest[: len(ASSIGNED_COLUMNS)]
         amounts = list_amounts_by_pl_type(rest[len(ASSIGNED_COLUMNS) :])
         if note and note.startswith(RULE_NOTE_PREFIX) and len(amounts) == 1:
             category_id, counterparty_id, *dates = columns_of_choice
+            given_id = None if is_settled else counterparty_id  # that of a settlement is no choice of the rule
             choice = CategorizationChoice(
-                category_id, amounts[0][0], counterparty_id, RecognitionRule(*dates), tax, source_note=note
+                category_id, amounts[0][0], given_id, RecognitionRule(*dates), tax, source_note=note
             )
             part = AssignedPart(position, value, run_id, replaced, choice)
             parts_by_transaction.setdefault(row_id, []).append(part)

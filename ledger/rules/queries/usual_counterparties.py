@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from companies.models import Company
+from ledger.categorization.queries.references import find_settled_counterparties
 from ledger.models import Transaction
 from ledger.rules.calc.category_proposals import COUNTERPARTY, OWN, TEXT, CategoryLine
 from ledger.rules.calc.rule_matcher import MatchInput
@@ -12,8 +13,11 @@ from ledger.rules.queries.history_proposals import propose_categories
 
 def find_usual_counterparty(company: Company, transaction: Transaction, choice: CategoryLine) -> UUID | None:
     """Return the counterparty that the history of the name suggests, first with the chosen category, else the known
-    one that From / To names, else that of the chosen suggestion by a similar text. None for own transfers.
+    one that From / To names, else that of the chosen suggestion by a similar text. None for own transfers, and where
+    the transaction settles something, whose counterparty it gets.
     """
+    if find_settled_counterparties(company_id=company.id, transaction_ids=[transaction.id]):
+        return None
     proposals = propose_categories(company, [transaction.id]).get(transaction.id, [])
     if any(proposal.kind == OWN for proposal in proposals):
         return None

@@ -16,19 +16,8 @@ def create_transaction_page(page: CompanyPage) -> HttpResponse:
     if not page.is_post:
         return render_transaction_form(page, BoundForm(values=EMPTY_VALUES | {"date": page.today.isoformat()}))
     form = bind_transaction_form(page)
-    if form.is_valid and is_zero(form.data["amount_value"]):
-        form.errors["amountValue"] = _("Enter an amount other than 0.")
     if form.is_valid:
         with page.handle_errors(form):
             row = transactions.create_transaction(company=page.company, context=page.audit_context, values=form.data)
             return page.redirect_with_message(_("Transaction created."), "transaction", transaction_id=row.id)
     return render_transaction_form(page, form)
-
-
-def is_zero(text: str) -> bool:
-    """Return whether a text is zero, however many of them are written.
-
-    >>> is_zero("0"), is_zero("-0.00"), is_zero("0.01"), is_zero("")
-    (True, True, False, False)
-    """
-    return "0" in text and not text.strip("-0.")

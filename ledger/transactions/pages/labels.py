@@ -133,6 +133,12 @@ class LedgerNames:
         category = self.categories.get(category_id)
         return category.display_name if category else str(HIDDEN_NAME)
 
+    def get_choice_name(self, category_id: UUID, line: str) -> str:
+        """Return a category's name, with the P&L line where the category has several."""
+        category = self.categories.get(category_id)
+        name = self.get_category_name(category_id)
+        return f"{name} · {LINE_LABELS[PlType(line)]}" if category and len(category.pl_types) > 1 else name
+
     def list_account_choices(self, *, archived: bool = True) -> Choices:
         rows = (row for row in self.accounts.values() if archived or not row.archived)
         return [(str(row.id), row.name) for row in rows]

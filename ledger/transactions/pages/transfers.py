@@ -1,5 +1,6 @@
 """Pages: link a transaction with the other leg of its transfer, and unlink it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -131,13 +132,7 @@ def render_transfer_candidates(
 ) -> HttpResponse:
     """Render the candidates for the other leg, with status 400 if the form has errors."""
     query = page.request.GET
-    amounts_mode = query.get("amounts", "equal")
-    if query.get("days", str(DEFAULT_DAYS)) not in {str(each) for each in DAY_RANGES} or amounts_mode not in (
-        "equal",
-        "any",
-    ):
-        raise Http404
-    days = int(query.get("days", DEFAULT_DAYS))
+    days, amounts_mode = parse_candidate_filters(query, form)
     leg = get_chosen_leg(legs, query.get("part"))
     rows: list[Any] = []
     if leg:
@@ -167,6 +162,20 @@ def render_transfer_candidates(
             for each in rows
         ],
     )
+
+
+def parse_candidate_filters(query: Mapping[str, str], form: BoundForm) -> tuple[int, str]:
+    """Return within how many days and with which amounts to look; the default, and an error, for other values."""
+    choices = {"days": [str(each) for each in DAY_RANGES], "amounts": ["equal", "any"]}
+    values = {"days": str(DEFAULT_DAYS), "amounts": "equal"}
+    for name, allowed in choices.items():
+        if name in query:
+            if query[name] in allowed:
+                values[name] = query[name]
+            else:
+                form.errors[name] = _("Choose one of the options.")
+    form.values = {**form.values, **values}
+    return int(values["days"]), values["amounts"]
 
 
 def get_chosen_leg(legs: list[TransferLeg], key: str | None) -> TransferLeg | None:

@@ -1,6 +1,10 @@
 """Invoices in the search of a company."""
 
-from django.db.models import Q
+from typing import Any
+
+from django.db.models import F, Func, Q, TextField, Value
+from django.db.models.fields.json import KT
+from django.db.models.lookups import IContains
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -16,14 +20,24 @@ def list_search_groups(page: CompanyPage, text: str) -> list[SearchGroup]:
     """Find invoices by number or name, latest first; one statement."""
     if not page.has_permission(Permission.PLANNING_READ):
         return []
-    matches = (
-        Q(name__icontains=text)
-        | Q(external_data__invoice_number__icontains=text)
-        | Q(external_invoice_id__icontains=text)
-    )
-    invoices = PlannedTransaction.objects.for_company(page.company.id).invoices().filter(matches)
+    invoices = PlannedTransaction.objects.for_company(page.company.id).invoices().filter(build_text_condition(text))
     results = [build_invoice_result(page, row) for row in invoices.order_by("-invoice_date", "-id")[:RESULTS_PER_GROUP]]
     return [SearchGroup(_("Invoices"), results)]
+
+
+def build_text_condition(text: str) -> Any:
+    """Return the condition that name or number has a text. With a digit it may be a number: then separators do not
+    count, so that RE-2026-001 is found by "RE2026001" and by "2026 001".
+    """
+    condition = Q(name__icontains=text)
+    condition |= Q(external_data__invoice_number__icontains=text) | Q(external_invoice_id__icontains=text)
+    number = "".join(character for character in text if character.isalnum())
+    if any(character.isdigit() for character in number):
+        for column in (F("name"), F("external_invoice_id"), KT("external_data__invoice_number")):
+            pattern = (Value("[^[:alnum:]]+"), Value(""), Value("g"))
+            joined = Func(column, *pattern, function="regexp_replace", output_field=TextField())
+            condition |= Q(IContains(joined, number))
+    return condition
 
 
 def build_invoice_result(page: CompanyPage, row: PlannedTransaction) -> SearchResult:

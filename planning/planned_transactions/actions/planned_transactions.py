@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from companies.change import change_company
 from companies.models import AuditContext, Company, snapshot_row
 from ledger.calc.recognition import DateRule
+from ledger.categorization.actions.settled_counterparties import update_settled_counterparties
 from ledger.models import Account, Category, Counterparty
 from ledger.transactions.actions.transactions import OccurrenceSettled
 from planning.body_checks import BodyChecks
@@ -96,6 +97,7 @@ def update_planned_transaction(
         transaction_ids = (
             list_settling_transaction_ids(planned) if columns["invoice_date"] != planned.invoice_date else []
         )
+        counterparty_changed = columns["counterparty_id"] != planned.counterparty_id
         changed = planned.apply_changes(context, **columns)
         removed = set(planned.overrides) - set(patches)
         if store_override_rows(planned, patches, removed=removed) and not changed:
@@ -103,6 +105,8 @@ def update_planned_transaction(
         check_settled_occurrences(planned)
         recompute_settled_amounts(company.id, [planned.id])
         touch_settling_transactions(change, transaction_ids, periods_changed=True)
+        if counterparty_changed:
+            update_settled_counterparties(change, list_settling_transaction_ids(planned))
         current_state = build_planned_audit_state(planned)
         if previous_state != current_state:
             change.record(planned, f"{planned.entity_type}.updated", before=previous_state, after=current_state)

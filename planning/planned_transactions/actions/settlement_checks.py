@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from companies.errors import ConflictError, InvalidInputError
+from companies.errors import ConflictError, InvalidInputError, ValidationFailed
 from companies.models import AuditContext, Company
 from ledger.models import Transaction, TransactionIsInitialBalance
 from ledger.transactions.actions.transactions import OccurrenceSettled, SettlesTooMuch, WrongDirection
@@ -16,6 +16,7 @@ from planning.models import PlannedTransaction, Settlement
 from planning.planned_transactions.queries.settlements import load_payment, sum_settled_by_occurrence
 
 ZERO = Decimal(0)
+MAX_WRITE_OFF_AHEAD = dt.timedelta(days=366)
 
 
 class NotAnOccurrence(InvalidInputError):
@@ -62,6 +63,22 @@ def check_occurrence(planned: PlannedTransaction, original_date: dt.date) -> Non
     override = planned.overrides.get(original_date)
     if override is not None and override.skipped:
         raise OccurrenceSkipped
+
+
+def check_write_off_date(planned: PlannedTransaction, date: dt.date, *, today: dt.date) -> None:
+    """Check that a write-off counts from no day before the invoice date, and not from more than a year ahead.
+
+    Raises:
+        ValidationFailed: `out_of_range`.
+    """
+    last = today + MAX_WRITE_OFF_AHEAD
+    message = ""
+    if date > last:
+        message = _("Must not be after {day}.").format(day=last.isoformat())
+    elif planned.invoice_date is not None and date < planned.invoice_date:
+        message = _("Must not be before the invoice date, {day}.").format(day=planned.invoice_date.isoformat())
+    if message:
+        raise ValidationFailed([("#/date", "out_of_range", message)])
 
 
 def get_planned_amount(planned: PlannedTransaction, original_date: dt.date) -> Decimal:

@@ -27,6 +27,7 @@ from planning.planned_transactions.actions.settlement_checks import (
     check_occurrence,
     check_transaction_can_settle,
     check_transactions_cover_settlements,
+    check_write_off_date,
     compute_open_amount,
     get_planned_amount,
 )
@@ -135,21 +136,25 @@ def unsettle_occurrence(
 
 
 def write_off_occurrence(
-    *, company: Company, context: AuditContext, planned_id: UUID | str, date: dt.date, reason: str
+    *, company: Company, context: AuditContext, planned_id: UUID | str, date: dt.date, reason: str, today: dt.date
 ) -> PlannedTransaction:
     """Write off what is open of an invoice or occurrence, from a day on.
 
     Args:
-        date: the day from which it counts. A recurring one is written off on the original date of an occurrence.
+        date: the day from which it counts, from the invoice date to a year ahead. A recurring one is written off on
+            the original date of an occurrence.
 
     Raises:
         NotFoundError, NotAnOccurrence, OccurrenceSkipped: there is no such occurrence.
+        ValidationFailed: the day is before the invoice date or more than a year ahead.
         NothingOpen: everything is settled.
     """
     with change_company(company, context=context) as change:
         planned = lock_planned_transaction(change, planned_id, versioned=False)
         original_date = planned.start_date if planned.frequency is None else date
         check_occurrence(planned, original_date)
+        if planned.frequency is None:
+            check_write_off_date(planned, date, today=today)
         rows = lock_settlements(planned, original_date)
         if not compute_open_amount(planned, original_date, rows):
             raise NothingOpen

@@ -12,7 +12,7 @@ from companies.models import parse_id
 from companies.pages.amount_formats import format_count, format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
-from ledger.inbox.pages import InboxOffer, UndoForm
+from ledger.inbox.pages.inbox import InboxOffer, UndoForm
 from ledger.models import Transaction
 from ledger.transactions.pages.labels import LedgerNames, load_visible_names
 from planning.planned_transactions.actions.transaction_settlements import RequestedSettlement

@@ -18,12 +18,13 @@ from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form, parse_form_amounts
 from companies.permissions import Permission
+from ledger.categorization.pages.bulk_actions import validate_request_body
 from ledger.money.amounts import parse_api_amount
 from ledger.money.calc.money import format_amount
 from ledger.transactions.pages.labels import load_visible_names
 from ledger.transactions.pages.return_urls import MAX_QUERY_LENGTH, build_inbox_url, build_list_url
 from planning.calc.recurrence import is_occurrence
-from planning.models import MAX_REASON_LENGTH, PlannedTransaction
+from planning.models import PlannedTransaction
 from planning.planned_transactions.actions import overrides, settlements
 from planning.planned_transactions.forms import apply_direction, find_direction_errors, split_signed_amount
 from planning.planned_transactions.pages.planned_transactions import (
@@ -45,7 +46,7 @@ from planning.planned_transactions.queries.settlement_candidates import (
     search_settling_transactions,
 )
 from planning.planned_transactions.queries.settlements import find_settled_amounts
-from planning.planned_transactions.serializers import OccurrenceOverride, parse_date_or_none
+from planning.planned_transactions.serializers import OccurrenceOverride, WriteOffRequest, parse_date_or_none
 
 MAX_SEARCH_LENGTH = 200
 OTHER_FIELDS = {"name": "name", "accountId": "account_id", "categoryId": "category_id"}
@@ -258,7 +259,7 @@ def compute_preset_amount(transaction: Any, occurrence: PlannedOccurrence) -> st
 
 
 def parse_settled_amount(posted: Mapping[str, Any], planned: PlannedTransaction) -> str | None:
-    """Parse the amount to settle, which is entered without a sign; None for an empty field.
+    """Parse the amount to settle, with the planned sign if it has none; None for an empty field.
 
     Raises:
         ValidationFailed: it is no amount.
@@ -267,21 +268,22 @@ def parse_settled_amount(posted: Mapping[str, Any], planned: PlannedTransaction)
     if errors:
         raise ValidationFailed([("#/amountValue", "invalid_decimal", errors["amountValue"])])
     amount = amounts.get("amountValue")
-    return amount and apply_direction("out" if planned.amount_value < 0 else "in", amount.removeprefix("-"))
+    if not amount or amount.startswith("-"):
+        return amount
+    return apply_direction("out" if planned.amount_value < 0 else "in", amount)
 
 
 @company_page(writes=Permission.PLANNING_WRITE)
 def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> HttpResponse:
-    """Write off what is open of an occurrence: of an invoice from the day of the form on, today by default."""
+    """Write off what is open of an occurrence: of an invoice from the day of the form on."""
     original = parse_day_or_404(day)
     with page.handle_errors():
         stored = get_planned_transaction_or_404(page, planned_id)
+        posted = page.request.POST
+        day = posted.get("date", "").strip() if stored.frequency is None else original.isoformat()
+        values = validate_request_body(WriteOffRequest, {"date": day, "reason": posted.get("reason", "").strip()})
         planned = settlements.write_off_occurrence(
-            company=page.company,
-            context=page.audit_context,
-            planned_id=planned_id,
-            date=parse_write_off_date(page) if stored.frequency is None else original,
-            reason=page.request.POST.get("reason", "").strip()[:MAX_REASON_LENGTH] or _("Written off"),
+            company=page.company, context=page.audit_context, planned_id=planned_id, today=page.today, **values
         )
         return redirect_after_occurrence_change(
             page,
@@ -290,21 +292,6 @@ def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> 
             written_off=format_write_off(planned.id, planned.start_date if planned.frequency is None else original),
         )
     return page.redirect("planned-one", planned_id=planned_id)
-
-
-def parse_write_off_date(page: CompanyPage) -> dt.date:
-    """Parse the day from which a write-off counts; today for an empty field.
-
-    Raises:
-        ValidationFailed: it is no date.
-    """
-    text = page.request.POST.get("date", "").strip()
-    if not text:
-        return page.today
-    day = parse_date_or_none(text)
-    if day is None:
-        raise ValidationFailed([("#/date", "invalid_value", _("Enter a date such as 2026-03-31."))])
-    return day
 
 
 @company_page(writes=Permission.PLANNING_WRITE)

@@ -208,6 +208,8 @@ def render_planned_transaction_form(
     names = load_visible_names(page)
     if planned is None and not page.is_post:
         form.values = {**form.values, "accountId": names.get_only_account_id()}
+    is_new_invoice = planned is None and page.request.GET.get("invoice") in ("in", "out")
+    main_fields = forms.MAIN_INVOICE_FIELDS if is_new_invoice else ()
     return page.render(
         "planning/planned_transactions/planned_transaction_form.html",
         status=400 if form.errors else 200,
@@ -215,7 +217,7 @@ def render_planned_transaction_form(
         form=form,
         planned=planned,
         texts=PLANNED_TEXTS,
-        new_invoice=planned is None and page.request.GET.get("invoice") in ("in", "out"),
+        new_invoice=is_new_invoice,
         seen=page.get_seen_version(planned) if planned else "",
         hidden=list_hidden_fields(page),
         accounts=[(str(key), name) for key, name in list_visible_account_names(page).items()],
@@ -227,13 +229,15 @@ def render_planned_transaction_form(
         date_rules=to_choices(DATE_RULE_LABELS),
         attempts=[("true", _("Yes")), ("false", _("No"))],
         counterparties=list_counterparty_suggestions(page),
-        more_open=any(has_value_to_show(form, name) for name in forms.ADVANCED_FIELDS),
+        more_open=any(has_value_to_show(form, name) for name in forms.ADVANCED_FIELDS if name not in main_fields),
+        schedule_open=any(has_value_to_show(form, name) for name in forms.SCHEDULE_FIELDS),
     )
 
 
 def has_value_to_show(form: BoundForm, name: str) -> bool:
-    """Return whether an advanced field has an error or a value other than the default."""
-    return name in form.errors or form.values.get(name, "") not in ("", DateRule.TRANSACTION_DATE.value)
+    """Return whether a field that may be collapsed has an error or a value other than the default."""
+    defaults = ("", False, forms.DEFAULT_VALUES.get(name), DateRule.TRANSACTION_DATE.value)
+    return name in form.errors or form.values.get(name, "") not in defaults
 
 
 @company_page(writes=Permission.PLANNING_WRITE)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from companies.models import parse_id
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
-from ledger.inbox.pages import UndoForm
+from ledger.inbox.pages.inbox import UndoForm
 from planning.planned_transactions.serializers import parse_date_or_none
 
 WRITTEN_OFF_PARAMETER = "writtenOff"  # address parameter: the occurrence that was just written off

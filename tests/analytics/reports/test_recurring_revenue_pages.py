@@ -273,7 +273,10 @@ def test_customer_list_is_paginated_with_constant_queries(viewer, acme, customer
     assert len(list_customer_names(first)) == PAGE_SIZE
     following = re.search(r'href="(\?[^"]*page=2)"', first.content.decode())[1].replace("&amp;", "&")
     assert len(list_customer_names(viewer.get(build_page_path(acme, "/customers") + following))) == 5
-    assert viewer.get(build_page_path(acme, "/customers"), {"page": "0"}).status_code == 400
+    for number in ("0", "3", "99999"):
+        beyond = viewer.get(build_page_path(acme, "/customers"), {"page": number})
+        assert beyond.status_code == 400
+        assert "This page of the list does not exist." in get_page_text(beyond)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from tests.ledger.archives import archive
 from tests.ledger.bank_file_builders import build_camt, build_entry, build_mt940, build_statement
+from tests.ledger.imports.test_table_balances import import_table
 from tests.ledger.statement_upload import list_stored_rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
@@ -57,6 +58,21 @@ def test_equal_payments_on_pages_in_archive_are_both_stored(acme, take, main, na
     for content in (both, *pages):
         assert take(content, accountId=main)["count"] == 0
     assert len(list_stored_rows(acme)) == COUNTS[name]
+
+
+@pytest.mark.parametrize("pages", [PAGES["csv"], PAGES["csv"][::-1]], ids=["first", "last"])
+def test_equal_payments_on_pages_are_both_stored_by_the_page_of_one_file(browser_of, alice, acme, take, main, pages):
+    editor = browser_of(alice, acme).client
+    for page in pages:
+        import_table(editor, acme, main, page.decode())
+    assert len(list_stored_rows(acme)) == 4
+    for page in pages:
+        import_table(editor, acme, main, page.decode())
+        assert take(page, accountId=main)["count"] == 0
+    assert len(list_stored_rows(acme)) == 4
+    both_coffees = f"{HEADINGS}2026-03-03;Cafe;c;-3,00;97,00\n2026-03-03;Cafe;c;-3,00;94,00\n"
+    import_table(editor, acme, main, both_coffees)
+    assert len(list_stored_rows(acme)) == 4
 
 
 def test_longer_second_page_adds_only_what_is_new(acme, take, main):

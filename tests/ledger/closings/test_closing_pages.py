@@ -42,7 +42,31 @@ def test_page_tells_how_many_months_are_closed_at_once(acme, owner, march):
     one, three = (text(owner.get(page(acme), {"month": month})) for month in ("2026-03", "2026-05"))
     assert "This closes" not in one
     assert "This closes 3 months, March 2026 to May 2026. The note is kept with May 2026." in three
-    assert "Close 3 months" in three
+    assert "Close 3 months through May 2026" in three
+
+
+def test_first_open_month_is_selected(acme, owner, march, close):
+    def get_selected():
+        (month,) = re.findall(r'<option value="([^"]+)" selected', owner.get(page(acme)).content.decode())
+        return month
+
+    shown = owner.get(page(acme)).content.decode()
+    assert get_selected() == "2026-03"
+    assert '<input type="hidden" name="month" value="2026-03">' in shown
+    assert "This closes" not in shown
+    close()
+    assert get_selected() == "2026-04"
+
+
+def test_accounts_that_never_have_a_statement_are_listed_apart(acme, owner, books, march):
+    for name, type_ in (("Petty cash", "cash"), ("Growth loan", "loan"), ("Company card", "creditCard")):
+        books.account(name=name, type=type_)
+    shown = text(owner.get(page(acme)))
+    missing = shown[shown.index("Accounts without a statement") : shown.index("No statements expected")]
+    apart = shown[shown.index("No statements expected") : shown.index("2. Review")]
+    names = ("Main", "Company card", "Petty cash", "Growth loan")
+    assert [name in missing for name in names] == [True, True, False, False], missing
+    assert [name in apart for name in names] == [False, False, True, True], apart
 
 
 def test_the_page_of_a_month_explains_what_has_changed(acme, owner, books, bank, march, close, reopen, alice):

@@ -69,6 +69,22 @@ def test_own_company_is_the_party_if_no_third_party_is_named(from_to, descriptio
         pytest.param("", "DE89370400440532013000", False, (), id="its own account"),
         pytest.param("Kartenabrechnung 10/2026", "VISA Dollar", True, (), id="settlement words as the party"),
         pytest.param("", "Kreditkarten-Abrechnung", True, (), id="settlement words as the text"),
+        *(
+            pytest.param("", text, True, (), id=text)
+            for text in (
+                "Kartenabrechnung Oktober",
+                "Abrechnung Visa",
+                "VISA-Abrechnung Oktober 2026",
+                "Abrechnung Mastercard Gold 10/2026",
+                "Kreditkartenabrechnung März",
+                "Card statement October",
+            )
+        ),
+        pytest.param("Kartenabrechnung Oktober", "", True, (), id="settlement of a month as the party"),
+        pytest.param("", "Abrechnung Strom Oktober", False, (), id="a settlement of no card"),
+        pytest.param("Visa Travel", "", False, ("visa", "travel"), id="a card's name beside others"),
+        pytest.param("", "Kartenabrechnung Oktober Globex", False, (), id="a card settlement beside others"),
+        pytest.param("April May", "", False, ("april", "may"), id="names that are months"),
         pytest.param("", "Zahlungseingang Rechnung 7", False, (), id="settlement words beside others"),
         pytest.param("Globex", "Zahlungseingang", False, ("globex",), id="settlement words of a customer's payment"),
         pytest.param("Einzug Globex", "", False, ("einzug", "globex"), id="a third party beside settlement words"),

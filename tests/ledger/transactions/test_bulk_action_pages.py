@@ -32,6 +32,32 @@ def press_undo(pages, answer):
 # ---------------------------------------------------------------------------------------------- before
 
 
+@pytest.mark.parametrize("tax", ["19", "19 %"])
+def test_bulk_tax_is_a_percentage_of_each_amount(pages, books, bank, hosting, tax):
+    ids = [books.book(bank, amount)["id"] for amount in ("-119.00", "-11.90")]
+    assert pages.post(act="categorize", id=ids, category=hosting, tax=tax).status_code == 303
+    parts = [part for row in ids for part in books.parts(row)]
+    assert [part["passThroughTax"] for part in parts] == [-19, -1.9]
+    assert [list_pl_amounts(part)["cogs"] for part in parts] == [-100, -10]
+
+
+def test_bulk_tax_is_kept_while_the_user_confirms(pages, books, bills, hosting):
+    answer = pages.post("?q=nimbus", act="categorize", whole="on", category=hosting, tax="25")
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', answer.content.decode()))
+    assert pages.post("?q=nimbus", **fields).status_code == 303
+    (part,) = books.parts(bills[9])
+    assert (part["passThroughTax"], list_pl_amounts(part)["cogs"]) == (-1.9, -7.6)
+
+
+def test_invalid_bulk_tax_is_refused_beside_its_field(pages, books, bank, hosting):
+    row = books.book(bank, "-119.00")["id"]
+    refused = pages.post(act="categorize", id=[row], category=hosting, tax="much")
+    assert refused.status_code == 400
+    assert "Enter a percentage, such as 19 %." in get_page_text(refused)
+    assert 'aria-invalid="true"' in refused.content.decode().split('id="bulk-tax"')[1][:200]
+    assert books.parts(row) == []
+
+
 def test_list_shows_count_and_total_per_currency(pages, books, bank, savings):
     books.book(bank, "-119.00")
     books.book(bank, "-4.50")

@@ -114,6 +114,14 @@ def test_edit_form_changes_all_transaction_fields(pages, books, bought, bank, al
     assert 'name="pending" checked' in pages.get(f"/{bought}/edit").content.decode()
 
 
+def test_amount_of_zero_is_accepted_as_by_the_api(pages, api, bank):
+    form = {"accountId": bank, "date": "2026-03-10", "amountValue": "0.00", "fromTo": "Fee waiver"}
+    assert pages.post("/new", **form).status_code == 303
+    (row,) = api.get("transactions", {"q": "Fee waiver"}).json()
+    assert row["amountValue"] == "0.00"
+    assert api.post("transactions", form).status_code == 201
+
+
 def test_linked_transaction_amount_cannot_be_edited(pages, books, bought, savings):
     target = books.book(savings, "119.00")["id"]
     books.link(bought, target)
@@ -397,7 +405,15 @@ def test_transfer_candidates_are_open_opposite_near_and_equal_in_amount(pages, b
     assert "unfit" not in body
     assert pages.get(f"/{source}/link", days="30").content.decode().count('name="target"') == 3
     assert pages.get(f"/{source}/link", amounts="any").content.decode().count('name="target"') == 4
-    assert pages.get(f"/{source}/link", days="7").status_code == 404
+
+
+@pytest.mark.parametrize("query", ["days=abc", "days=4", "amounts=some"])
+def test_wrong_filter_of_transfer_candidates_is_a_form_error(pages, books, bank, savings, query):
+    source, target = (books.book(account, amount)["id"] for account, amount in ((bank, "-5.00"), (savings, "5.00")))
+    answer = pages.get(f"/{source}/link?{query}")
+    assert answer.status_code == 400
+    assert f'id="{query.partition("=")[0]}-error">Choose one of the options.<' in answer.content.decode()
+    assert target in answer.content.decode(), "the defaults count"
 
 
 def test_transfer_can_be_linked_and_unlinked(pages, books, bank, savings):

@@ -74,6 +74,17 @@ def test_search_finds_invoices_by_number_or_name(text, search_as, api, bank, ali
     assert pages.client.get(link).status_code == 200
 
 
+@pytest.mark.parametrize("query", ["RE2026001", "2026 001", "re-2026.001", "RE 2026/001", "26-0-01"])
+def test_search_of_invoices_ignores_separators(search_as, api, bank, alice, acme, query):
+    invoice = {"accountId": bank, "startDate": "2026-03-10", "amountValue": "1.00", "invoiceDate": "2026-02-10"}
+    numbers = {"RE-2026-001": {"externalData": {"invoiceNumber": "RE-2026-001"}}, "RE 2026.001": {}}
+    for name, values in numbers.items():
+        assert api.post("planned_transactions", invoice | {"name": name} | values).status_code == 201
+    assert api.post("planned_transactions", invoice | {"name": "RE-2026-010"}).status_code == 201
+    found = search_as(alice, acme, query).content.decode()
+    assert ("RE-2026-001" in found, "RE 2026.001" in found, "RE-2026-010" in found) == (True, True, False)
+
+
 def test_search_of_invoices_needs_planning_permission_and_their_company(search_as, api, bank, acme, globex, carol):
     invoice = {"accountId": bank, "name": "INV-9", "startDate": "2026-03-10", "amountValue": "1.00"}
     assert api.post("planned_transactions", invoice | {"invoiceDate": "2026-02-10"}).status_code == 201

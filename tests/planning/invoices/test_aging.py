@@ -114,6 +114,7 @@ def create_invoice_with_settlements(ledger, invoiced, due, cents, payments, writ
             parts.append((day, -paid))
             left -= paid
     if written_off is not None and left:
+        written_off = max(written_off, invoiced)
         assert ledger.write_off(owed, written_off) == (200, None)
         parts.append((written_off, -left))
     return parts

@@ -58,7 +58,7 @@ def test_rest_is_written_off_with_the_settlement_or_later(owner, acme, api, ledg
     owner.post(build_occurrence_path(acme, first, "settle"), {"transactionId": paid, "closeRest": "1"})
     (row,) = ledger.list("payables", state="writtenOff")
     assert (row["settledAmountValue"], row["writtenOffAmountValue"]) == ("-98.00", "-2.00")
-    sent = {"reason": "Insolvent", "from": "payables"}
+    sent = {"reason": "Insolvent", "date": format_day(0), "from": "payables"}
     answer = owner.post(build_occurrence_path(acme, second, "write-off"), sent, follow=True)
     assert "written off." in get_page_text(answer)
     assert ledger.list("payables") == []
@@ -72,10 +72,46 @@ def test_invoice_is_written_off_on_the_day_of_the_form(owner, acme, ledger):
     assert f'<input name="date" type="date" required value="{format_day(0)}">' in shown
     sent = {"reason": "Insolvent", "date": "2026-13-01", "from": "payables"}
     refused = owner.post(build_occurrence_path(acme, owed, "write-off"), sent, follow=True)
-    assert "Enter a date such as 2026-03-31." in get_page_text(refused)
+    assert "This date does not exist." in get_page_text(refused)
     owner.post(build_occurrence_path(acme, owed, "write-off"), sent | {"date": format_day(-5)})
     assert [row["openAmountValue"] for row in ledger.list("payables", asOf=format_day(-6))] == ["-100.00"]
     assert ledger.list("payables", asOf=format_day(-5)) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"reason": "x" * 501}, "Ensure this field has no more than 500 characters."),
+        ({"reason": ""}, "This field is required."),
+        ({"date": ""}, "Enter a date such as 2026-03-31."),
+        ({"date": "9999-12-31"}, "Must not be after {last}."),
+        ({"date": "1999-12-31"}, "Must not be before the invoice date, {invoiced}."),
+    ],
+)
+def test_write_off_form_rejects_what_the_api_rejects(owner, acme, api, ledger, values, message):
+    owed = ledger.invoice("-100.00", days=-3, invoiced=-8)
+    sent = {"reason": "Insolvent", "date": format_day(0)} | values
+    refused = owner.post(build_occurrence_path(acme, owed, "write-off"), sent | {"from": "payables"}, follow=True)
+    assert message.format(last=format_day(366), invoiced=format_day(-8)) in get_page_text(refused)
+    answer = api.post(f"planned_transactions/{owed['id']}/write_off", sent)
+    (error,) = answer.json()["errors"]
+    assert (answer.status_code, error["pointer"]) == (400, f"#/{next(iter(values))}")
+    assert [row["openAmountValue"] for row in ledger.list("payables")] == ["-100.00"]
+
+
+@pytest.mark.parametrize(("amount", "typed", "is_accepted"), [
+    ("100.00", "-60", False), ("100.00", "60", True), ("-100.00", "-60", True), ("-100.00", "60", True),
+])  # fmt: skip
+def test_settled_amount_has_the_planned_sign(owner, acme, api, ledger, amount, typed, is_accepted):
+    owed = ledger.invoice(amount, days=-3)
+    body = {"accountId": ledger.account, "date": format_day(-2), "amountValue": amount}
+    paid = api.post("transactions", body).json()["id"]
+    sent = {"transactionId": paid, "amountValue": typed}
+    shown = get_page_text(owner.post(build_occurrence_path(acme, owed, "settle"), sent, follow=True))
+    assert ("Must have the sign of the planned amount." in shown) is not is_accepted
+    open_amounts = [row["openAmountValue"] for kind in ("receivables", "payables") for row in ledger.list(kind)]
+    left = "40.00" if is_accepted else "100.00"
+    assert open_amounts == [left if amount == "100.00" else f"-{left}"]
 
 
 @pytest.mark.parametrize("return_page", ["payables", "plan", "rule"])
@@ -84,7 +120,7 @@ def test_write_off_is_undone_from_its_message_and_payments_stay(owner, acme, api
     body = {"accountId": ledger.account, "date": format_day(-2), "amountValue": "-60.00"}
     paid = api.post("transactions", body).json()["id"]
     owner.post(build_occurrence_path(acme, owed, "settle"), {"transactionId": paid})
-    sent = {"reason": "Insolvent", "from": return_page}
+    sent = {"reason": "Insolvent", "date": format_day(0), "from": return_page}
     answer = owner.post(build_occurrence_path(acme, owed, "write-off"), sent, follow=True)
     assert "written off. Undo" in get_page_text(answer)
     assert ledger.list("payables") == []
@@ -178,3 +214,41 @@ def test_payments_that_name_the_customer_or_number_are_offered_first(owner, acme
         assert api.post("transactions", body | {"fromTo": name, "description": description}).status_code == 201
     shown = get_page_text(owner.get(build_occurrence_path(acme, owed, "settle")))
     assert shown.index("for re-7001") < shown.index("GLOBEX GmbH") < shown.index("Subscription")
+
+
+def test_overdue_invoice_is_shown_as_partly_paid_too(owner, acme, ledger):
+    ledger.invoice("10.00", name="Untouched", days=-3)
+    ledger.pay(ledger.invoice("100.00", name="Begun", days=-3), "40.00", -1)
+    for path in ("receivables", "planned"):
+        text = get_page_text(owner.get(build_path(acme, path)))
+        assert re.search(r"Begun[^.]*? overdue partly paid", text), text
+        assert not re.search(r"Untouched overdue partly paid", text)
+
+
+def test_receivables_are_shown_as_of_a_chosen_day(owner, acme, ledger):
+    owed = ledger.invoice("100.00", invoiced=-50, days=-20)
+    ledger.pay(owed, "100.00", -10)
+    assert "€100.00 open in total" not in get_page_text(owner.get(build_path(acme, "receivables")))
+    past = f"?asOf={format_day(-11)}"
+    answer = owner.get(build_path(acme, "receivables", past))
+    text = get_page_text(answer)
+    assert "€100.00 open in total, by days since the due date. As of" in text
+    assert "9 days overdue" in text
+    assert "Settle…" not in text, "today it is paid"
+    shown = answer.content.decode()
+    assert f'name="asOf" type="date" value="{format_day(-11)}"' in shown
+    download = re.search(r'href="([^"]+)" download', shown)[1]
+    assert download.endswith(past)
+    assert "100.00" in b"".join(owner.get(download).streaming_content).decode()
+
+
+def test_wrong_day_of_receivables_is_a_form_error(owner, acme, api, ledger):
+    ledger.invoice("100.00")
+    for text in ("abc", "2026-02-30"):
+        answer = owner.get(build_path(acme, "receivables", f"?asOf={text}"))
+        assert (answer.status_code, api.get("receivables", {"asOf": text}).status_code) == (400, 400)
+        assert 'id="asOf-error"' in answer.content.decode()
+        assert "€100.00 open in total" in get_page_text(answer)
+        csv_path = re.search(r'href="([^"?]+)[^"]*" download', answer.content.decode())[1]
+        refused = owner.get(f"{csv_path}?asOf={text}", follow=True)
+        assert (refused.status_code, refused["Content-Type"]) == (400, "text/html; charset=utf-8")

@@ -131,8 +131,31 @@ def test_cash_plan_links_the_recent_months(viewer, acme, rent):
     assert re.findall(r'href="\?months=([^"]*)"', page) == ["6", "12", "24"]
 
 
-def test_form_of_a_new_invoice_is_named_so(owner, acme):
-    assert "Create invoice" in get_page_text(owner.get(build_page_path(acme, "/new?invoice=in")))
+def test_form_of_a_new_invoice_shows_its_main_fields_first(owner, api, acme, account):
+    path = build_page_path(acme, "/new?invoice=in")
+    shown = owner.get(path).content.decode()
+    assert "Create invoice" in shown
+    main, *folds = re.split(r'<details class="fold">', shown)
+    assert len(folds) == 2
+    for name in (
+        "name",
+        "amountValue",
+        "counterparty",
+        "invoiceNumber",
+        "invoiceDate",
+        "dueDate",
+        "accountId",
+        "startDate",
+    ):
+        assert f'name="{name}"' in main
+    for name in ("startDate", "invoiceDate"):
+        assert re.search(rf'name="{name}" type="date"[^>]* value="{TODAY}"', shown)
+    names = re.findall(r'<(?:input|select)[^>]* name="(\w+)"', shown)
+    assert all(names.count(name) == 1 for name in names if name not in ("settledBy", "csrfmiddlewaretoken", "q")), names
+    form = build_rule_form(name="Invoice 7", direction="in", frequency="", accountId=account, interval="x")
+    refused = owner.post(path, form | {"invoiceDate": str(TODAY), "frequency": "month"}).content.decode()
+    assert refused.count('<details class="fold" open>') == 1
+    assert 'id="interval-error"' in refused
 
 
 def test_empty_cash_plan_suggests_next_step_to_editors_only(owner, viewer, acme):

@@ -150,6 +150,8 @@ def test_one_settlement_or_all_are_taken_back(api, invoice, pay):
 def test_fee_kept_back_is_written_off(api, invoice, pay):
     owed = invoice("100.00")
     settle(api, owed, pay("97.50"))
+    for day in (format_day(400), "9999-12-31", "1999-12-31"):
+        assert write_off(api, owed, day) == (400, "out_of_range")
     assert write_off(api, owed, format_day(-1), "Bank fee") == (200, None)
     assert get_amounts(api, owed) == ("97.50", "2.50", "0.00", "writtenOff")
     assert write_off(api, owed, format_day(-1)) == (409, "nothing_open")

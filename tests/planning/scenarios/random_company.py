@@ -157,6 +157,8 @@ class RandomCompany:
             return
         day, amount = occurrences[0]["originalDate"], Decimal(occurrences[0]["amountValue"])
         body: dict[str, Any] = {"date": day, "reason": "Lost"}
+        if paid == "write_off" and planned["recurrence"] is None:  # from the invoice date on
+            body["date"] = max(day, planned["invoiceDate"] or "")
         if paid != "write_off":
             amount = amount if paid == "settle" else (amount / 3).quantize(Decimal("0.01")) or amount
             booked = {"accountId": str(self.account.id), "date": str(TODAY), "amountValue": str(amount)}

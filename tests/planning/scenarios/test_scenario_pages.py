@@ -284,6 +284,13 @@ def test_hire_without_cost_is_refused(pages, scenario, field):
     assert scenario.changes == []
 
 
+def test_delay_without_days_is_refused(pages, scenario, plan_rent):
+    rent = plan_rent()
+    answer = add(pages, scenario, "delay", target=f"plannedTransactionId:{rent['id']}", days="")
+    assert answer.status_code == 400
+    assert 'id="days-error">This field is required.<' in answer.content.decode()
+
+
 def test_hire_without_a_category_changes_cash_only(pages, scenario):
     assert add(pages, scenario, "hire", **HIRE, categoryId="").status_code == 303
     scenario.refresh_from_db()

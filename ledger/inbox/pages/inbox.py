@@ -1,7 +1,6 @@
 """The inbox: transactions to review with proposed categories, possible transfers, and other notices."""
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -15,40 +14,32 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
-from companies.errors import NotFoundError, ValidationFailed
 from companies.models import Company, parse_id
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from companies.versions import compute_version
 from ledger import hooks
-from ledger.categorization.actions.remainder import categorize_remainder
 from ledger.categorization.pages.bulk_actions import (
     BULK_FORM_FIELDS,
-    format_categorized_count,
-    format_undo_result,
-    validate_request_body,
 )
-from ledger.categorization.serializers import categorizations
+from ledger.inbox.missing_categories import list_missing_categories
+from ledger.inbox.pages.inbox_actions import INBOX_ACTIONS, get_form_transactions, reject_unknown_action
 from ledger.inbox.proposal_basis import describe_proposal_basis
-from ledger.models import Account, BulkOperation, CategorizationRun, Transaction
-from ledger.rules.actions import dismissed_matches
+from ledger.inbox.queries import filter_open_transactions
+from ledger.inbox.repeated_choice import find_repeated_choice
+from ledger.models import Account, Transaction
 from ledger.rules.calc.category_proposals import OWN, CategoryProposal
 from ledger.rules.calc.transfer_pairs import LegPair
-from ledger.rules.queries.history_proposals import propose_categories
+from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
-from ledger.rules.queries.usual_counterparties import find_usual_counterparty
-from ledger.rules.serializers import DismissedMatchSerializer
-from ledger.transactions.actions import transfers
-from ledger.transactions.actions.bulk_undo import record_undo, undo_run
-from ledger.transactions.pages.edit_conflicts import check_not_changed, describe_concurrent_changes
-from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
-from ledger.transactions.pages.return_urls import build_inbox_url
+from ledger.transactions.pages.edit_conflicts import describe_concurrent_changes
+from ledger.transactions.pages.labels import LedgerNames, format_line_choice, join_texts, load_visible_names
+from ledger.transactions.pages.return_urls import CATEGORIZED_PARAMETER, build_inbox_url
 from ledger.transactions.pages.transaction_list import find_undoable_run
 from ledger.transactions.queries.possible_duplicates import list_recent_duplicates
-from ledger.transactions.queries.transfer_candidates import find_unlinked_transfers
 
-PAGE_SIZE = 20  # of transactions, and of pairs
+PAGE_SIZE = 15  # of transactions, and of pairs: each transaction has a list of all categories
 MAX_COUNTED = 99
 InboxNotice = tuple[str, str]  # what to look at, and where
 
@@ -67,26 +58,11 @@ class InboxOffer(NamedTuple):
     refusal: dict[str, str]  # the fields that say the two do not belong together
 
 
-class ActionResult(NamedTuple):
-    """The result of an action: its message, the categorized transaction, and what undoes it."""
-
-    message: str
-    categorized_id: UUID | None = None
-    run_id: UUID | None = None
-    dismissed_match_id: UUID | None = None
-    return_row: str = ""  # the row that is there again then
-
-
 class UndoForm(NamedTuple):
     """The form that undoes the last action."""
 
     address: str
     fields: dict[str, str]
-
-
-def filter_open_transactions(company: Company) -> Any:
-    """Return the transactions to review: booked and not fully categorized."""
-    return Transaction.objects.for_company(company.id).booked().open()
 
 
 # Raw SQL, since every page runs it. ORM: 3.9 x.
@@ -133,123 +109,13 @@ def show_inbox_page(page: CompanyPage) -> HttpResponse:
     return render_inbox(page, form)
 
 
-# ---------------------------------------------------------------------------------------------- actions
-
-
-def accept_suggestion(page: CompanyPage) -> ActionResult:
-    """Categorize the remaining amount of one transaction."""
-    posted = page.request.POST
-    category_id, pl_type = parse_category_choice(posted.get("category", ""))
-    if not category_id:
-        raise ValidationFailed([("#/categoryId", "required", _("Choose a category."))])
-    rows = get_form_transactions(page)
-    if not rows:
-        raise ValidationFailed([("#/id", "unknown_id", _("The transaction has been deleted."))])
-    selection = {"mode": "ids", "ids": [str(rows[0].id)]}
-    body: dict[str, Any] = {"selection": selection, "categoryId": category_id, "plType": pl_type}
-    if posted.get("counterparty"):
-        body["counterparty"] = {"id": posted["counterparty"]}
-    choice = categorizations.to_categorize_arguments(validate_request_body(categorizations.CategorizeRequest, body))
-    if "counterparty" not in posted and choice["pl_type"]:  # a category of the list: nobody has chosen one
-        usual_id = find_usual_counterparty(page.company, rows[0], (choice["category_id"], choice["pl_type"]))
-        choice["counterparty"] = (usual_id, None) if usual_id else None
-    with record_inbox_undo(page, [rows[0].id]) as run:
-        categorize_remainder(
-            company=page.company,
-            context=page.audit_context,
-            transaction_id=rows[0].id,
-            **{name: choice[name] for name in ("category_id", "pl_type", "counterparty")},
-        )
-    return ActionResult(
-        format_categorized_count(1), categorized_id=rows[0].id, run_id=run.id, return_row=f"t-{rows[0].id}"
-    )
-
-
-def record_inbox_undo(page: CompanyPage, transaction_ids: list[UUID]) -> AbstractContextManager[CategorizationRun]:
-    """Record the categorization so that it can be undone like a bulk action."""
-    rows = Transaction.objects.for_company(page.company.id).filter(id__in=transaction_ids)
-    return record_undo(company=page.company, context=page.audit_context, operation=BulkOperation.CATEGORIZE, rows=rows)
-
-
-def get_form_transactions(page: CompanyPage) -> list[Transaction]:
-    """Return the transaction of the posted form as it is now; empty if it was deleted."""
-    transaction_id = parse_id(page.request.POST.get("id", ""))
-    return list(Transaction.objects.for_company(page.company.id).filter(id=transaction_id)) if transaction_id else []
-
-
-def link_suggested_transfer(page: CompanyPage) -> ActionResult:
-    """Link a proposed pair with POST transactions/link_transfer."""
-    source_id, target_id = (parse_id(page.request.POST.get(name, "")) for name in ("source", "target"))
-    if source_id is None or target_id is None:
-        raise ValidationFailed([("#/target", "required", _("Choose a transfer."))])
-    # Described here; a change after this check is rejected by the action itself.
-    check_not_changed(page, Transaction.objects.for_company(page.company.id).filter(id__in=[source_id, target_id]))
-    with record_inbox_undo(page, [source_id, target_id]) as run:
-        unlinked_transfers = find_unlinked_transfers(page.company, [source_id, target_id])
-        transfers.link_transfer(
-            company=page.company,
-            context=page.audit_context,
-            source_id=source_id,
-            source_categorization_id=unlinked_transfers.get(source_id),
-            target_id=target_id,
-            target_categorization_id=unlinked_transfers.get(target_id),
-        )
-    return ActionResult(
-        _("Transactions linked as a transfer."), run_id=run.id if run.affected else None, return_row=f"p-{source_id}"
-    )
-
-
-def dismiss_suggested_match(page: CompanyPage) -> ActionResult:
-    """Dismiss a proposed match; neither the inbox nor the API proposes it again."""
-    posted = page.request.POST
-    body = {"id": posted.get("id", ""), "otherId": posted.get("other", ""), "day": posted.get("day") or None}
-    dismissed_match = dismissed_matches.dismiss_match(
-        company=page.company, context=page.audit_context, **validate_request_body(DismissedMatchSerializer, body)
-    )
-    return ActionResult(
-        _("Suggestion rejected."),
-        dismissed_match_id=dismissed_match.id,
-        return_row=posted.get("back", ""),
-    )
-
-
-def undo_inbox_action(page: CompanyPage) -> ActionResult:
-    """Undo the last action."""
-    if dismissed_match_id := page.request.POST.get("refused"):
-        dismissed_matches.allow_dismissed_match(
-            company=page.company, context=page.audit_context, dismissed_match_id=dismissed_match_id
-        )
-        return ActionResult(_("Suggestion restored."))
-    try:
-        result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
-    except NotFoundError:
-        return ActionResult(_("Already undone."))
-    return ActionResult(format_undo_result(page, result))
-
-
-def reject_unknown_action(page: CompanyPage) -> ActionResult:
-    """Raise FieldErrors for an unknown action."""
-    raise ValidationFailed([("#/act", "required", _("Choose an action."))])
-
-
-INBOX_ACTIONS: dict[str, Callable[[CompanyPage], ActionResult]] = {
-    "accept": accept_suggestion,
-    "link": link_suggested_transfer,
-    "refuse": dismiss_suggested_match,
-    "undo": undo_inbox_action,
-}
-
-
-# ---------------------------------------------------------------------------------------------- the page
-
-
 def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
     """Render the inbox."""
     names = load_visible_names(page)
     rows = list(filter_open_transactions(page.company).order_by("-date", "-id")[: PAGE_SIZE + 1])
     rows, more = rows[:PAGE_SIZE], len(rows) > PAGE_SIZE
     pairs = list_recent_transfer_proposals(page.company, today=page.today)[:PAGE_SIZE]
-    proposals_by_id = propose_categories(page.company, [row.id for row in rows]) if rows else {}
+    proposals_by_id = suggest_categories(page.company, [row.id for row in rows]) if rows else {}
     has_transactions = bool(rows) or Transaction.objects.for_company(page.company.id).exists()
     listed_pairs = [
         build_pair_line(pair, rows_by_id, names) for pair, rows_by_id in load_pair_transactions(page.company, pairs)
@@ -280,7 +146,33 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
         undo=build_undo_form(page),
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         category_lines=names.list_line_choices(),
+        missing_categories=describe_missing_categories(page),
+        repeated=build_repeated_choice(page, names),
     )
+
+
+def describe_missing_categories(page: CompanyPage) -> str:
+    """Return the names of categories that the user may add for the transactions to review; empty if there are none."""
+    needed = (Permission.TRANSACTIONS_WRITE, Permission.CATEGORIES_READ, Permission.CATEGORIES_WRITE)
+    if not all(map(page.has_permission, needed)):
+        return ""
+    return join_texts(list_missing_categories(page.company))
+
+
+def build_repeated_choice(page: CompanyPage, names: LedgerNames) -> dict[str, Any] | None:
+    """Return the offer to categorize the others of the counterparty that was just categorized; None without others."""
+    chosen_id = parse_id(page.request.GET.get(CATEGORIZED_PARAMETER, ""))
+    if chosen_id is None or not page.has_permission(Permission.TRANSACTIONS_WRITE):
+        return None
+    repeated = find_repeated_choice(page.company, chosen_id, today=page.today)
+    if repeated is None or repeated.category_id not in names.categories:
+        return None
+    return {
+        "id": chosen_id,
+        "name": repeated.name,
+        "count": len(repeated.transactions),
+        "category": names.get_choice_name(repeated.category_id, repeated.pl_type),
+    }
 
 
 def build_undo_form(page: CompanyPage) -> UndoForm | None:
@@ -343,7 +235,7 @@ def build_proposal_context(proposal: CategoryProposal, names: LedgerNames) -> di
     return {
         "value": format_line_choice(categorization.category_id, categorization.pl_type),
         "category_id": str(categorization.category_id),
-        "label": names.get_category_name(categorization.category_id),
+        "label": names.get_choice_name(categorization.category_id, categorization.pl_type),
         "counterparty": str(categorization.counterparty_id) if categorization.counterparty_id else "",
         "likely": proposal.is_likely,
         "has_key": not proposal.is_weak,

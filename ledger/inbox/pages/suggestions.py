@@ -23,12 +23,12 @@ from companies.permissions import Permission
 from companies.versions import compute_version
 from ledger.categorization.actions.remainder import categorize_remainder
 from ledger.categorization.pages.bulk_actions import format_categorized_count
-from ledger.inbox.pages import filter_open_transactions, record_inbox_undo
+from ledger.inbox.pages.inbox_actions import ActionResult, record_inbox_undo
 from ledger.inbox.proposal_basis import describe_proposal_basis
+from ledger.inbox.queries import filter_open_transactions, find_pair_ids
 from ledger.models import TRANSFER_SYSTEM_KEY, Category, Transaction
 from ledger.rules.calc.category_proposals import CategoryProposal
-from ledger.rules.queries.history_proposals import propose_categories
-from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
+from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
 
@@ -128,12 +128,11 @@ def list_primary_suggestions(
         for row in filter_open_transactions(page.company).order_by("-date", "-id")[:MAX_REVIEWED]
         if not is_day_closed(page.company, row.date)
     ]
-    pairs = list_recent_transfer_proposals(page.company, today=page.today)
-    pair_ids = {leg.id: pair.source.id for pair in pairs for leg in (pair.source, pair.target)}
+    pair_ids = find_pair_ids(page.company, today=page.today)
     transfer_category = Category.objects.for_company(page.company.id).for_system_key(TRANSFER_SYSTEM_KEY)
     transfer_id = transfer_category.values_list("id", flat=True).first()
     transfers: set[UUID] = set()  # of a pair the source
-    proposals_by_id = propose_categories(page.company, [row.id for row in rows]) if rows else {}
+    proposals_by_id = suggest_categories(page.company, [row.id for row in rows]) if rows else {}
     suggestions = []
     for row in rows:
         visible = (
@@ -147,7 +146,7 @@ def list_primary_suggestions(
         if row.id in pair_ids or first.categorization.category_id == transfer_id:
             transfers.add(pair_ids.get(row.id, row.id))
             continue
-        category = names.get_category_name(first.categorization.category_id)
+        category = names.get_choice_name(*first.categorization.choice)
         suggestions.append(PrimarySuggestion(row, first, category))
     return suggestions, len(transfers)
 
@@ -180,7 +179,16 @@ def parse_accepted_suggestions(texts: Sequence[str]) -> list[AcceptedSuggestion]
 
 
 def accept_suggestions(page: CompanyPage, accepted: Sequence[AcceptedSuggestion]) -> HttpResponse:
-    """Categorize the transactions that can be, as one run that the inbox offers to undo, and name the others.
+    """Categorize the suggestions, and show the inbox, which offers to undo it. Raises ValidationFailed."""
+    result = categorize_accepted(page, accepted)
+    messages.success(page.request, result.message)
+    return redirect(build_inbox_url(page, None, run=result.run_id))
+
+
+def categorize_accepted(
+    page: CompanyPage, accepted: Sequence[AcceptedSuggestion], *, tax_percent: Decimal | None = None
+) -> ActionResult:
+    """Categorize the transactions that can be, as one run that can be undone.
 
     Raises ValidationFailed if none can be.
     """
@@ -190,17 +198,19 @@ def accept_suggestions(page: CompanyPage, accepted: Sequence[AcceptedSuggestion]
         rows = Transaction.objects.for_company(page.company.id).in_bulk(ids)
         for suggestion in accepted:
             row = rows.get(suggestion.transaction_id)
-            if reason := categorize_as_suggested(page, suggestion, row):
+            if reason := categorize_as_suggested(page, suggestion, row, tax_percent=tax_percent):
                 refusals.append(f"{describe_transaction(row)}: {reason}" if row else reason)
     done_count = len(accepted) - len(refusals)
     refusal_text = format_refusals(refusals)
     if not done_count:
         raise ValidationFailed([("#/suggestion", "not_categorized", refusal_text)])
-    messages.success(page.request, f"{format_categorized_count(done_count)} {refusal_text}".strip())
-    return redirect(build_inbox_url(page, None, run=run.id if run.affected else None))
+    message = f"{format_categorized_count(done_count)} {refusal_text}".strip()
+    return ActionResult(message, run_id=run.id if run.affected else None)
 
 
-def categorize_as_suggested(page: CompanyPage, suggestion: AcceptedSuggestion, row: Transaction | None) -> str:
+def categorize_as_suggested(
+    page: CompanyPage, suggestion: AcceptedSuggestion, row: Transaction | None, *, tax_percent: Decimal | None
+) -> str:
     """Categorize a transaction that is as the form showed it; return why it was not, empty if it was."""
     if row is None:
         return _("The transaction has been deleted.")
@@ -215,6 +225,7 @@ def categorize_as_suggested(page: CompanyPage, suggestion: AcceptedSuggestion, r
             category_id=suggestion.category_id,
             pl_type=suggestion.pl_type,
             counterparty=(suggestion.counterparty_id, None) if suggestion.counterparty_id else None,
+            tax_percent=tax_percent,
         )
     return form.general or next(iter(form.errors.values()), "")
 

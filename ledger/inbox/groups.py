@@ -1,0 +1,103 @@
+"""Transactions to review in groups: those with the same suggested category, or with the same counterparty."""
+
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
+from decimal import Decimal
+from typing import NamedTuple
+from uuid import UUID
+
+from ledger.models import Transaction
+from ledger.rules.calc.category_proposals import OWN, CategoryLine, CategoryProposal
+
+
+class GroupedTransaction(NamedTuple):
+    """A transaction to review with its first suggestion, if any."""
+
+    row: Transaction
+    proposal: CategoryProposal | None
+
+    @property
+    def amount(self) -> Decimal:
+        """The uncategorized amount."""
+        return self.row.amount_value - self.row.categorized_value
+
+    @property
+    def counterparty_key(self) -> tuple[str, bool]:
+        """The name, or the text without one, and the direction."""
+        return (self.row.from_to or self.row.description).casefold().strip(), self.row.amount_value > 0
+
+
+class TransactionGroup(NamedTuple):
+    """Transactions to categorize at once."""
+
+    transactions: list[GroupedTransaction]
+    choice: CategoryLine | None  # the category that is suggested first for all of them
+    is_likely: bool
+
+    @property
+    def amounts(self) -> dict[str, Decimal]:
+        """The sum of the uncategorized amounts by currency."""
+        sums: dict[str, Decimal] = {}
+        for each in self.transactions:
+            sums[each.row.amount_currency] = sums.get(each.row.amount_currency, Decimal(0)) + each.amount
+        return sums
+
+
+def pick_suggestions(
+    rows: Iterable[Transaction],
+    proposals_by_id: Mapping[UUID, list[CategoryProposal]],
+    category_ids: Container[UUID],
+) -> list[GroupedTransaction]:
+    """Return the transactions with their first suggestion of a visible category; weak ones suggest nothing.
+
+    Those that are suggested as a transfer are left out: they need their other leg.
+    """
+    picked = []
+    for row in rows:
+        proposals = proposals_by_id.get(row.id, [])
+        if any(proposal.kind == OWN for proposal in proposals):
+            continue
+        visible = (
+            proposal
+            for proposal in proposals
+            if not proposal.is_weak and proposal.categorization.category_id in category_ids
+        )
+        picked.append(GroupedTransaction(row, next(visible, None)))
+    return picked
+
+
+def group_by_category(transactions: Iterable[GroupedTransaction]) -> list[TransactionGroup]:
+    """Return a group for each suggested category, likely ones first, and those without a suggestion by counterparty.
+
+    Of each kind the largest groups come first.
+    """
+
+    def get_key(each: GroupedTransaction) -> Hashable:
+        if each.proposal is None:
+            return each.counterparty_key
+        return each.proposal.categorization.choice, each.proposal.is_likely, each.row.amount_value > 0
+
+    return build_groups(transactions, get_key)
+
+
+def group_by_counterparty(transactions: Iterable[GroupedTransaction]) -> list[TransactionGroup]:
+    """Return a group for each counterparty and direction, the largest first."""
+    return build_groups(transactions, lambda each: each.counterparty_key)
+
+
+def build_groups(
+    transactions: Iterable[GroupedTransaction], get_key: Callable[[GroupedTransaction], Hashable]
+) -> list[TransactionGroup]:
+    """Return the groups of equal keys: with a likely suggestion, with another, with none; the largest first."""
+    members: dict[Hashable, list[GroupedTransaction]] = {}
+    for each in transactions:
+        members.setdefault(get_key(each), []).append(each)
+    groups = [build_group(group) for group in members.values()]
+    return sorted(groups, key=lambda group: (not group.is_likely, group.choice is None, -len(group.transactions)))
+
+
+def build_group(transactions: list[GroupedTransaction]) -> TransactionGroup:
+    """Return a group; it has a suggestion if all its transactions have the same."""
+    choices = {each.proposal.categorization.choice if each.proposal else None for each in transactions}
+    choice = choices.pop() if len(choices) == 1 else None
+    is_likely = choice is not None and all(each.proposal and each.proposal.is_likely for each in transactions)
+    return TransactionGroup(transactions, choice, is_likely)

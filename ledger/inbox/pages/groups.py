@@ -1,0 +1,214 @@
+"""Transactions to review in groups, each categorized at once: by suggested category, or by counterparty."""
+
+from decimal import Decimal
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from companies.errors import ValidationFailed
+from companies.models import parse_id
+from companies.pages.amount_formats import format_money
+from companies.pages.context import CompanyPage, company_page
+from companies.pages.forms import BoundForm
+from companies.permissions import Permission
+from companies.versions import compute_version
+from ledger.categorization.pages.split_rows import parse_tax_percentage
+from ledger.inbox.groups import (
+    GroupedTransaction,
+    TransactionGroup,
+    group_by_category,
+    group_by_counterparty,
+    pick_suggestions,
+)
+from ledger.inbox.pages.inbox import build_undo_form, describe_missing_categories
+from ledger.inbox.pages.inbox_actions import ActionResult, add_categories, reject_unknown_action, undo_inbox_action
+from ledger.inbox.pages.suggestions import MAX_ACCEPTED, AcceptedSuggestion, categorize_accepted
+from ledger.inbox.proposal_basis import describe_proposal_basis
+from ledger.inbox.queries import list_categorizable_transactions
+from ledger.models import Transaction
+from ledger.rules.calc.category_proposals import CategoryLine
+from ledger.rules.queries.category_suggestions import suggest_categories
+from ledger.rules.queries.usual_counterparties import find_usual_counterparty
+from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
+from ledger.transactions.pages.return_urls import INBOX_ROW_ID
+
+MAX_GROUPED = 500  # open transactions, the latest
+# Of one page; the others follow. A group is cut where it would exceed the rows.
+MAX_GROUPS, MAX_GROUP_ROWS = 8, 80
+MAX_OPEN_ROWS = 4  # of a group; the others are folded
+GROUPINGS: dict[str, Any] = {
+    "category": gettext_lazy("Suggested category"),
+    "counterparty": gettext_lazy("Counterparty"),
+}
+GROUP_FORM_FIELDS = {"categoryId": "category", "plType": "category", "tax": "tax", "suggestion": "group"}
+
+
+class PostedGroup(NamedTuple):
+    """The ticked transactions of a group with the chosen category and tax."""
+
+    accepted: list[AcceptedSuggestion]
+    tax_percent: Decimal | None
+
+
+@company_page(reads=Permission.TRANSACTIONS_READ, writes=Permission.TRANSACTIONS_WRITE)
+def show_inbox_groups(page: CompanyPage) -> HttpResponse:
+    """Show the groups of transactions to review, and categorize the ticked ones of a group. Raises PermissionDenied."""
+    grouping = page.request.GET.get("by", "")
+    grouping = grouping if grouping in GROUPINGS else next(iter(GROUPINGS))
+    form = BoundForm(values={}, fields=GROUP_FORM_FIELDS)
+    if page.is_post:
+        if not page.has_permission(Permission.TRANSACTIONS_READ):
+            raise PermissionDenied  # the answer is the list
+        with page.handle_errors(form):
+            result = GROUP_ACTIONS.get(page.request.POST.get("act", ""), reject_unknown_action)(page)
+            messages.success(page.request, result.message)
+            return redirect(build_groups_url(page, grouping, result))
+    names = load_visible_names(page)
+    lines, more = list_group_lines(page, names, grouping)
+    if not form.is_valid:
+        restore_posted_group(page, lines)
+    return page.render(
+        "ledger/inbox/groups.html",
+        status=200 if form.is_valid else 400,
+        tab="inbox",
+        form=form,
+        groups=lines,
+        more=more,
+        grouping=grouping,
+        groupings=GROUPINGS.items(),
+        undo=build_undo_form(page),
+        writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
+        category_lines=names.list_line_choices(),
+        missing_categories=describe_missing_categories(page),
+    )
+
+
+def build_groups_url(page: CompanyPage, grouping: str, result: ActionResult) -> str:
+    """Return the address of the groups, with what can be undone and the group that gets the focus."""
+    parameters = {"by": grouping, "run": str(result.run_id or "")}
+    query = urlencode({name: value for name, value in parameters.items() if value})
+    row = page.request.POST.get("next", "")
+    place = f"#{row}" if INBOX_ROW_ID.fullmatch(row) else ""
+    return f"{reverse('inbox-groups', args=[page.company.id])}?{query}{place}"
+
+
+# ---------------------------------------------------------------------------------------------- the groups
+
+
+def list_group_lines(page: CompanyPage, names: LedgerNames, grouping: str) -> tuple[list[dict[str, Any]], bool]:
+    """Return the groups of one page for the template, and whether more transactions follow."""
+    rows = list_categorizable_transactions(page.company, today=page.today, limit=MAX_GROUPED)
+    proposals_by_id = suggest_categories(page.company, [row.id for row in rows]) if rows else {}
+    transactions = pick_suggestions(rows, proposals_by_id, names.categories)
+    groups = group_by_category(transactions) if grouping == "category" else group_by_counterparty(transactions)
+    lines, free_rows = [], MAX_GROUP_ROWS
+    for number, group in enumerate(groups[:MAX_GROUPS], 1):
+        shown = TransactionGroup(group.transactions[:free_rows], group.choice, group.is_likely)
+        if shown.transactions:
+            lines.append(build_group_line(shown, names, place=f"o-{number}", is_by_category=grouping == "category"))
+        free_rows -= len(shown.transactions)
+    return lines, sum(len(line["rows"]) for line in lines) < len(transactions)
+
+
+def restore_posted_group(page: CompanyPage, lines: list[dict[str, Any]]) -> None:
+    """Show the group of a refused form as it was posted: ticked transactions, category and tax."""
+    posted = page.request.POST
+    ticked_ids = {text.split(" ")[0] for text in posted.getlist("transaction")}
+    for line in lines:
+        if line["place"] == posted.get("next"):
+            line |= {"other": posted.get("other", ""), "tax": posted.get("tax", "")}
+            for row_line in line["rows"]:
+                row_line["ticked"] = str(row_line["row"].id) in ticked_ids
+
+
+def build_group_line(
+    group: TransactionGroup, names: LedgerNames, *, place: str, is_by_category: bool
+) -> dict[str, Any]:
+    """Return a group for the template. Its title is what its transactions have in common."""
+    first = group.transactions[0]
+    category = names.get_choice_name(*group.choice) if group.choice else ""
+    rows = [build_row_line(each) for each in group.transactions]
+    reasons = {row["why"] for row in rows}
+    if len(reasons) == 1:  # it is shown once for all
+        for row in rows:
+            row["why"] = ""
+    name = first.row.from_to or first.row.description or _("No text")
+    return {
+        "place": place,
+        "title": category if is_by_category and category else name,
+        "category": category,
+        "choice": format_line_choice(*group.choice) if group.choice else "",
+        "likely": group.is_likely,
+        "why": reasons.pop() if len(reasons) == 1 else "",
+        "amount": " + ".join(format_money(amount, currency) for currency, amount in group.amounts.items()),
+        "rows": rows,
+        "open_rows": rows[:MAX_OPEN_ROWS],
+        "folded_rows": rows[MAX_OPEN_ROWS:],
+    }
+
+
+def build_row_line(each: GroupedTransaction) -> dict[str, Any]:
+    """Return a transaction of a group for the template; its value has id, version and counterparty."""
+    row = each.row
+    counterparty_id = each.proposal.categorization.counterparty_id if each.proposal else None
+    return {
+        "row": row,
+        "value": f"{row.id} {compute_version(row)} {counterparty_id or ''}".strip(),
+        "title": row.from_to or row.description or _("No text"),
+        "text": row.description if row.from_to else "",
+        "amount": each.amount,
+        "why": describe_proposal_basis(each.proposal) if each.proposal else "",
+        "ticked": True,
+    }
+
+
+# ---------------------------------------------------------------------------------------------- the action
+
+
+def categorize_group(page: CompanyPage) -> ActionResult:
+    """Categorize the ticked transactions of a group, as one run that can be undone."""
+    group = parse_group(page)
+    return categorize_accepted(page, group.accepted, tax_percent=group.tax_percent)
+
+
+def parse_group(page: CompanyPage) -> PostedGroup:
+    """Parse the posted group: the button's category, else the chosen one. Raises ValidationFailed."""
+    posted = page.request.POST
+    category_text, pl_type = parse_category_choice(posted.get("category") or posted.get("other", ""))
+    category_id = parse_id(category_text)
+    if category_id is None or pl_type is None:
+        raise ValidationFailed([("#/categoryId", "required", _("Choose a category."))])
+    tax_percent = parse_tax_percentage(posted.get("tax", ""), pointer="#/tax")
+    chosen = []
+    for text in posted.getlist("transaction")[:MAX_ACCEPTED]:
+        transaction_text, version, counterparty = [*text.split(" "), "", ""][:3]
+        if transaction_id := parse_id(transaction_text):
+            chosen.append((transaction_id, version, parse_id(counterparty)))
+    if not chosen:
+        raise ValidationFailed([("#/suggestion", "required", _("Select at least one transaction."))])
+    ids = [transaction_id for transaction_id, _version, _counterparty in chosen]
+    usual_id = None if posted.get("category") else find_common_counterparty(page, ids, (category_id, pl_type))
+    accepted = [
+        AcceptedSuggestion(transaction_id, version, category_id, pl_type, counterparty_id or usual_id)
+        for transaction_id, version, counterparty_id in chosen
+    ]
+    return PostedGroup(accepted, tax_percent)
+
+
+def find_common_counterparty(page: CompanyPage, ids: list[UUID], choice: CategoryLine) -> UUID | None:
+    """Return the usual counterparty of transactions that all have the same name; None if their names differ."""
+    rows = list(Transaction.objects.for_company(page.company.id).filter(id__in=ids))
+    if len({row.from_to.casefold() for row in rows}) != 1:
+        return None
+    return find_usual_counterparty(page.company, rows[0], choice)
+
+
+GROUP_ACTIONS = {"categorize": categorize_group, "add-categories": add_categories, "undo": undo_inbox_action}

@@ -1,0 +1,176 @@
+"""The actions of the forms in the inbox: categorize, link, reject and undo."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from companies.errors import NotFoundError, ValidationFailed
+from companies.models import parse_id
+from companies.pages.context import CompanyPage
+from companies.permissions import Permission
+from ledger.categorization.actions.remainder import categorize_remainder
+from ledger.categorization.pages.bulk_actions import format_categorized_count, format_undo_result, validate_request_body
+from ledger.categorization.serializers import categorizations
+from ledger.inbox.missing_categories import add_missing_categories
+from ledger.inbox.repeated_choice import find_repeated_choice
+from ledger.models import BulkOperation, CategorizationRun, Transaction
+from ledger.rules.actions import dismissed_matches
+from ledger.rules.queries.usual_counterparties import find_usual_counterparty
+from ledger.rules.serializers import DismissedMatchSerializer
+from ledger.transactions.actions import transfers
+from ledger.transactions.actions.bulk_undo import record_undo, undo_run
+from ledger.transactions.pages.edit_conflicts import check_not_changed
+from ledger.transactions.pages.labels import join_texts, parse_category_choice
+from ledger.transactions.queries.transfer_candidates import find_unlinked_transfers
+
+
+class ActionResult(NamedTuple):
+    """The result of an action: its message, the categorized transaction, and what undoes it."""
+
+    message: str
+    categorized_id: UUID | None = None
+    run_id: UUID | None = None
+    dismissed_match_id: UUID | None = None
+    return_row: str = ""  # the row that is there again then
+
+
+def accept_suggestion(page: CompanyPage) -> ActionResult:
+    """Categorize the remaining amount of one transaction."""
+    posted = page.request.POST
+    category_id, pl_type = parse_category_choice(posted.get("category", ""))
+    if not category_id:
+        raise ValidationFailed([("#/categoryId", "required", _("Choose a category."))])
+    rows = get_form_transactions(page)
+    if not rows:
+        raise ValidationFailed([("#/id", "unknown_id", _("The transaction has been deleted."))])
+    selection = {"mode": "ids", "ids": [str(rows[0].id)]}
+    body: dict[str, Any] = {"selection": selection, "categoryId": category_id, "plType": pl_type}
+    if posted.get("counterparty"):
+        body["counterparty"] = {"id": posted["counterparty"]}
+    choice = categorizations.to_categorize_arguments(validate_request_body(categorizations.CategorizeRequest, body))
+    if "counterparty" not in posted and choice["pl_type"]:  # a category of the list: nobody has chosen one
+        usual_id = find_usual_counterparty(page.company, rows[0], (choice["category_id"], choice["pl_type"]))
+        choice["counterparty"] = (usual_id, None) if usual_id else None
+    with record_inbox_undo(page, [rows[0].id]) as run:
+        categorize_remainder(
+            company=page.company,
+            context=page.audit_context,
+            transaction_id=rows[0].id,
+            **{name: choice[name] for name in ("category_id", "pl_type", "counterparty")},
+        )
+    return ActionResult(
+        format_categorized_count(1), categorized_id=rows[0].id, run_id=run.id, return_row=f"t-{rows[0].id}"
+    )
+
+
+def record_inbox_undo(page: CompanyPage, transaction_ids: list[UUID]) -> AbstractContextManager[CategorizationRun]:
+    """Record the categorization so that it can be undone like a bulk action."""
+    rows = Transaction.objects.for_company(page.company.id).filter(id__in=transaction_ids)
+    return record_undo(company=page.company, context=page.audit_context, operation=BulkOperation.CATEGORIZE, rows=rows)
+
+
+def get_form_transactions(page: CompanyPage) -> list[Transaction]:
+    """Return the transaction of the posted form as it is now; empty if it was deleted."""
+    transaction_id = parse_id(page.request.POST.get("id", ""))
+    return list(Transaction.objects.for_company(page.company.id).filter(id=transaction_id)) if transaction_id else []
+
+
+def link_suggested_transfer(page: CompanyPage) -> ActionResult:
+    """Link a proposed pair with POST transactions/link_transfer."""
+    source_id, target_id = (parse_id(page.request.POST.get(name, "")) for name in ("source", "target"))
+    if source_id is None or target_id is None:
+        raise ValidationFailed([("#/target", "required", _("Choose a transfer."))])
+    # Described here; a change after this check is rejected by the action itself.
+    check_not_changed(page, Transaction.objects.for_company(page.company.id).filter(id__in=[source_id, target_id]))
+    with record_inbox_undo(page, [source_id, target_id]) as run:
+        unlinked_transfers = find_unlinked_transfers(page.company, [source_id, target_id])
+        transfers.link_transfer(
+            company=page.company,
+            context=page.audit_context,
+            source_id=source_id,
+            source_categorization_id=unlinked_transfers.get(source_id),
+            target_id=target_id,
+            target_categorization_id=unlinked_transfers.get(target_id),
+        )
+    return ActionResult(
+        _("Transactions linked as a transfer."), run_id=run.id if run.affected else None, return_row=f"p-{source_id}"
+    )
+
+
+def dismiss_suggested_match(page: CompanyPage) -> ActionResult:
+    """Dismiss a proposed match; neither the inbox nor the API proposes it again."""
+    posted = page.request.POST
+    body = {"id": posted.get("id", ""), "otherId": posted.get("other", ""), "day": posted.get("day") or None}
+    dismissed_match = dismissed_matches.dismiss_match(
+        company=page.company, context=page.audit_context, **validate_request_body(DismissedMatchSerializer, body)
+    )
+    return ActionResult(
+        _("Suggestion rejected."),
+        dismissed_match_id=dismissed_match.id,
+        return_row=posted.get("back", ""),
+    )
+
+
+def undo_inbox_action(page: CompanyPage) -> ActionResult:
+    """Undo the last action."""
+    if dismissed_match_id := page.request.POST.get("refused"):
+        dismissed_matches.allow_dismissed_match(
+            company=page.company, context=page.audit_context, dismissed_match_id=dismissed_match_id
+        )
+        return ActionResult(_("Suggestion restored."))
+    try:
+        result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
+    except NotFoundError:
+        return ActionResult(_("Already undone."))
+    return ActionResult(format_undo_result(page, result))
+
+
+def repeat_choice(page: CompanyPage) -> ActionResult:
+    """Categorize the others of the same counterparty as the posted transaction is."""
+    repeated = find_repeated_choice(page.company, parse_id(page.request.POST.get("id", "")), today=page.today)
+    if repeated is None:
+        raise ValidationFailed([("#/id", "nothing_open", _("No other transactions of this counterparty."))])
+    ids = [row.id for row in repeated.transactions]
+    with record_inbox_undo(page, ids) as run:
+        for row_id in ids:
+            categorize_remainder(
+                company=page.company,
+                context=page.audit_context,
+                transaction_id=row_id,
+                category_id=repeated.category_id,
+                pl_type=repeated.pl_type,
+                counterparty=(repeated.counterparty_id, None) if repeated.counterparty_id else None,
+                tax_percent=repeated.tax_percent,
+            )
+    return ActionResult(format_categorized_count(len(ids)), categorized_id=ids[0], run_id=run.id)
+
+
+def add_categories(page: CompanyPage) -> ActionResult:
+    """Create the categories that the company lacks for the transactions to review. Raises PermissionDenied."""
+    if not page.has_permission(Permission.CATEGORIES_WRITE):
+        raise PermissionDenied
+    names = add_missing_categories(company=page.company, context=page.audit_context)
+    if not names:
+        return ActionResult(_("The categories exist already."))
+    sentence = ngettext("Category added: {names}.", "Categories added: {names}.", len(names))
+    return ActionResult(sentence.format(names=join_texts(names)))
+
+
+def reject_unknown_action(page: CompanyPage) -> ActionResult:
+    """Raise FieldErrors for an unknown action."""
+    raise ValidationFailed([("#/act", "required", _("Choose an action."))])
+
+
+INBOX_ACTIONS: dict[str, Callable[[CompanyPage], ActionResult]] = {
+    "accept": accept_suggestion,
+    "link": link_suggested_transfer,
+    "refuse": dismiss_suggested_match,
+    "repeat": repeat_choice,
+    "add-categories": add_categories,
+    "undo": undo_inbox_action,
+}
