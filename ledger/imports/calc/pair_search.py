@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 
 from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import BalanceProof, join_debit_and_credit
@@ -54,6 +55,16 @@ class PairSearch(MappingSearch):
                     and len(other_column.filled) < len(other_column.cells)
                 ):
                     return (known_column, other_column) if is_debit else (other_column, known_column)
+        return self.find_pair_of_unreadable_side(debit, credit)
+
+    def find_pair_of_unreadable_side(self, debit: list[Column], credit: list[Column]) -> Pair | None:
+        """Return one side beside a column that a heading names for the other, with cells that are no amounts and only
+        where the first is empty: those rows are refused then, not left out."""
+        sides = [(each, "debit") for each in credit] + [(each, "credit") for each in debit]
+        for (known, name), column in product(sides, self.list_unused(self.columns)):
+            is_named = (name, 3) in column.fields[:1] and bool(column.filled) and not column.fits_field(name)
+            if is_named and not any(a and b for a, b in zip(known.cells, column.cells, strict=True)):
+                return (column, known) if name == "debit" else (known, column)
         return None
 
     def iterate_undecided_debit_credit_pairs(self) -> Iterator[Pair]:

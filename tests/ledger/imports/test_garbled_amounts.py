@@ -17,6 +17,10 @@ FILES = {
     "only credit": (f"{PAIR}2026-01-28,100.00,,a\n2026-01-29,20.00,,b\n2026-01-30,,5.5.5,sale\n", 4),
     "credit beside negative debits": (f"{PAIR}2026-01-28,-100.00,,a\n2026-01-29,-20.00,,b\n2026-01-30,,5.5.5,c\n", 4),
     "letter in a debit": (f"{PAIR}{TWO_CREDITS}2026-01-30,1O.00,,rent\n", 4),
+    "words": (f"{PAIR}{TWO_CREDITS}2026-01-30,twelve,,rent\n", 4),
+    "words and digits": (f"{PAIR}{ONE_CREDIT}2026-01-30,12 and fifty,,rent\n", 3),
+    "day in place of a debit": (f"{PAIR}{TWO_CREDITS}2026-01-30,01.02.2024,,rent\n", 4),
+    "words as a credit": (f"{PAIR}2026-01-28,100.00,,a\n2026-01-29,20.00,,b\n2026-01-30,,twelve,sale\n", 4),
     "beside a balance": (
         "Date,Debit,Credit,Balance,Description\n2026-01-28,,100.00,100.00,a\n2026-01-29,,20.00,120.00,b\n"
         "2026-01-30,5.5.5,,115.00,rent\n",
