@@ -70,6 +70,10 @@ def _get_script(letter: str) -> str:
     return unicodedata.name(letter, "").partition(" ")[0]
 
 
+CURRENCY_SIGN = "¤"  # a placeholder that nobody writes; ISO-8859-15 has the euro in its place
+FRACTIONS = "¼½¾"  # ISO-8859-15 has Œ, œ and Ÿ in their places
+
+
 def _score_implausibility(text: str) -> float:
     """Return the share of non-ASCII characters in places where no language has them."""
     penalty = count = 0.0
@@ -79,8 +83,10 @@ def _score_implausibility(text: str) -> float:
         count += 1
         previous_character = text[position - 1] if position else " "
         next_character = text[position + 1] if position + 1 < len(text) else " "
-        if unicodedata.category(character) in ("Cc", "Cn", "Co"):
+        if unicodedata.category(character) in ("Cc", "Cn", "Co") or character == CURRENCY_SIGN:
             penalty += 2
+        elif character in FRACTIONS:
+            penalty += 1 if previous_character.isalpha() or next_character.isalpha() else 0
         elif not character.isalpha():
             penalty += 1 if previous_character.isalpha() and next_character.isalpha() else 0.3
         else:
@@ -98,11 +104,11 @@ def _score_implausibility(text: str) -> float:
 
 ICELANDIC_LETTERS = set("ðþýÐÞÝ")  # Windows-1254 has Turkish letters in their places
 _COMMON_LETTERS = {
-    "cp1252": set("äöüßéèêàâçñóíáúõãœøæåÄÖÜÉØÅÆëïîôûùòì") | ICELANDIC_LETTERS,
+    "cp1252": set("äöüßéèêàâçñóíáúõãŒœøæåÄÖÜÉØÅÆëïîôûùòì") | ICELANDIC_LETTERS,
     "cp1254": set("çğıöşüâîûÇĞİÖŞÜÂ"),
     "cp1250": set("ąćęłńóśźżĄĆĘŁŃÓŚŹŻáčďéěíňřšťúůýžÁČĎÉÍŇŘŠŤÚŽőűŐŰöüÖÜĺľăâîşţđĐäß"),
     "iso8859-2": set("ąćęłńóśźżĄĆĘŁŃÓŚŹŻáčďéěíňřšťúůýžÁČĎÉÍŇŘŠŤÚŽőűŐŰöüÖÜĺľăâîşţđĐäß"),
-    "iso8859-15": set("äöüßéèêàâçñóíáúõãœøæåÄÖÜÉØÅÆëïîôûùòì€"),
+    "iso8859-15": set("äöüßéèêàâçñóíáúõãŒœøæåÄÖÜÉØÅÆëïîôûùòì€"),
 }
 
 

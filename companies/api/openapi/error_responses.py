@@ -1,6 +1,6 @@
 """Error responses of the OpenAPI document: status codes with their error codes, and the body of all errors."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -180,7 +180,7 @@ def get_code_meanings(status: int, *, changes: bool) -> dict[str, str]:
     return {code: all_codes[code][1] for code in list_codes_for_status(status, changes=changes)}
 
 
-def build_error_response(status: int, codes: dict[str, str], other_codes: Mapping[str, str]) -> dict[str, Any]:
+def build_error_response(status: int, codes: dict[str, str], other_codes: dict[str, str]) -> dict[str, Any]:
     """Build the response of a status with an example for each code. It describes `codes` and names `other_codes`, which
     a shared response describes.
     """
