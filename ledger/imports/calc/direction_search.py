@@ -47,7 +47,8 @@ class DirectionSearch(CurrencySearch):
             return False
         column = direction_columns[0]
         values = self.list_movement_values(column.position)
-        known = {**find_directions(values, column.name), **self.mapping.directions}
+        words = find_directions(values, column.name)
+        known = {**words, **self.mapping.directions}
         for other in direction_columns[1:]:
             known |= find_directions(self.list_movement_values(other.position), other.name)
         amounts = to_decimals(amount, self.mapping.decimal_mark)
@@ -61,9 +62,27 @@ class DirectionSearch(CurrencySearch):
             return False  # the balance goes both ways at rows of one value
         self.set_column("direction", column.position)
         shown = {value: next(iter(each)) for value, each in kinds.items() if len(each) == 1}
-        self.choose_direction_meanings(values, known, shown)
+        self.choose_direction_meanings(values, self.drop_contradicted_directions(words, shown) or known, shown)
         self.choose_minus_meaning(amounts)
         return True
+
+    def drop_contradicted_directions(self, words: dict[str, str], shown: AnyMapping[str, str]) -> dict[str, str]:
+        """Drop kept meanings where the balance goes against one, and no word goes against the balance.
+
+        Returns what is known of the values then; empty where nothing was dropped.
+        """
+        given = self.mapping.directions
+        is_contradicted = (
+            self.is_setting_kept("directionValues")
+            and not self.is_card_account
+            and any(given.get(value, kind) != kind for value, kind in shown.items())
+            and all((words.get(value) or find_direction_hint(value) or kind) == kind for value, kind in shown.items())
+        )
+        if not is_contradicted:
+            return {}
+        self.drop_kept_setting("directionValues")
+        self.mapping = replace(self.mapping, directions={})
+        return {**shown, **words}
 
     def find_direction_columns(self, amount: Column) -> list[Column]:
         """The columns that headings name for directions, or whose values are; several only where they differ."""
