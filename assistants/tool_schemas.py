@@ -94,18 +94,6 @@ DUE_OCCURRENCE = build_object(
     openAmountValue=TEXT,
     state=build_enum("open", "partlyPaid", "paid", "overdue", "writtenOff", "skipped"),
 )
-INVOICE = build_object(
-    "id date openAmountValue state",
-    id=TEXT,
-    date=DAY,
-    name=TEXT,
-    counterpartyName=TEXT,
-    dueDate=DAY,
-    expectedDate=DAY,
-    amountCurrency=TEXT,
-    openAmountValue=TEXT,
-    state=TEXT,
-)
 LIMIT_FIELD = add_schema_description(COUNT, "default 20")
 PAGE_FIELDS = {"limit": LIMIT_FIELD, "cursor": add_schema_description(TEXT, "nextCursor of the previous page")}
 SEARCH_FIELDS = {
@@ -117,12 +105,6 @@ SEARCH_FIELDS = {
     "maxAmount": add_schema_description(TEXT, "signed"),
     "currency": TEXT,
     "sort": build_enum("-date", "date", "-amount", "amount"),
-    **PAGE_FIELDS,
-}
-INVOICE_FIELDS = {
-    "counterpartyId": ID,
-    "state": build_enum("open", "partlyPaid", "paid", "overdue", "writtenOff"),
-    "asOf": DAY,
     **PAGE_FIELDS,
 }
 FORECAST_FIELDS = {

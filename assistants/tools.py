@@ -1,4 +1,4 @@
-"""The tools for assistants, eighteen at most: each is an API endpoint under another name.
+"""The tools for assistants, sixteen at most: each is an API endpoint under another name.
 
 A tool takes what its endpoint takes and answers what it answers; a list becomes an object with `items`. The
 list of tools is the same for every caller.
@@ -38,8 +38,6 @@ from assistants.tool_schemas import (
     DATE_RULE,
     DUE_OCCURRENCE,
     FORECAST_FIELDS,
-    INVOICE,
-    INVOICE_FIELDS,
     LIMIT_FIELD,
     OVERDUE,
     PAGE_FIELDS,
@@ -237,7 +235,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_due",
         "Due payments",
-        "Expected payments with their status. Use originalDate as the date for settle_planned.",
+        "Expected payments and invoices with their status. Use originalDate as the date for settle_planned.",
         "GET",
         build_company_path("planned_transactions/due"),
         {**WINDOW_FIELDS, "limit": LIMIT_FIELD},
@@ -245,16 +243,6 @@ TOOLS: tuple[Tool, ...] = (
         required_fields="startDate endDate",
         own_arguments=frozenset({"limit"}),
         limits_rows=True,
-    ),
-    Tool(
-        "list_receivables",
-        "Receivables",
-        "Open invoices to customers, oldest first. Use id and date for settle_planned.",
-        "GET",
-        build_company_path("receivables"),
-        INVOICE_FIELDS,
-        build_page_schema(INVOICE),
-        defaults={"limit": DEFAULT_ROWS},
     ),
     Tool(
         "categorize",
@@ -339,7 +327,7 @@ TOOLS: tuple[Tool, ...] = (
                 build_enum("transaction", "category"), "category: monthly total of its category"
             ),
         },
-        PLANNED_TRANSACTION | {"required": ["id"]},
+        build_object("id", id=TEXT, name=TEXT),
         writes=True,
         required_fields="name startDate amountValue accountId",
     ),
@@ -355,7 +343,7 @@ TOOLS: tuple[Tool, ...] = (
             "transactionId": ID,
             "amountValue": add_schema_description(TEXT, "default: what both sides have left"),
         },
-        PLANNED_TRANSACTION | {"required": ["id"]},
+        build_object("id", id=TEXT, name=TEXT),
         writes=True,
         required_fields="plannedTransactionId date transactionId",
     ),

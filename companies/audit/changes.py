@@ -31,8 +31,8 @@ HIDDEN_COLUMNS = {
     "as_told", "company_id", "content_type", "file_extension", "first_id", "id", "ids", "import_batch_id", "import_id",
     "last_id", "other", "owner", "provider_data", "rule_ids", "storage_path", "told_time",
     "custom_logo_path", "due_time", "failures", "figures", "held_until", "last_number", "log_number", "matched_count",
-    "old_salt_until", "rates_version", "site_logo_domain", "site_logo_path", "site_logo_time", "system_key",
-    "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
+    "old_salt_until", "rates_version", "selection", "site_logo_domain", "site_logo_path", "site_logo_time",
+    "system_key", "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
 }  # fmt: skip
 HIDDEN_MEMBERS = {"answered", "isKept"}  # of import settings
 FIRST_COLUMNS = (

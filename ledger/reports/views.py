@@ -53,9 +53,9 @@ class ReportLinkViewSet(CompanyViewSet):
     @extend_schema(operation_id="listReportLinks")
     def list(self, request: Request, company_id: str, month: str) -> Response:
         """List the links to a month's report, newest first, without their URLs."""
-        return self.respond_with_page(
-            list_links(self.company, parse_month_path(month), of_closings=self.of_closings), order=("-id",)
-        )
+        self.allow_parameters()
+        links = list_links(self.company, parse_month_path(month), of_closings=self.of_closings)
+        return self.respond_with_all(links.order_by("-id"))
 
     @extend_schema(request=serializers.ReportLinkRequest, responses={201: serializers.NewReportLinkSerializer})
     def create(self, request: Request, company_id: str, month: str) -> Response:

@@ -22,7 +22,6 @@ NEEDS = {
     "list_categories": "categories:read",
     "list_planned": "planning:read",
     "list_due": "planning:read",
-    "list_receivables": "planning:read",
     "categorize": "transactions:write",
     "create_rule": "transactions:write",
     "link_transfer": "transactions:write",

@@ -43,7 +43,7 @@ def run_in_thread(*arguments):
 
 
 def check_results(tools, companies, done, again):
-    assert len(tools) == 17
+    assert len(tools) == 16
     assert [row["name"] for row in companies.structured_content["items"]] == ["Acme"]
     assert done.structured_content["done"] is True
     assert again.is_error

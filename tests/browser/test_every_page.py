@@ -21,6 +21,8 @@ WIDE, NARROW = 1280, 360
 WIDTHS = (1920, 1440, WIDE, 768, NARROW, 320)
 GERMAN_WIDTHS = (320, 768)
 COMPANY = "app/companies/<str:company_id>"
+# What colors and the width decide. All rules are for phones, and for the wide pages below.
+WIDE_RULES = ("color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable", "region")
 # Pages with all that only wide screens show: sidebar, tabs, filters, headings of columns.
 WIDE_ROUTES = (
     COMPANY,
@@ -151,7 +153,7 @@ def list_complaints(page, response):
     texts += [f"at {NARROW}, light: {each}" for each in list_violations(page)]
     page.set_viewport_size({"width": WIDE, "height": 900})
     set_color_scheme(page, "dark")
-    texts += [f"at {WIDE}, dark: {each}" for each in list_violations(page)]
+    texts += [f"at {WIDE}, dark: {each}" for each in list_violations(page, *WIDE_RULES)]
     texts += page.evaluate(HIDDEN_BOXES_SCRIPT)
     texts += list_too_wide(page, *WIDTHS)
     return texts + page.evaluate("window.broken")
@@ -196,11 +198,11 @@ def test_consent_page_passes_accessibility_csp_width_and_language_checks(browser
 
 
 @pytest.mark.parametrize("route", WIDE_ROUTES)
-def test_parts_of_wide_screens_have_sufficient_contrast_in_the_light(route, tabs, served):
+def test_parts_of_wide_screens_are_accessible_in_the_light(route, tabs, served):
     page = tabs["en-GB", True]
     assert open_page(page, served.address(route))
     page.set_viewport_size({"width": WIDE, "height": 900})
-    assert list_violations(page, "color-contrast") == []
+    assert list_violations(page) == []
 
 
 def test_wide_table_scrolls_inside_its_card_with_a_hint(browser, served, cookies):

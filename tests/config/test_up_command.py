@@ -56,12 +56,13 @@ def has_workers(process: subprocess.Popen) -> bool:
         return False
 
 
-def test_up_serves_until_ctrl_c_and_stops_its_database(started):
+def test_up_serves_at_given_port_until_ctrl_c_and_stops_its_database(started):
     port = find_free_port()
-    with started.up(port) as process:
+    with started.starting(1, "--port", str(port)) as process:
+        ready = process.stdout.readline()
         assert get_status(port, "/healthz") == 200
-        printed = stop_process(process)
-    assert f"Ready on http://127.0.0.1:{port}\n" in printed
+        printed = ready + stop_process(process)
+    assert ready == f"Ready on http://127.0.0.1:{port}\n"
     assert printed.count("Ready on") == 1
     assert not started.embedded.is_running()
     assert [path.name for path in started.home.iterdir()] == ["var"]  # no control socket of gunicorn
@@ -82,13 +83,6 @@ def test_ctrl_c_in_terminal_stops_every_process_promptly(started):
             assert wait_until(lambda: not has_workers(process), seconds=25), "a worker that hangs is waited for longer"
             assert process.wait(120) == 0  # the database writes to a disk that others may keep busy
     assert not started.embedded.is_running()
-
-
-def test_up_prints_address_with_the_given_port(started):
-    port = find_free_port()
-    with started.starting(1, "--port", str(port)) as process:
-        assert process.stdout.readline() == f"Ready on http://127.0.0.1:{port}\n"
-        stop_process(process, signal.SIGTERM)
 
 
 def read_greeting(process: subprocess.Popen) -> list[str]:

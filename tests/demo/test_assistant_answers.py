@@ -25,7 +25,6 @@ TOOL_ARGUMENTS = {
     "list_categories": {},
     "list_planned": {},
     "list_due": YEAR,
-    "list_receivables": {},
 }
 
 

@@ -14,7 +14,7 @@ from tests.tls import serve_https
 pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
 
 REDIRECT = "http://127.0.0.1:7777/callback"
-EXPECTED_RESULT = {"tools": 17, "companies": ["Acme"], "done": [False, True], "again": True}
+EXPECTED_RESULT = {"tools": 16, "companies": ["Acme"], "done": [False, True], "again": True}
 
 
 @pytest.fixture(autouse=True)

@@ -41,7 +41,7 @@ from ledger.recognition.closed_categorizations import (
 )
 from ledger.recognition.service_periods import RecognitionRule, get_effective_rule_type
 from ledger.transactions.actions.audit_links import link_audit_entry
-from ledger.transactions.queries.selections import select_transactions
+from ledger.transactions.queries.selections import build_audited_selection, select_transactions
 
 CATEGORIZATION_CHUNK_ROWS = 20_000  # more than the 10,000 ids of a selection, so that those take one round
 
@@ -128,6 +128,7 @@ def categorize_transactions(
             analyze_after_commit("ledger_categorization", "ledger_posting", rows=affected, company_id=company.id)
             after = {"affected": affected, "category_id": str(category_id), "pl_type": choice.pl_type}
             after |= {"settled_counterparties": settled_count} if settled_count else {}
+            after["selection"] = build_audited_selection(selection)
             link_audit_entry(
                 change, change.record_bulk("transactions.categorized", "transaction", after=after), categorized_ids
             )

@@ -13,7 +13,7 @@ from ledger.models import Categorization
 from ledger.recognition.actions.transaction_totals import recompute_totals
 from ledger.recognition.closed_categorizations import check_period_open_for_categorizations
 from ledger.transactions.actions.audit_links import link_audit_entry
-from ledger.transactions.queries.selections import select_transactions
+from ledger.transactions.queries.selections import build_audited_selection, select_transactions
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ def uncategorize_transactions(
             uncategorize_chunk(change, ids, selected_ids=selected_ids, result=result)
         if result.affected_ids:
             counts = {"counters_created": result.counters_created, "counters_skipped": result.counters_skipped}
-            after = {"affected": len(result.affected_ids), **counts}
+            after = {"affected": len(result.affected_ids), **counts, "selection": build_audited_selection(selection)}
             entry = change.record_bulk("transactions.uncategorized", "transaction", after=after)
             link_audit_entry(change, entry, result.affected_ids, partners=result.partner_ids)
     return result

@@ -14,6 +14,7 @@ from ledger.transactions.filters import filter_transactions, to_filter_query
 
 MAX_SELECTED_IDS = 10_000  # service.md, part 8
 MAX_ERRORS = 1000
+MAX_AUDITED_IDS = 100  # the other transactions are linked to the entry
 SELECTION_MODES = ["ids", "filter", "all"]
 
 
@@ -29,6 +30,17 @@ class ConfirmationRequired(ValidationFailed):
 def build_id_selection(ids: Iterable[UUID]) -> dict[str, Any]:
     """Return the selection of these transactions."""
     return {"mode": "ids", "ids": {str(each): each for each in ids}}
+
+
+def build_audited_selection(selection: dict[str, Any]) -> dict[str, Any]:
+    """Return what an audit entry keeps of a selection, named as in requests: mode, filter and first ids."""
+    audited = {"mode": selection["mode"]}
+    for name, key in (("ids", "ids"), ("excluded_ids", "excludedIds")):
+        if ids_by_text := selection.get(name):
+            audited[key] = [str(each) for each in ids_by_text.values()][:MAX_AUDITED_IDS]
+    if selection["mode"] == "filter":
+        audited["filter"] = selection["filter"]
+    return audited
 
 
 def select_transactions(company: Company, selection: dict[str, Any]) -> Any:

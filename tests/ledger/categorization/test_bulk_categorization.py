@@ -29,7 +29,8 @@ def test_bulk_categorization_assigns_whole_amounts_to_one_category(api, books, b
     assert list_month_results(acme) == {("2026-02", "cogs"): -30}
     assert [list_pl_amounts(part) for part in books.parts(one["id"])] == [{"cogs": -10}]
     assert [each["id"] for each in api.get("transactions", {"open": "true"}).json()] == [three["id"]]
-    assert AuditEntry.objects.for_company(acme.id).filter(action="transactions.categorized").count() == 1
+    entry = AuditEntry.objects.for_company(acme.id).get(action="transactions.categorized")
+    assert entry.after["selection"] == select_by_ids(one["id"], two["id"])
 
 
 def test_bulk_selection_may_be_filter_with_excluded_ids(api, books, bank, acme):
@@ -38,6 +39,9 @@ def test_bulk_selection_may_be_filter_with_excluded_ids(api, books, bank, acme):
     selection = {"mode": "filter", "filter": {"q": "nimbus", "open": True}, "excludedIds": [rows[0]["id"]]}
     body = {"selection": selection, "categoryId": books.category("hosting"), "passThroughTax": -1.5}
     assert api.post("transactions/categorize", body).json() == {"success": True, "affected": 2}
+    (entry,) = api.get("audit_log", {"limit": 1}).json()
+    excluded = {"excludedIds": [rows[0]["id"]]}
+    assert entry["after"]["selection"] == {"mode": "filter", "filter": {"q": "nimbus", "open": True}} | excluded
     assert list_month_results(acme) == {("2026-03", "cogs"): -17}
     assert books.parts(rows[1]["id"])[0]["passThroughTax"] == -1.5
 

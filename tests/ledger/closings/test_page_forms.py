@@ -169,10 +169,23 @@ def list_bodies(form):
             yield form.build_body(lambda field, alone=alone: change_field(field) if field is alone else field.value)
 
 
+def list_buttons(form):
+    """The buttons that send a form; of those that many rows have, with the number of their row, the first row's."""
+    buttons = form.buttons or [("", "", "")]
+    return {
+        (name, value.isdecimal() or value, own): (name, value, own) for name, value, own in reversed(buttons)
+    }.values()
+
+
 def list_requests(acme, forms, rows):
-    """(address, body) of everything that pages can send."""
+    """(address, body) of everything that pages can send, each once."""
+    requests = {(address, str(body)): (address, body) for address, body in build_requests(acme, forms, rows)}
+    return requests.values()
+
+
+def build_requests(acme, forms, rows):
     for form in forms:
-        for name, value, own in form.buttons or [("", "", "")]:
+        for name, value, own in list_buttons(form):
             target = own or form.action
             if target.startswith(f"/app/companies/{acme.id}/") and resolve_page(target) not in CLOSING_FORMS:
                 yield from ((target, body | ({name: [value]} if name else {})) for body in list_bodies(form))
@@ -186,7 +199,7 @@ def test_no_form_changes_a_closed_figure(api, acme, owner, rows, refusals):
     answer = api.post("closings", {"month": "2024-06", "acknowledge": True})
     assert answer.status_code == 201, answer.content
     forms = find_forms(owner, acme, rows) | forms
-    requests = list(list_requests(acme, forms.values(), rows))
+    requests = list_requests(acme, forms.values(), rows)
     before = read_closed_figures(acme)
     sent, refused = set(), set()
     for target, body in requests:

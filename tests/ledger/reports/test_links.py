@@ -146,3 +146,10 @@ def test_demo_reset_deletes_links_to_closings(acme, closed, api):
     factories.turn_into(acme, demonstration={"months": 1})
     delete_company_rows(acme, list_data_models())
     assert not ReportLink.objects.for_company(acme.id).exists()
+
+
+@pytest.mark.parametrize("kind", ["reports", "closings"])
+def test_list_of_links_rejects_unknown_parameters(api, closed, kind):
+    for name in ("bogus", "limit"):  # the list comes whole
+        answer = api.get(f"{kind}/2026-03/links", {name: "1"})
+        assert (answer.status_code, answer.json()["errors"][0]["code"]) == (400, "unknown_parameter")
