@@ -310,13 +310,13 @@ class ValueSearch(SignSearch):
 
     def add_missing_description_question(self) -> None:
         """Ask for the column of a text that replaces a kept one, beside those that are still there."""
-        kept = self.mapping.description
-        if kept and "description" not in self.pinned:
+        remaining = self.mapping.description
+        if remaining and "description" not in self.pinned:
             self.result.assumed.append("description")
             return
         texts = [each for each in self.list_unused(self.columns) if each.is_text]
         candidates = [each for each in texts if each.fits_field("description")]
-        ways = [*((*kept, each.position) for each in candidates[: MAX_OPTIONS - 1]), kept]
+        ways = [*((*remaining, each.position) for each in candidates[: MAX_OPTIONS - 1]), remaining]
         options: list[Answer] = [
             (list(map(self.get_column_reference, way)) or None, build_mapping_update(description=way)) for way in ways
         ]

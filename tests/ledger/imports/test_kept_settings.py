@@ -6,8 +6,9 @@ import pytest
 
 from tests.ledger.imports.test_import_pages import open_check_page
 from tests.ledger.imports.test_sample_files import list_stored
-from tests.ledger.statement_upload import get_status_and_code, upload_statement
+from tests.ledger.statement_upload import get_status_and_code, list_stored_rows, upload_statement
 from tests.page_text import get_page_text
+from tests.rollback import undo_changes
 
 pytestmark = pytest.mark.django_db
 
@@ -118,6 +119,26 @@ def test_kept_date_order_is_asked_where_two_orders_remain(api, acme, bank):
 def test_setting_of_request_that_does_not_fit_is_refused(api, bank, name, value, text):
     answer = upload(api, bank, text, **{name: value})
     assert get_status_and_code(answer) == (400, "statement_unreadable")
+
+
+# ---------------------------------------------------------------------------------------------- encoding and separator
+
+
+def test_kept_encoding_and_separator_give_way_to_those_of_file(api, acme, bank):
+    text = BALANCED.replace("Tea", "Café")
+    for kept in ({"encoding": "windows-1252"}, {"separator": ";"}, {"encoding": "utf-16"}):
+        with undo_changes():
+            keep(api, bank, **kept)
+            answer = upload(api, bank, text)
+            assert answer.status_code == 200, answer.content
+            assert [row[3] for row in list_stored_rows(acme)] == ["Sale", "Café", "Cake"]
+
+
+def test_encoding_is_asked_where_kept_one_cannot_read_file(api, bank):
+    keep(api, bank, encoding="utf-8")
+    content = BALANCED.replace("Tea", "Café crème").encode("windows-1252")
+    asked = list_asked(upload_statement(api, content, name="f.csv", accountId=bank))
+    assert asked == {"encoding": ["windows-1252", "windows-1250"]}
 
 
 # ---------------------------------------------------------------------------------------------- description
