@@ -43,6 +43,7 @@ SETTING_LABELS = {
     "decimalMark": gettext_lazy("Decimal mark"),
     "flipSign": gettext_lazy("Reverse signs (positive amounts are money out)"),
     "directionValues": FIELD_LABELS["direction"],
+    "minusMeans": gettext_lazy("Meaning of the minus sign"),
 }
 MORE_DESCRIPTIONS = ("description2", "description3", "description4")
 DATE_ORDER_CHOICES = [

@@ -176,6 +176,19 @@ class MappingSearch:
         self.given = {key: value for key, value in self.given.items() if key != name}
         self.result.changed_settings.append(name)
 
+    def drop_or_refuse_setting(self, name: str) -> bool:
+        """Drop a kept setting that the balance contradicts, and refuse one given for this file. Returns whether it is
+        dropped."""
+        if self.is_setting_kept(name):
+            self.drop_kept_setting(name)
+            return True
+        self.result.refused = self.result.refused or FileFault(
+            "statement_unreadable",
+            "The setting {setting} contradicts the balance column. Import the file without it.",
+            {"setting": name},
+        )
+        return False
+
     @property
     def has_given_amount(self) -> bool:
         return any(self.pinned.get(name) is not None for name in AMOUNT_FIELDS)

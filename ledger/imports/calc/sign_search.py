@@ -10,7 +10,7 @@ from ledger.imports.calc.balance_proof import to_decimals
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, MINUS_KINDS, ColumnMapping
 from ledger.imports.calc.columns import Column
 from ledger.imports.calc.dates import is_date_like
-from ledger.imports.calc.detection_result import Answer, FileFault, build_mapping_update
+from ledger.imports.calc.detection_result import Answer, build_mapping_update
 from ledger.imports.calc.direction_search import DirectionSearch
 from ledger.imports.calc.signs import find_minus_meaning, is_plus_partial
 from ledger.imports.calc.table import SAMPLE_ROWS
@@ -32,6 +32,7 @@ class SignSearch(DirectionSearch):
     def choose_pair_signs(self) -> None:
         """What a minus means in columns of debits and credits that have amounts with and without one, and whether the
         balance goes the way that the headings say."""
+        self.drop_contradicted_minus()
         pair: list[str] = [name for name in ("debit", "credit") if name in self.mapping.columns]
         signs = {name: self.count_amounts_by_sign(name) for name in pair}
         has_minus = any(negative for negative, _ in signs.values())
@@ -66,19 +67,10 @@ class SignSearch(DirectionSearch):
 
     def set_flip_sign_by_balance(self, *, flip: bool | None) -> None:
         """Take the sign that the balance proves: a kept one gives way, another one given for this file is refused."""
-        given = self.given.get("flipSign")
         if flip is None:
             return
-        if given is not None and given != flip:
-            if not self.is_setting_kept("flipSign"):
-                self.result.refused = self.result.refused or FileFault(
-                    "statement_unreadable",
-                    "The setting {setting} contradicts the balance column. Import the file without it.",
-                    {"setting": "flipSign"},
-                )
-                return
-            self.drop_kept_setting("flipSign")
-        self.mapping = replace(self.mapping, flip_sign=flip)
+        if self.given.get("flipSign", flip) == flip or self.drop_or_refuse_setting("flipSign"):
+            self.mapping = replace(self.mapping, flip_sign=flip)
 
     def count_amounts_by_sign(self, name: str) -> tuple[int, int]:
         """Return how many amounts of rows with a date are (negative, positive). Totals at the end have no date."""
@@ -144,13 +136,13 @@ class SignSearch(DirectionSearch):
 
     def choose_sign_from_balance(self, *, given: bool | None, against: int) -> None:
         """Take the signs of the steps. ``against``: how many of them are against the sign that somebody gave."""
-        is_given = given is not None and not against and not self.is_card_account and not self.mapping.sign_from_balance
-        if is_given or self.given.get("signFromBalance") is False:
+        is_kept = self.is_setting_kept("flipSign")
+        is_given = given is not None and not is_kept and not against and not self.mapping.sign_from_balance
+        if (is_given and not self.is_card_account) or self.given.get("signFromBalance") is False:
             return
         if self.is_card_account and given is None:
             self.add_sign_flip_question(from_balance=True)
-        is_kept = bool(given) and self.is_setting_kept("flipSign")
-        if is_kept and not self.is_card_account and not self.agrees_with_balance(self.mapping):
+        if given and is_kept and not self.is_card_account and not self.agrees_with_balance(self.mapping):
             self.drop_kept_setting("flipSign")
         self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card_account and bool(given))
         self.result.proven.append("sign")

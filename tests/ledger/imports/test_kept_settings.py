@@ -78,6 +78,40 @@ def test_kept_direction_values_give_way_to_balance_and_words(api, acme, bank):
     assert [row[1] for row in list_stored(acme)] == ["100.00", "-10.00", "-20.00"]
 
 
+MINUS = (
+    "Date,Debit,Credit,Balance,Text\n2026-01-25,,100.00,100.00,Sale\n2026-01-26,10.00,,90.00,Tea\n"
+    "2026-01-27,-5.00,,95.00,Back\n2026-01-28,20.00,,75.00,Cake\n"
+)
+
+
+def test_kept_meaning_of_minus_gives_way_to_balance(api, acme, bank, editor):
+    keep(api, bank, columns=PAIR_COLUMNS, minusMeans={"debit": "repeats"})
+    page = get_page_text(open_check_page(editor, acme, bank, MINUS)[1])
+    assert f"{CHANGED}Meaning of the minus sign." in page
+    assert upload(api, bank, MINUS).status_code == 200
+    assert [row[1] for row in list_stored(acme)] == ["100.00", "-10.00", "5.00", "-20.00"]
+
+
+def test_setting_of_request_that_balance_contradicts_is_refused(api, acme, bank):
+    directions = (
+        "Date,Amount,D/C,Balance,Text\n2026-01-31,100.00,C,100.00,Sale\n"
+        "2026-02-03,10.00,D,90.00,Tea\n2026-02-04,20.00,D,70.00,Cake\n"
+    )
+    for text, settings in (
+        (MINUS, {"minusMeans": {"debit": "repeats"}}),
+        (directions, {"directionValues": {"in": ["D"], "out": ["C"]}}),
+    ):
+        answer = upload(api, bank, text, **settings)
+        assert get_status_and_code(answer) == (400, "statement_unreadable")
+        assert next(iter(settings)) in answer.json()["detail"]
+    assert list_stored(acme) == []
+
+
+def test_kept_flip_sign_leaves_first_row_open_that_no_step_shows(api, bank):
+    keep(api, bank, flipSign=True)
+    assert list_asked(upload(api, bank, BALANCED.replace(",-", ","))) == {"unprovenSign": ["out", "in"]}
+
+
 # ---------------------------------------------------------------------------------------------- marks and dates
 
 
