@@ -240,7 +240,8 @@ class CashFlowViewSet(DataViewSet):
 
         opening + openingBalances + operatingInflow + operatingOutflow + cards + financing + exchangeResult +
         revaluation + otherTransfers = closing, to the cent. Each part has the sign of its effect on cash. Each `…Url`
-        lists the transactions of its part; their `X-Total-Amount` equals the part, up to rounding.
+        lists the transactions of its part; their `X-Total-Amount` equals the part, up to rounding. That of `opening` and
+        `closing` is at each day's rate, so it lacks the revaluation of balances in other currencies.
         """
         start, end = parse_window(self.parse_body(Window))
         bridge_found = compute_cash_bridge(

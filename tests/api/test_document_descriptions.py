@@ -61,8 +61,8 @@ def check_documented_errors(method: str, path: str, operation: dict[str, Any]) -
         assert media["schema"] == {"$ref": "#/components/schemas/Problem"}
         assert media["examples"], status
         for code, example in media["examples"].items():
-            assert example["value"]["status"] == int(status)
-            assert f"- `{code}`: " in resolve_reference(answer)["description"]
+            assert resolve_reference(example)["value"]["status"] == int(status)
+            assert f"`{code}`" in resolve_reference(answer)["description"]
 
 
 def test_operation_summaries_are_unique():
@@ -262,3 +262,9 @@ def test_app_guide_names_redirect_uri_of_api_reference(client):
     path = re.search(r'data-redirect="([^"]+)"', page)[1]
     guide = (Path(__file__).parents[2] / "docs" / "oauth.md").read_text(encoding="utf-8")
     assert f"http://127.0.0.1:8000{path}" in guide
+
+
+def test_compressed_document_is_under_100_kib(client):
+    answer = client.get("/openapi.json", headers={"accept-encoding": "gzip"})
+    assert answer["Content-Encoding"] == "gzip"
+    assert len(answer.content) < 100 * 1024

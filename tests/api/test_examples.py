@@ -11,6 +11,7 @@ from companies.api.openapi.examples import EXAMPLES_FILE
 from companies.models import Company
 from oauth.registration import register_app
 from tests.api.example_scenario import Scenario, run_scenario, sign_in
+from tests.api.test_document import resolve_reference
 from tests.factories import UserFactory
 from tests.oauth.conftest import REDIRECT, OAuthFlow
 from tests.openapi_document import load_document
@@ -61,8 +62,9 @@ def test_error_examples_match_their_codes_and_schema():
     assert problems
     for media in problems:
         for code, example in media["examples"].items():
-            assert example["value"]["code"] == code
-            assert list(schema.iter_errors(example["value"])) == []
+            value = resolve_reference(example)["value"]
+            assert value["code"] == code
+            assert list(schema.iter_errors(value)) == []
 
 
 def has_problem_content(answer: dict[str, Any]) -> bool:

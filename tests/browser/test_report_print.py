@@ -54,7 +54,7 @@ def report(make_api):
 
 
 def print_report(page):
-    return PdfReader(io.BytesIO(page.pdf(format="A4")))
+    return PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True)))
 
 
 def remove_spaces(text):

@@ -1,6 +1,6 @@
 """Error responses of the OpenAPI document: status codes with their error codes, and the body of all errors."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -124,11 +124,15 @@ ERROR_HEADERS = {
 
 
 def add_error_responses(components: dict[str, Any]) -> None:
-    """Add the error responses that operations share."""
+    """Add the error responses that operations share, and an example of each code."""
+    components["examples"] = {
+        code: {"value": build_problem_example(status, code, text)}
+        for code, (status, text) in list_error_codes().items()
+    }
     components["schemas"] |= {"FieldError": FIELD_ERROR_SCHEMA, "Problem": PROBLEM_SCHEMA}
     components["responses"] |= {
         get_shared_response_name(status, changes=changes): build_error_response(
-            status, get_code_meanings(status, changes=changes)
+            status, get_code_meanings(status, changes=changes), {}
         )
         for status in STATUS_DESCRIPTIONS
         for changes in (False, True)
@@ -163,7 +167,7 @@ def build_error_responses(method: str, path: str, own_errors: Iterable[tuple[int
     for status, code, text in own_errors:
         own_codes.setdefault(status, {})[code] = text
     return {
-        str(status): build_error_response(status, own_codes[status] | get_code_meanings(status, changes=changes))
+        str(status): build_error_response(status, own_codes[status], get_code_meanings(status, changes=changes))
         if status in own_codes
         else {"$ref": f"#/components/responses/{get_shared_response_name(status, changes=changes)}"}
         for status in sorted(statuses | set(own_codes))
@@ -176,14 +180,21 @@ def get_code_meanings(status: int, *, changes: bool) -> dict[str, str]:
     return {code: all_codes[code][1] for code in list_codes_for_status(status, changes=changes)}
 
 
-def build_error_response(status: int, codes: dict[str, str]) -> dict[str, Any]:
-    """Build the response of a status with an example for each code."""
-    code_list = "\n".join(f"- `{code}`: {text}" for code, text in codes.items())
+def build_error_response(status: int, codes: dict[str, str], other_codes: Mapping[str, str]) -> dict[str, Any]:
+    """Build the response of a status with an example for each code. It describes `codes` and names `other_codes`, which
+    a shared response describes.
+    """
+    described = "\n".join(f"- `{code}`: {text}" for code, text in codes.items())
+    others = ", ".join(f"`{code}`" for code in other_codes if code not in codes)
+    shared = list_error_codes()
     examples = {
-        code: {"summary": text, "value": build_problem_example(status, code, text)} for code, text in codes.items()
+        code: {"$ref": f"#/components/examples/{code}"}
+        if shared.get(code) == (status, text)
+        else {"value": build_problem_example(status, code, text)}
+        for code, text in (codes | other_codes).items()
     }
     return {
-        "description": f"{STATUS_DESCRIPTIONS[status]}\n\n{code_list}",
+        "description": f"{STATUS_DESCRIPTIONS[status]}\n\n{described}" + (f"\n\nAlso {others}." if others else ""),
         "headers": build_header_refs([*COMMON_HEADERS, *ERROR_HEADERS.get(status, ())]),
         "content": {
             "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}

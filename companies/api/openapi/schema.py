@@ -261,20 +261,21 @@ def complete_document(result: dict[str, Any], generator: Any, request: Any, publ
     add_components(result["components"])
     add_error_responses(result["components"])
     result["paths"] = {to_camel_case_path(path): order_operations(item) for path, item in result["paths"].items()}
-    drop_unused_schemas(result["components"]["schemas"], result)
+    drop_unused_components("schemas", result)
+    drop_unused_components("examples", result)
     add_format_limits(result)
     add_examples(result["paths"])
     return result
 
 
-def drop_unused_schemas(schemas: dict[str, Any], document: dict[str, Any]) -> None:
-    """Remove schemas that nothing references, such as requests of read-only serializers."""
-    text = json.dumps(document)
-    unused_names = [name for name in schemas if f'"#/components/schemas/{name}"' not in text]
+def drop_unused_components(section: str, document: dict[str, Any]) -> None:
+    """Remove components that nothing references, such as schemas of requests of read-only serializers."""
+    text, components = json.dumps(document), document["components"][section]
+    unused_names = [name for name in components if f'"#/components/{section}/{name}"' not in text]
     for name in unused_names:
-        del schemas[name]
+        del components[name]
     if unused_names:
-        drop_unused_schemas(schemas, document)
+        drop_unused_components(section, document)
 
 
 def to_camel_case_path(path: str) -> str:
