@@ -38,6 +38,13 @@ FIELD_LABELS = {
     "category": gettext_lazy("Category"),
     **{text.name: gettext_lazy(text.label) for text in TRANSACTION_TEXTS},
 }
+SETTING_LABELS = {
+    "dateOrder": gettext_lazy("Date format"),
+    "decimalMark": gettext_lazy("Decimal mark"),
+    "flipSign": gettext_lazy("Reverse signs (positive amounts are money out)"),
+    "directionValues": FIELD_LABELS["direction"],
+    "minusMeans": gettext_lazy("Meaning of the minus sign"),
+}
 MORE_DESCRIPTIONS = ("description2", "description3", "description4")
 DATE_ORDER_CHOICES = [
     (DateOrder.ISO.value, gettext_lazy("Year first: 2026-01-31")),
@@ -110,14 +117,14 @@ class ColumnsForm(forms.Form):
         label=gettext_lazy("Lines after the last row"), min_value=0, max_value=MAX_LINES, required=False,
         widget=forms.TextInput(attrs={"inputmode": "numeric"}),
     )  # fmt: skip
-    date_order = forms.ChoiceField(label=gettext_lazy("Date format"), choices=DATE_ORDER_CHOICES)
-    decimal_mark = forms.ChoiceField(label=gettext_lazy("Decimal mark"), choices=DECIMAL_MARK_CHOICES)
+    date_order = forms.ChoiceField(label=SETTING_LABELS["dateOrder"], choices=DATE_ORDER_CHOICES)
+    decimal_mark = forms.ChoiceField(label=SETTING_LABELS["decimalMark"], choices=DECIMAL_MARK_CHOICES)
     amount_currency = forms.ChoiceField(
         label=gettext_lazy("Currency of the amounts"), choices=AMOUNT_CURRENCIES, required=False
     )
     encoding = forms.ChoiceField(label=gettext_lazy("Encoding"), choices=ENCODING_CHOICES, required=False)
     separator = forms.ChoiceField(label=gettext_lazy("Separator"), choices=SEPARATOR_CHOICES, required=False)
-    flip_sign = forms.BooleanField(label=gettext_lazy("Reverse signs (positive amounts are money out)"), required=False)
+    flip_sign = forms.BooleanField(label=SETTING_LABELS["flipSign"], required=False)
     sign_from_balance = forms.BooleanField(label=gettext_lazy("Derive signs from the balance column"), required=False)
     unproven_sign = forms.ChoiceField(
         label=gettext_lazy("Row with unknown sign"),

@@ -14,7 +14,7 @@ from companies.pages.csv_escaping import restore_escaped_text
 from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY, Fault
 from ledger.calc.delimited_text import Line, Lines, MalformedTable, TableLimit, open_text, read_delimited_lines
 from ledger.files.content_type import UnsafeXml
-from ledger.imports.calc.amounts import trim_trailing_zeros
+from ledger.imports.calc.amounts import format_stored_amount, trim_trailing_zeros
 from ledger.imports.calc.column_mapping import ColumnMapping, fold_setting_value
 from ledger.imports.calc.columns import format_column_letters
 from ledger.imports.calc.dates import find_bank_date
@@ -198,7 +198,7 @@ def build_stored_row(reader: RowReader, line: Line, row: Any) -> dict[str, Any]:
     }
     if isinstance(row, Movement):
         currency = row.currency or reader.own_currency
-        amount = trim_trailing_zeros(row.amount, DECIMALS_BY_CURRENCY.get(currency, 2))
+        amount = format_stored_amount(row.amount, DECIMALS_BY_CURRENCY.get(currency, 2))
         return {
             "stored": True,
             "date": row.day.isoformat(),

@@ -47,7 +47,6 @@ from ledger.imports import progress
 from ledger.imports.calc.column_mapping import (
     AMOUNT_FIELDS,
     fold_setting_value,
-    mark_settings_as_kept,
     normalize_csv_settings,
 )
 from ledger.imports.calc.detection import (
@@ -61,6 +60,7 @@ from ledger.imports.calc.table_rows import RowReader
 from ledger.imports.encoding_choices import Choice, find_encoding_choices
 from ledger.imports.file_errors import UnreadableCell, UnreadableTable
 from ledger.imports.import_body import MAX_IMPORT_ITEMS, TransactionImportRequest
+from ledger.imports.kept_settings import read_kept_table
 from ledger.imports.own_export_settings import find_own_export_settings
 from ledger.imports.queries.account_numbers import list_numbered_accounts
 from ledger.imports.table_items import (
@@ -200,13 +200,12 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
 
 def read_csv(content: bytes, company: Company, account: Account | None, settings: Any) -> StatementFileContent:
     """Return a CSV file's rows, one statement for each account; one bad row rejects the file."""
-    csv_settings = (
-        settings
-        if settings is not None
-        else (mark_settings_as_kept((account.import_settings or {}).get("csv")) if account else None)
-    )
+    csv_settings = settings
     try:
-        lines = read_uploaded_table(content, normalize_csv_settings(csv_settings))
+        if settings is None:
+            lines, csv_settings = read_kept_table(content, account)
+        else:
+            lines = read_uploaded_table(content, normalize_csv_settings(settings))
     except UnreadableCell as error:
         raise StatementUnreadable(error.detail) from None
     except UnreadableTable as error:

@@ -13,6 +13,7 @@ from ledger.imports.calc.columns import (
     has_decimal_mark,
     is_date_like_cell,
 )
+from ledger.imports.calc.decimal_marks import drop_unstorable_marks, fits_decimal_mark, has_excess_decimals
 from ledger.imports.calc.detection_result import Answer, FileFault, build_mapping_update
 from ledger.imports.calc.pair_search import Pair, PairSearch
 from ledger.imports.calc.table import SAMPLE_ROWS
@@ -27,23 +28,37 @@ class AmountSearch(PairSearch):
     """The steps that find the amount columns, their decimal mark and the balance."""
 
     def choose_decimal_mark(self) -> None:
-        if "decimalMark" in self.given:
-            self.mapping = replace(self.mapping, decimal_mark=DecimalMark(self.given["decimalMark"]))
-            return
-        marks = find_decimal_marks_of_columns(self.columns)
-        self.marks = marks
-        self.mapping = replace(self.mapping, decimal_mark=marks[0])
+        columns = self.list_money_columns()
+        decimals = self.count_possible_decimals(columns)
+        given = self.given.get("decimalMark")
+        if (
+            given
+            and self.is_setting_kept("decimalMark")
+            and not fits_decimal_mark(columns, DecimalMark(given), decimals)
+        ):
+            self.drop_kept_setting("decimalMark")
+            given = None
+        self.marks = (
+            [DecimalMark(given)]
+            if given
+            else drop_unstorable_marks(find_decimal_marks_of_columns(self.columns), columns, decimals)
+        )
+        self.mapping = replace(self.mapping, decimal_mark=self.marks[0])
 
     def add_decimal_mark_question(self) -> None:
         """Ask for the decimal mark if three digits after each mark of the amount columns may be thousands."""
-        if "decimalMark" in self.given or len(self.marks) < 2 or "decimal_mark" in self.result.proven:
+        if len(self.marks) < 2 or "decimal_mark" in self.result.proven:
             return
         self.refuse_mixed_marks()
         if self.result.refused:
             return
         positions = [self.mapping.columns[name] for name in (*AMOUNT_FIELDS, "fee") if name in self.mapping.columns]
-        texts = [text for position in positions for text in self.columns[position].distinct]
-        if any(map(has_decimal_mark, texts)):
+        columns = [self.columns[position] for position in positions]
+        texts = [text for column in columns for text in column.distinct]
+        self.marks = drop_unstorable_marks(self.marks, columns, self.count_possible_decimals(columns))
+        if len(self.marks) == 1:
+            self.mapping = replace(self.mapping, decimal_mark=self.marks[0])
+        elif any(map(has_decimal_mark, texts)):
             options: list[Answer] = [(str(mark), build_mapping_update(decimal_mark=mark)) for mark in self.marks]
             self.add_question("decimal_mark", "decimalMark", options)
 
@@ -73,7 +88,7 @@ class AmountSearch(PairSearch):
                 self.check_given_amounts(balances, balances_before)
             self.add_decimal_mark_question()
             return
-        marks = getattr(self, "marks", [self.mapping.decimal_mark])
+        marks = self.marks
         for mark in marks:
             self.mapping = replace(self.mapping, decimal_mark=mark)
             self.drop_account_column_of_one_balance(balances, mark)
@@ -252,7 +267,11 @@ class AmountSearch(PairSearch):
             ({"debit": one, "credit": other}, join_debit_and_credit(one, other, steps.mark))
             for one, other in open_pairs[:MAX_TRIED]
         ]
-        readings = [(columns, amounts) for columns, amounts in readings if any(amounts)]
+        readings = [
+            (columns, amounts)
+            for columns, amounts in readings
+            if any(amounts) and (len(self.marks) == 1 or self.can_store_amounts(columns.values(), amounts))
+        ]
         fees = [(each, to_decimals(each, steps.mark)) for each in self.list_role_columns("fee") if each not in taken]
         return readings + [
             ({**columns, "fee": fee}, subtract_fees(amounts, charged))
@@ -260,6 +279,11 @@ class AmountSearch(PairSearch):
             for fee, charged in fees
             if fee not in columns.values() and any(charged)
         ]
+
+    def can_store_amounts(self, columns: Iterable[Column], amounts: Amounts) -> bool:
+        """Whether amounts have no more decimals than their currency."""
+        decimals = self.count_possible_decimals(list(columns))
+        return not any(has_excess_decimals(str(amount), decimals) for amount in amounts if amount)
 
     def list_unnamed_balance_columns(self) -> list[Column]:
         if "balance" in self.pinned:

@@ -197,6 +197,17 @@ def trim_trailing_zeros(amount: str, decimals: int) -> str:
     return f"{whole}.{cents[:decimals]}" if decimals else whole
 
 
+def format_stored_amount(amount: str, decimals: int) -> str:
+    """Return the amount with exactly the decimals of its currency; unchanged where it has more.
+
+    >>> format_stored_amount("-1234", 2), format_stored_amount("7.5000", 2), format_stored_amount("1.234", 2)
+    ('-1234.00', '7.50', '1.234')
+    """
+    whole, _point, cents = trim_trailing_zeros(amount, decimals).partition(".")
+    cents = cents.ljust(decimals, "0")
+    return f"{whole}.{cents}" if cents else whole
+
+
 def is_amount_text(text: str, mark: DecimalMark) -> bool:
     """Whether the text is an amount with this mark, of any number of decimals."""
     if len(text) > MAX_LENGTH or not _LIKE_AMOUNT.fullmatch(text):

@@ -1,15 +1,19 @@
 """In which currency and unit the amounts are: told by a column, a sign, a heading or the lines above, else asked."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from ledger.imports.calc.balance_direction_search import BalanceDirectionSearch
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, ColumnMapping
 from ledger.imports.calc.columns import Column
-from ledger.imports.calc.currencies import find_named_currencies
+from ledger.imports.calc.currencies import count_currency_decimals, find_named_currencies
+from ledger.imports.calc.decimal_marks import has_excess_decimals
 from ledger.imports.calc.detection_result import Answer, build_mapping_update, combine_updates
 from ledger.imports.calc.file_currency import complete_mapping, find_amount_currencies, find_unclear_currencies
 from ledger.imports.calc.headings import fold_heading
+from ledger.imports.calc.movements import Movement
+from ledger.imports.calc.table_rows import RowReader
 
 MIN_QUALIFIER_LENGTH = 3  # letters of a word that two headings share
 
@@ -28,9 +32,24 @@ class CurrencySearch(BalanceDirectionSearch):
 
     def add_currency_question(self) -> None:
         """Which of several currencies a sign means, where the account's is none of them."""
-        if unclear := find_unclear_currencies(self.table, self.mapping, self.own.currency):
-            options: list[Answer] = [(code, build_mapping_update(currency=code)) for code in unclear]
+        unclear = find_unclear_currencies(self.table, self.mapping, self.own.currency)
+        storable = [code for code in unclear if self.can_store_in_currency(code)]
+        if len(storable) == 1 and len(unclear) > 1:
+            self.mapping = replace(self.mapping, currency=storable[0])
+        elif unclear:
+            options: list[Answer] = [(code, build_mapping_update(currency=code)) for code in storable or unclear]
             self.add_question("currency", "currency", options)
+
+    def can_store_in_currency(self, code: str) -> bool:
+        """Whether the amounts of rows in a currency have no more decimals than it."""
+        reader = RowReader(
+            replace(self.table, rows=self.sample), replace(self.mapping, currency=code), self.own.currency
+        )
+        decimals = count_currency_decimals(code)
+        return not any(
+            isinstance(row, Movement) and row.currency == code and has_excess_decimals(row.amount, decimals)
+            for row in reader.read_rows()
+        )
 
     def choose_currency_column(self) -> None:
         """Choose the column with the currency of the amounts; ask where several columns differ.

@@ -304,7 +304,10 @@ class ValueSearch(RepeatedHeadingSearch):
     def add_missing_columns_question(self) -> None:
         """Ask for kept columns that are missing: the column that seems to replace it, or none."""
         for name in self.result.lost_fields:
-            if name == "description" or self.is_question_open(f"columns.{name}"):
+            if name == "description":
+                self.add_missing_description_question()
+                continue
+            if self.is_question_open(f"columns.{name}"):
                 continue
             position = self.mapping.columns.get(name)
             candidates = (
@@ -320,6 +323,20 @@ class ValueSearch(RepeatedHeadingSearch):
             self.add_column_question(
                 "column_gone", name, candidates[: MAX_OPTIONS - 1], none=name not in ("date", "amount")
             )
+
+    def add_missing_description_question(self) -> None:
+        """Ask for the column of a text that replaces a kept one, beside those that are still there."""
+        remaining = self.mapping.description
+        if remaining and "description" not in self.pinned:
+            self.result.assumed.append("description")
+            return
+        texts = [each for each in self.list_unused(self.columns) if each.is_text]
+        candidates = [each for each in texts if each.fits_field("description")]
+        ways = [*((*remaining, each.position) for each in candidates[: MAX_OPTIONS - 1]), remaining]
+        options: list[Answer] = [
+            (list(map(self.get_column_reference, way)) or None, build_mapping_update(description=way)) for way in ways
+        ]
+        self.add_question("column_gone", "columns.description", options)
 
 
 def is_own_number(column: Column) -> bool:

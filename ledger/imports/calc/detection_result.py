@@ -73,3 +73,4 @@ class Detection:
     kept_fields: list[str] = field(default_factory=list)  # fields that are read as the last time
     refused: FileFault | None = None
     lost_fields: list[str] = field(default_factory=list)  # kept fields whose column is not there any more
+    changed_settings: list[str] = field(default_factory=list)  # kept settings that this file contradicts

@@ -47,7 +47,8 @@ class DirectionSearch(CurrencySearch):
             return False
         column = direction_columns[0]
         values = self.list_movement_values(column.position)
-        known = {**find_directions(values, column.name), **self.mapping.directions}
+        words = find_directions(values, column.name)
+        known = {**words, **self.mapping.directions}
         for other in direction_columns[1:]:
             known |= find_directions(self.list_movement_values(other.position), other.name)
         amounts = to_decimals(amount, self.mapping.decimal_mark)
@@ -61,9 +62,25 @@ class DirectionSearch(CurrencySearch):
             return False  # the balance goes both ways at rows of one value
         self.set_column("direction", column.position)
         shown = {value: next(iter(each)) for value, each in kinds.items() if len(each) == 1}
-        self.choose_direction_meanings(values, known, shown)
+        self.choose_direction_meanings(values, self.drop_contradicted_directions(words, shown) or known, shown)
         self.choose_minus_meaning(amounts)
         return True
+
+    def drop_contradicted_directions(self, words: dict[str, str], shown: AnyMapping[str, str]) -> dict[str, str]:
+        """Drop given meanings where the balance goes against one, and no word goes against the balance.
+
+        Returns what is known of the values then; empty where nothing was dropped.
+        """
+        given = self.mapping.directions
+        is_contradicted = (
+            not self.is_card_account
+            and any(given.get(value, kind) != kind for value, kind in shown.items())
+            and all((words.get(value) or find_direction_hint(value) or kind) == kind for value, kind in shown.items())
+        )
+        if not is_contradicted or not self.drop_or_refuse_setting("directionValues"):
+            return {}
+        self.mapping = replace(self.mapping, directions={})
+        return {**shown, **words}
 
     def find_direction_columns(self, amount: Column) -> list[Column]:
         """The columns that headings name for directions, or whose values are; several only where they differ."""
@@ -147,6 +164,7 @@ class DirectionSearch(CurrencySearch):
 
     def choose_minus_meaning(self, amounts: Amounts) -> None:
         """What a minus beside a direction means: what the balance shows, nothing where all agree, else asked."""
+        self.drop_contradicted_minus()
         if "direction" in self.mapping.minus_means or not any(amount and amount < 0 for amount in amounts):
             return
         column = self.columns[self.mapping.columns["direction"]]
@@ -164,6 +182,16 @@ class DirectionSearch(CurrencySearch):
             "minusMeans.direction",
             [(kind, build_mapping_update(minus_means=ways[kind])) for kind in proven or ways],
         )
+
+    def drop_contradicted_minus(self) -> None:
+        """Drop what a minus was given to mean where the balance proves another meaning."""
+        given = self.mapping.minus_means
+        if not given or self.is_card_account or self.agrees_with_balance(self.mapping):
+            return
+        ways = [dict(zip(given, kinds, strict=True)) for kinds in product(*(MINUS_KINDS[name] for name in given))]
+        is_contradicted = any(self.agrees_with_balance(replace(self.mapping, minus_means=way)) for way in ways)
+        if is_contradicted and self.drop_or_refuse_setting("minusMeans"):
+            self.mapping = replace(self.mapping, minus_means={})
 
     def agrees_with_balance(self, mapping: ColumnMapping) -> bool:
         """Whether all amounts that the balance shows are as a mapping reads them."""

@@ -23,8 +23,10 @@ from ledger.imports.calc.columns import (
     is_balance_or_total_row,
     select_sample_rows,
 )
+from ledger.imports.calc.currencies import count_currency_decimals
 from ledger.imports.calc.date_columns import choose_booking_date, is_named_booking_day, is_named_payment_day
 from ledger.imports.calc.dates import DateOrder, find_bank_date, find_date_orders, find_mixed_date_orders
+from ledger.imports.calc.decimal_marks import count_most_decimals
 from ledger.imports.calc.detection_result import (
     MAX_OPTIONS,
     AccountFacts,
@@ -37,7 +39,10 @@ from ledger.imports.calc.detection_result import (
 )
 from ledger.imports.calc.table import Table
 from ledger.imports.calc.table_rows import RowReader
+from ledger.money.calc.money import CURRENCIES
 
+STORED_MONEY_FIELDS = ("amount", "debit", "credit", "net", "gross", "fee", "balance", "balanceBefore")
+MAX_CURRENCY_DECIMALS = max(map(count_currency_decimals, CURRENCIES))  # of an account that is not known
 CARD_WORDS = ("card", "karte", "carte", "tarjeta", "carta", "cartão", "karta", "kort", "カード", "信用卡")
 CARD_HEADINGS = (
     "card holder", "cardholder", "card member", "cardmember", "card no", "card number", "card account", "karteninhaber",
@@ -166,9 +171,42 @@ class MappingSearch:
         """Whether a setting was kept for the account, and nobody gave it for this file."""
         return self.given.get("isKept", False) and path not in self.given.get("answered", ())
 
+    def drop_kept_setting(self, name: str) -> None:
+        """Read the file without a kept setting that it contradicts, and say so."""
+        self.given = {key: value for key, value in self.given.items() if key != name}
+        self.result.changed_settings.append(name)
+
+    def drop_or_refuse_setting(self, name: str) -> bool:
+        """Drop a kept setting that the balance contradicts, and refuse one given for this file. Returns whether it is
+        dropped."""
+        if self.is_setting_kept(name):
+            self.drop_kept_setting(name)
+            return True
+        self.result.refused = self.result.refused or FileFault(
+            "statement_unreadable",
+            "The setting {setting} contradicts the balance column. Import the file without it.",
+            {"setting": name},
+        )
+        return False
+
     @property
     def has_given_amount(self) -> bool:
         return any(self.pinned.get(name) is not None for name in AMOUNT_FIELDS)
+
+    def list_money_columns(self) -> list[Column]:
+        """Return the columns of amounts and balances that settings name, else those that headings name."""
+        if self.has_given_amount:
+            positions = {self.pinned.get(name) for name in (*AMOUNT_FIELDS, "fee", "balance")}
+            return [each for each in self.columns if each.position in positions]
+        return [each for name in STORED_MONEY_FIELDS for each in self.roles.get(name, [])]
+
+    def count_possible_decimals(self, columns: Sequence[Column]) -> int:
+        """Return the most decimals of the currencies that amounts may be in."""
+        if not self.own.currency:
+            return MAX_CURRENCY_DECIMALS
+        currency_columns = [each for each in self.columns if each.is_currency or each in self.roles.get("currency", [])]
+        currencies = {self.own.currency, self.given.get("currency", self.own.currency)}
+        return count_most_decimals(columns, currencies=currencies, currency_columns=currency_columns)
 
     def choose_date(self) -> None:
         if "date" not in self.pinned:
@@ -195,14 +233,15 @@ class MappingSearch:
 
     def choose_date_order(self) -> None:
         position = self.mapping.columns.get("date")
+        order = self.given.get("dateOrder")
+        if order and self.is_setting_kept("dateOrder") and not self.has_dates_in_order(DateOrder(order)):
+            self.drop_kept_setting("dateOrder")
         if "dateOrder" in self.given:
             self.mapping = replace(self.mapping, date_order=DateOrder(self.given["dateOrder"]))
             return
         if position is None:
             return
-        texts = dict.fromkeys(
-            cells[position] for line in self.table.rows if position < len(cells := line.cells) and cells[position]
-        )
+        texts = self.list_column_texts(position)
         orders = find_date_orders(texts)
         if len(orders) > 1 and (mixed := find_mixed_date_orders(texts)):
             self.refuse_mixed_dates(position, mixed)
@@ -217,6 +256,18 @@ class MappingSearch:
                 "dateOrder",
                 [(str(each), build_mapping_update(date_order=each)) for each in orders],
             )
+
+    def has_dates_in_order(self, order: DateOrder) -> bool:
+        """Whether no other order reads more of the dates."""
+        positions = [self.mapping.columns[name] for name in ("date", "valueDate") if name in self.mapping.columns]
+        texts = [text for position in positions for text in self.list_column_texts(position)]
+        counts = {each: sum(find_bank_date(text, each) is not None for text in texts) for each in DateOrder}
+        return counts[order] == max(counts.values())
+
+    def list_column_texts(self, position: int) -> list[str]:
+        """Return the texts of a column in all rows, each once."""
+        rows = (line.cells for line in self.table.rows)
+        return list(dict.fromkeys(cells[position] for cells in rows if position < len(cells) and cells[position]))
 
     def refuse_mixed_dates(self, position: int, mixed: tuple[str, str]) -> None:
         """Dates with the day first beside others with the month first: no order reads them all."""

@@ -32,8 +32,11 @@ class SignSearch(DirectionSearch):
     def choose_pair_signs(self) -> None:
         """What a minus means in columns of debits and credits that have amounts with and without one, and whether the
         balance goes the way that the headings say."""
+        self.drop_contradicted_minus()
         pair: list[str] = [name for name in ("debit", "credit") if name in self.mapping.columns]
         signs = {name: self.count_amounts_by_sign(name) for name in pair}
+        has_minus = any(negative for negative, _ in signs.values())
+        self.set_flip_sign_by_balance(flip=self.find_pair_flip_by_balance(has_minus=has_minus))
         given = self.mapping.minus_means
         mixed = [name for name in pair if name not in given and all(signs[name])]
         ways = [
@@ -52,6 +55,22 @@ class SignSearch(DirectionSearch):
             self.result.proven.append("sign")
         elif not proven and not mixed and not self.is_question_open("columns.debit"):
             self.add_pair_signs_question(signs)
+
+    def find_pair_flip_by_balance(self, *, has_minus: bool) -> bool | None:
+        """Whether the balance turns debits and credits around; None where it does not tell."""
+        if self.steps is None or self.is_order_open or self.is_card_account or self.is_question_open("columns.debit"):
+            return None
+        same, opposite = self.steps.compare(self.read_sample_amounts(replace(self.mapping, flip_sign=False)))
+        if bool(same) == bool(opposite) or (opposite and has_minus):
+            return None
+        return bool(opposite)
+
+    def set_flip_sign_by_balance(self, *, flip: bool | None) -> None:
+        """Take the sign that the balance proves: a kept one gives way, another one given for this file is refused."""
+        if flip is None:
+            return
+        if self.given.get("flipSign", flip) == flip or self.drop_or_refuse_setting("flipSign"):
+            self.mapping = replace(self.mapping, flip_sign=flip)
 
     def count_amounts_by_sign(self, name: str) -> tuple[int, int]:
         """Return how many amounts of rows with a date are (negative, positive). Totals at the end have no date."""
@@ -97,7 +116,8 @@ class SignSearch(DirectionSearch):
         if same + opposite and (not signed or (same and opposite)):
             self.choose_sign_from_balance(given=given, against=opposite if given is False else same)
         elif given is not None:
-            return
+            if given and same and not self.is_card_account:
+                self.set_flip_sign_by_balance(flip=False)
         elif same and not (self.own.is_card_account and self.is_mostly_positive(column)):
             self.result.proven.append("sign")
         elif not signed and self.has_missing_balance():
@@ -116,11 +136,14 @@ class SignSearch(DirectionSearch):
 
     def choose_sign_from_balance(self, *, given: bool | None, against: int) -> None:
         """Take the signs of the steps. ``against``: how many of them are against the sign that somebody gave."""
-        is_given = given is not None and not against and not self.is_card_account and not self.mapping.sign_from_balance
-        if is_given or self.given.get("signFromBalance") is False:
+        is_kept = self.is_setting_kept("flipSign")
+        is_given = given is not None and not is_kept and not against and not self.mapping.sign_from_balance
+        if (is_given and not self.is_card_account) or self.given.get("signFromBalance") is False:
             return
         if self.is_card_account and given is None:
             self.add_sign_flip_question(from_balance=True)
+        if given and is_kept and not self.is_card_account and not self.agrees_with_balance(self.mapping):
+            self.drop_kept_setting("flipSign")
         self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card_account and bool(given))
         self.result.proven.append("sign")
         rows = self.table.rows

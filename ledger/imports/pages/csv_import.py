@@ -30,7 +30,7 @@ from ledger.imports.calc.column_mapping import FIELDS, normalize_csv_settings
 from ledger.imports.calc.detection import find_configured_table
 from ledger.imports.calc.detection_result import Detection
 from ledger.imports.encoding_choices import find_encoding_choices
-from ledger.imports.forms import FIELD_LABELS, ColumnsForm, get_form_field_name, to_form_data
+from ledger.imports.forms import FIELD_LABELS, SETTING_LABELS, ColumnsForm, get_form_field_name, to_form_data
 from ledger.imports.pages.chosen_rows import build_import_rows, describe_other_account
 from ledger.imports.pages.mapping_questions import (
     EXAMPLE_ROWS_SHOWN,
@@ -166,6 +166,7 @@ class CsvImportCheck:
             questions=self.questions,
             answers=self.answers,
             lost=describe_lost_columns(self.detection),
+            changed=describe_changed_settings(self.detection),
             **context,
         )
 
@@ -321,6 +322,11 @@ def is_only_account_chosen(form_data: Any, lines: Lines) -> bool:
 def describe_lost_columns(detection: Detection | None) -> str:
     """Return the labels of kept fields whose columns are not in this file."""
     return ", ".join(str(FIELD_LABELS[name]) for name in detection.lost_fields) if detection else ""
+
+
+def describe_changed_settings(detection: Detection | None) -> str:
+    """Return the labels of kept settings that the file contradicts."""
+    return ", ".join(str(SETTING_LABELS[name]) for name in detection.changed_settings) if detection else ""
 
 
 SKIP_REASON_LABELS = {

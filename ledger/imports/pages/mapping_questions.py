@@ -129,9 +129,11 @@ def describe_option(
 
 
 def describe_column(detection: Detection, value: Any) -> str:
-    """Describe a column by its heading and its letters."""
+    """Describe a column, or several, by heading and letters."""
     if value is None:
         return _("None of them")
+    if isinstance(value, list):
+        return ", ".join(describe_column(detection, each) for each in value)
     names = detection.table.names
     position = value if isinstance(value, int) else names.index(value)
     return f"{names[position]} ({_('Column {letters}').format(letters=format_column_letters(position))})".strip()

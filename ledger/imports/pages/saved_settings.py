@@ -4,9 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ledger.calc.delimited_text import Lines, is_decodable
+from ledger.calc.delimited_text import Lines
 from ledger.imports.calc.column_mapping import mark_settings_as_kept, normalize_csv_settings, to_csv_settings
 from ledger.imports.forms import ColumnsForm, list_other_accounts
+from ledger.imports.kept_settings import drop_kept_encoding
 from ledger.imports.own_export_settings import find_own_export_settings
 from ledger.imports.table_items import TableItems
 from ledger.models import Account
@@ -17,7 +18,7 @@ ANSWER = "answer:"  # before the path of the settings that an answer belongs to
 def find_encoding_and_separator(sent: Any, account: Account | None, content: bytes) -> dict[str, Any]:
     """Return the encoding and the separator that were sent, answered, or kept for the account, in this order.
 
-    What is UTF-8 is not read in another encoding that was kept.
+    A kept encoding that is not the file's does not count.
     """
     answers = normalize_csv_settings(
         apply_answers({}, [(name, sent[name]) for name in sent if name.startswith(ANSWER)])
@@ -25,8 +26,7 @@ def find_encoding_and_separator(sent: Any, account: Account | None, content: byt
     csv_settings: dict[str, Any] = {}
     if "date" not in sent and account is not None:
         csv_settings = normalize_csv_settings((account.import_settings or {}).get("csv"))
-    if is_decodable(content, "utf-8-sig"):
-        csv_settings.pop("encoding", None)
+        csv_settings = drop_kept_encoding(csv_settings, content)
     return {name: sent.get(name) or answers.get(name) or csv_settings.get(name) for name in ("encoding", "separator")}
 
 

@@ -175,7 +175,7 @@ def get_initial_balance(api, account):
 
 def test_import_page_offers_opening_balance_on_first_import(editor, api, acme, bank):
     address, answer = open_check_page(editor, acme, bank, read_file("11_padded_preamble"))
-    assert "The amounts match the balance column." in get_page_text(answer)
+    assert "Amounts checked against the balance column." in get_page_text(answer)
     assert "Set the opening balance to €2,000.00 on 23 Mar 2024" in get_page_text(answer)
     confirm_import(editor, address, set_opening="on")
     assert get_initial_balance(api, bank) == ("2024-03-23", "2000.00")

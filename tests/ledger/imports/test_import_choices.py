@@ -69,4 +69,4 @@ def test_cash_count_of_a_cashbook_is_its_balance(editor, acme, bank):
     rows = "01.03.2025;Start;100,00;;100,00\n02.03.2025;Porto;;5,00;95,00\n03.03.2025;Porto;;5,00;90,00\n"
     text = f"Datum;Text;Einnahme;Ausgabe;Bestand\n{rows}"
     _, answer = open_check_page(editor, acme, bank, text)
-    assert "The amounts match the balance column." in get_page_text(answer)
+    assert "Amounts checked against the balance column." in get_page_text(answer)
