@@ -77,7 +77,7 @@ class DirectionSearch(CurrencySearch):
             and any(given.get(value, kind) != kind for value, kind in shown.items())
             and all((words.get(value) or find_direction_hint(value) or kind) == kind for value, kind in shown.items())
         )
-        if not is_contradicted or not self.drop_or_refuse_setting("directionValues"):
+        if not is_contradicted or not self.drop_setting_if_kept("directionValues"):
             return {}
         self.mapping = replace(self.mapping, directions={})
         return {**shown, **words}
@@ -190,7 +190,7 @@ class DirectionSearch(CurrencySearch):
             return
         ways = [dict(zip(given, kinds, strict=True)) for kinds in product(*(MINUS_KINDS[name] for name in given))]
         is_contradicted = any(self.agrees_with_balance(replace(self.mapping, minus_means=way)) for way in ways)
-        if is_contradicted and self.drop_or_refuse_setting("minusMeans"):
+        if is_contradicted and self.drop_setting_if_kept("minusMeans"):
             self.mapping = replace(self.mapping, minus_means={})
 
     def agrees_with_balance(self, mapping: ColumnMapping) -> bool:

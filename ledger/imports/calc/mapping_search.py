@@ -176,18 +176,13 @@ class MappingSearch:
         self.given = {key: value for key, value in self.given.items() if key != name}
         self.result.changed_settings.append(name)
 
-    def drop_or_refuse_setting(self, name: str) -> bool:
-        """Drop a kept setting that the balance contradicts, and refuse one given for this file. Returns whether it is
-        dropped."""
-        if self.is_setting_kept(name):
-            self.drop_kept_setting(name)
-            return True
-        self.result.refused = self.result.refused or FileFault(
-            "statement_unreadable",
-            "The setting {setting} contradicts the balance column. Import the file without it.",
-            {"setting": name},
-        )
-        return False
+    def drop_setting_if_kept(self, name: str) -> bool:
+        """Drop a setting that the balance contradicts if it was kept, and return whether it was. One given for this
+        file counts: the balance of a card may be what is owed."""
+        if not self.is_setting_kept(name):
+            return False
+        self.drop_kept_setting(name)
+        return True
 
     @property
     def has_given_amount(self) -> bool:

@@ -33,10 +33,9 @@ class SignSearch(DirectionSearch):
         """What a minus means in columns of debits and credits that have amounts with and without one, and whether the
         balance goes the way that the headings say."""
         self.drop_contradicted_minus()
+        self.drop_contradicted_flip_sign()
         pair: list[str] = [name for name in ("debit", "credit") if name in self.mapping.columns]
         signs = {name: self.count_amounts_by_sign(name) for name in pair}
-        has_minus = any(negative for negative, _ in signs.values())
-        self.set_flip_sign_by_balance(flip=self.find_pair_flip_by_balance(has_minus=has_minus))
         given = self.mapping.minus_means
         mixed = [name for name in pair if name not in given and all(signs[name])]
         ways = [
@@ -56,21 +55,12 @@ class SignSearch(DirectionSearch):
         elif not proven and not mixed and not self.is_question_open("columns.debit"):
             self.add_pair_signs_question(signs)
 
-    def find_pair_flip_by_balance(self, *, has_minus: bool) -> bool | None:
-        """Whether the balance turns debits and credits around; None where it does not tell."""
-        if self.steps is None or self.is_order_open or self.is_card_account or self.is_question_open("columns.debit"):
-            return None
-        same, opposite = self.steps.compare(self.read_sample_amounts(replace(self.mapping, flip_sign=False)))
-        if bool(same) == bool(opposite) or (opposite and has_minus):
-            return None
-        return bool(opposite)
-
-    def set_flip_sign_by_balance(self, *, flip: bool | None) -> None:
-        """Take the sign that the balance proves: a kept one gives way, another one given for this file is refused."""
-        if flip is None:
-            return
-        if self.given.get("flipSign", flip) == flip or self.drop_or_refuse_setting("flipSign"):
-            self.mapping = replace(self.mapping, flip_sign=flip)
+    def drop_contradicted_flip_sign(self) -> None:
+        """Drop a kept flipSign where the balance proves the signs as they are."""
+        unchanged = replace(self.mapping, flip_sign=False)
+        is_contradicted = self.mapping.flip_sign and not self.is_card_account and self.agrees_with_balance(unchanged)
+        if is_contradicted and self.drop_setting_if_kept("flipSign"):
+            self.mapping = unchanged
 
     def count_amounts_by_sign(self, name: str) -> tuple[int, int]:
         """Return how many amounts of rows with a date are (negative, positive). Totals at the end have no date."""
@@ -116,8 +106,7 @@ class SignSearch(DirectionSearch):
         if same + opposite and (not signed or (same and opposite)):
             self.choose_sign_from_balance(given=given, against=opposite if given is False else same)
         elif given is not None:
-            if given and same and not self.is_card_account:
-                self.set_flip_sign_by_balance(flip=False)
+            self.drop_contradicted_flip_sign()
         elif same and not (self.own.is_card_account and self.is_mostly_positive(column)):
             self.result.proven.append("sign")
         elif not signed and self.has_missing_balance():

@@ -30,8 +30,6 @@ ROWS = {
     "84_one_withdrawal_among_deposits": eur(*((day, "10.00") for day in range(2, 12)), (12, "-50.00")),
     "85_one_fee_among_many": eur(*((day, "10.00") for day in range(1, 12)), (12, "-51.00")),
     "85_debit_credit_fee_balance": eur((24, "-501.50"), (25, "120.00"), (26, "-101.00")),
-    "87_debits_raise_the_balance": SHOP_AND_PAYMENT,
-    "87_debits_are_money_in": eur((25, "100.00"), (26, "-10.00"), (27, "-20.00"), (28, "50.00"), (29, "-33.00")),
     "89_paypal_memo": RENT_AND_SALE,
     "90_total_of_debits_and_credits": RENT_AND_SALE,
     "91_totals_of_debits_and_credits": RENT_AND_SALE,
@@ -70,6 +68,7 @@ ASKED = {
     ),
     "85_debit_credit_fee": ({"columns.fee": "Fee"}, eur((24, "-501.50"), (25, "120.50"))),
     "86_only_credits_marked": ({"flipSign": True}, RENT_AND_SALE),
+    "87_debits_raise_the_balance": ({"flipSign": False}, SHOP_AND_PAYMENT),
     "87_words_against_the_balance": ({"directionValues": {"in": ["c"], "out": ["d"]}}, SHOP_AND_PAYMENT),
     "88_direction_of_the_balance": ({"columns.direction": 5}, RENT_AND_SALE),
 }
@@ -88,4 +87,4 @@ REFUSED = {
     "71_decimal_commas": (400, "statement_unreadable", SPLIT),
 }
 
-CARDS = ("80_purchase_refund_payment", "80_card_purchase_payment_owed", "87_debits_raise_the_balance")
+CARDS = ("80_purchase_refund_payment", "80_card_purchase_payment_owed")

@@ -79,16 +79,12 @@ def test_zeros_behind_decimals_are_asked_with_amounts_as_stored(api, bank):
 # ---------------------------------------------------------------------------------------------- pairs
 
 
-def test_balance_proves_turned_debits_and_credits(api, acme, bank):
-    answer = upload(api, bank, PAIR)
-    assert answer.status_code == 200, answer.content
-    assert [row[1] for row in list_stored(acme)] == ["100.00", "-10.00", "-20.00", "50.00", "-33.00"]
-
-
-def test_turned_pair_contradicts_flip_sign_of_request(api, acme, bank):
-    answer = upload(api, bank, PAIR, flipSign=False)
-    assert get_status_and_code(answer) == (400, "statement_unreadable")
+def test_debits_that_raise_the_balance_are_asked(api, acme, bank):
+    """They are money in, or the balance is what is owed on a card."""
+    options = get_options(upload(api, bank, PAIR), "flipSign")
+    assert [amounts[0][0] for amounts in options.values()] == ["-100.00", "100.00"]
     assert upload(api, bank, PAIR, flipSign=True).status_code == 200
+    assert [row[1] for row in list_stored(acme)] == ["100.00", "-10.00", "-20.00", "50.00", "-33.00"]
 
 
 # ---------------------------------------------------------------------------------------------- examples and wording
@@ -113,4 +109,6 @@ def test_whole_amounts_offer_currencies_without_decimals(api, bank):
 
 
 def test_proven_mapping_is_checked_against_balance_column(editor, acme, bank):
-    assert "Amounts checked against the balance column." in get_page_text(open_check_page(editor, acme, bank, PAIR)[1])
+    assert "Amounts checked against the balance column." in get_page_text(
+        open_check_page(editor, acme, bank, WITH_BALANCE)[1]
+    )
