@@ -67,9 +67,9 @@ class DirectionSearch(CurrencySearch):
         return True
 
     def drop_contradicted_directions(self, words: dict[str, str], shown: AnyMapping[str, str]) -> dict[str, str]:
-        """Drop given meanings where the balance goes against one, and no word goes against the balance.
+        """Drop kept meanings where the balance contradicts one and no word contradicts the balance.
 
-        Returns what is known of the values then; empty where nothing was dropped.
+        Returns: the meanings that balance and words show instead; empty if nothing was dropped.
         """
         given = self.mapping.directions
         is_contradicted = (
@@ -184,7 +184,7 @@ class DirectionSearch(CurrencySearch):
         )
 
     def drop_contradicted_minus(self) -> None:
-        """Drop what a minus was given to mean where the balance proves another meaning."""
+        """Drop a kept meaning of the minus sign where the balance proves another one."""
         given = self.mapping.minus_means
         if not given or self.is_card_account or self.agrees_with_balance(self.mapping):
             return

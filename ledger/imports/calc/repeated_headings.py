@@ -11,10 +11,10 @@ from ledger.imports.calc.headings import fold_heading
 from ledger.imports.calc.sign_search import SignSearch
 from ledger.imports.calc.vocabulary import find_status_meaning
 
-# Fields by which rows are stored otherwise; a single column of amounts is asked for where it is chosen.
+# Fields that change what is stored. A single amount column is asked for where it is chosen.
 ASKED_FIELDS = ("date", "debit", "credit", "currency", "direction", "status", "account", "counterparty")
-# What is asked about the values of a column: only once the column is known.
-QUESTION_OF_VALUES = {
+# Questions about the values of a column are asked once the column is known.
+VALUE_QUESTIONS = {
     "date": "dateOrder",
     "currency": "currency",
     "direction": "directionValues",
@@ -27,6 +27,7 @@ class RepeatedHeadingSearch(SignSearch):
     """The step that asks for the columns of repeated headings."""
 
     def add_repeated_heading_questions(self) -> None:
+        """Ask which column each field is where another one with the same heading says something else."""
         for name in ASKED_FIELDS:
             if self.is_column_certain(name):
                 continue
@@ -38,7 +39,7 @@ class RepeatedHeadingSearch(SignSearch):
                     (each.position, partial(self.with_repeated_column, name=name, column=each))
                     for each in (column, *others)
                 ]
-                self.open = [each for each in self.open if each[1] != QUESTION_OF_VALUES.get(name)]
+                self.open = [each for each in self.open if each[1] != VALUE_QUESTIONS.get(name)]
                 self.add_question("column_repeated", f"columns.{name}", options)
 
     def is_column_certain(self, name: str) -> bool:
@@ -48,7 +49,7 @@ class RepeatedHeadingSearch(SignSearch):
         return is_given or is_proven or self.is_question_open(f"columns.{name}")
 
     def list_other_columns(self, name: str, column: Column) -> list[Column]:
-        """The columns with the same heading that may be the field too and say something else in a row."""
+        """Return the columns with the same heading that may be the field too and differ in a row."""
         if not column.name:
             return []
         positions = [position for field, position in self.mapping.columns.items() if field != "valueDate"]

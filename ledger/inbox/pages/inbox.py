@@ -20,9 +20,7 @@ from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from companies.versions import compute_version
 from ledger import hooks
-from ledger.categorization.pages.bulk_actions import (
-    BULK_FORM_FIELDS,
-)
+from ledger.categorization.pages.bulk_actions import BULK_FORM_FIELDS
 from ledger.inbox.missing_categories import list_missing_categories
 from ledger.inbox.pages.inbox_actions import INBOX_ACTIONS, get_form_transactions, reject_unknown_action
 from ledger.inbox.proposal_basis import describe_proposal_basis
