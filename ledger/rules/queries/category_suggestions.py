@@ -9,7 +9,8 @@ from companies.models import Company
 from ledger.models import Category
 from ledger.rules.calc.category_proposals import MAX_PROPOSALS, CategoryProposal, build_payment_kind_proposal
 from ledger.rules.calc.kind_categories import CategoryOption, find_kind_category
-from ledger.rules.calc.payment_kinds import KIND_CONFIDENCE, SINGLE_TAXES, PaymentKind, find_payment_kind
+from ledger.rules.calc.payment_kind_matcher import find_payment_kind
+from ledger.rules.calc.payment_kinds import KIND_CONFIDENCE, SINGLE_TAXES, PaymentKind
 from ledger.rules.queries.history_proposals import list_proposal_subjects, propose_categories
 
 

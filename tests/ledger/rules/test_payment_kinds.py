@@ -6,7 +6,8 @@ import pytest
 
 from ledger.inbox.proposal_basis import PAYMENT_KIND_EXPLANATIONS
 from ledger.rules.calc.kind_categories import KIND_CATEGORIES, CategoryOption, find_kind_category
-from ledger.rules.calc.payment_kinds import PaymentKind, find_payment_kind
+from ledger.rules.calc.payment_kind_matcher import find_payment_kind
+from ledger.rules.calc.payment_kinds import PaymentKind
 
 OUT, IN = False, True
 
