@@ -66,15 +66,15 @@ def pick_suggestions(
 
 
 def group_by_category(transactions: Iterable[GroupedTransaction]) -> list[TransactionGroup]:
-    """Return a group for each suggested category, likely ones first, and those without a suggestion by counterparty.
+    """Return a group for each category that is likely, and those without a likely one by counterparty.
 
-    Of each kind the largest groups come first.
+    The largest groups come first: of likely ones, of counterparties with one suggestion, and of the others.
     """
 
     def get_key(each: GroupedTransaction) -> Hashable:
-        if each.proposal is None:
+        if each.proposal is None or not each.proposal.is_likely:
             return each.counterparty_key
-        return each.proposal.categorization.choice, each.proposal.is_likely, each.row.amount_value > 0
+        return each.proposal.categorization.choice, each.row.amount_value > 0
 
     return build_groups(transactions, get_key)
 

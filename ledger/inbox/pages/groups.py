@@ -143,7 +143,7 @@ def build_group_line(
     name = first.row.from_to or first.row.description or _("No text")
     return {
         "place": place,
-        "title": category if is_by_category and category else name,
+        "title": category if is_by_category and group.is_likely else name,
         "category": category,
         "choice": format_line_choice(*group.choice) if group.choice else "",
         "likely": group.is_likely,

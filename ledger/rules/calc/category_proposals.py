@@ -19,9 +19,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 from uuid import UUID
 
+from ledger.rules.calc.booking_phrases import remove_booking_phrases
 from ledger.rules.calc.parties import LEGAL_FORMS
 from ledger.rules.calc.payment_kinds import KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE, VAGUE_KINDS, PaymentKind
-from ledger.rules.calc.rule_matcher import fold_text
 
 COUNTERPARTY, TEXT, ACCOUNT, OWN, PAYMENT_KIND = "counterparty", "text", "account", "own", "paymentKind"
 BASIS_KINDS = (COUNTERPARTY, TEXT, ACCOUNT, OWN, PAYMENT_KIND)
@@ -313,9 +313,20 @@ def compute_word_overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def extract_text_words(text: str) -> frozenset[str]:
-    """Return the words of a text without numbers, which differ from one to the next.
+    """Return the words of a text that say what it is about: no numbers, which differ from one to the next, and nothing
+    on how the payment was made.
 
-    >>> sorted(extract_text_words("Invoice 4711, hosting March"))
+    >>> sorted(extract_text_words("Direct debit: Invoice 4711, hosting March"))
     ['hosting', 'invoice', 'march']
     """
-    return frozenset(word for word in fold_text(text).replace(",", " ").split() if word.isalpha())
+    return frozenset(word for word in remove_booking_phrases(text).replace(",", " ").split() if word.isalpha())
+
+
+def extract_first_word(text: str) -> str:
+    """Return the first word of a text that does not say how the payment was made; empty without any.
+
+    >>> extract_first_word("SEPA-Lastschrift Miete"), extract_first_word("Direct debit")
+    ('miete', '')
+    """
+    words = remove_booking_phrases(text).split()
+    return next((word for word in words if any(letter.isalnum() for letter in word)), "")

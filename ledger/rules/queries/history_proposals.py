@@ -27,6 +27,7 @@ from ledger.rules.calc.category_proposals import (
     PastCategorization,
     TransactionTraits,
     build_transfer_proposal,
+    extract_first_word,
     extract_name_words,
     extract_text_words,
     propose_by_account_use,
@@ -322,19 +323,21 @@ def propose_by_similar_texts(
     company: Company, subjects: list[ProposalSubject]
 ) -> Iterable[tuple[UUID, list[CategoryProposal]]]:
     """Yield proposals from transactions in the same direction with the most similar texts: an invoice that was sent
-    says nothing about one that was paid.
+    says nothing about one that was paid. The texts begin with the same word, after words such as "direct debit".
     """
     keys = list({(subject.first_word, subject.is_incoming) for subject in subjects if subject.first_word})
-    uses_by_key: dict[tuple[str, bool], list[tuple[frozenset[str], PastCategorization]]] = {}
+    uses_by_key: dict[tuple[str, str, bool], list[tuple[frozenset[str], PastCategorization]]] = {}
     words, directions = [key[0] for key in keys], [key[1] for key in keys]
     for word, direction, description, *columns in (
         fetch_history_rows(BY_WORD_SQL, company=company, words=words, inward=directions) if keys else ()
     ):
-        uses_by_key.setdefault((word, direction), []).append(
+        uses_by_key.setdefault((word, extract_first_word(description), direction), []).append(
             (extract_text_words(description), PastCategorization(*columns))
         )
     for subject in subjects:
-        if similar := uses_by_key.get((subject.first_word, subject.is_incoming)):
+        first_word = extract_first_word(subject.description)
+        similar = uses_by_key.get((subject.first_word, first_word, subject.is_incoming))
+        if first_word and similar:
             yield subject.id, propose_by_text(subject.description, similar)
 
 

@@ -56,6 +56,19 @@ def test_transactions_with_one_suggested_category_are_categorized_at_once(editor
     assert [books.parts(row) for row in ids] == [[], [], []]
 
 
+def test_unlikely_suggestions_make_no_group_of_a_category(editor, address, books, bank):
+    for name in ("Novatec AG", "Brandt GmbH"):
+        books.book(bank, "119.00", fromTo=name, description="Rechnung RE-1002")
+    shown = editor.get(address)
+    forms = list_forms(shown)
+    revenue = f"{books.category('revenueRecurring')}:revenue"
+    assert [(title, len(values), choice) for title, values, choice in forms] == [
+        ("Brandt GmbH", 1, revenue),
+        ("Novatec AG", 1, revenue),
+    ]
+    assert not re.search(r'class="button small primary"[^>]*name="category"', shown.content.decode())
+
+
 def test_nothing_is_categorized_by_looking(editor, address, books, bank, salaries):
     row = books.book(bank, "-2500.00", fromTo="Anna", description="Gehalt Oktober")["id"]
     editor.get(address)

@@ -1,0 +1,33 @@
+"""Phrases that say only how a payment was made or booked, and nothing about what it was for.
+
+Exports of banks repeat them in every row, so that texts are not similar because they have them in common.
+"""
+
+import re
+
+from ledger.rules.calc.rule_matcher import fold_text
+
+# Folded (no accents), umlauts written either way. Words may have any signs between them.
+BOOKING_PHRASES = (
+    *("lastschrift", "folgelastschrift", "erstlastschrift", "einmallastschrift", "basislastschrift"),  # de
+    *("firmenlastschrift", "lastschrifteinzug", "dauerauftrag", "kartenzahlung", "debitkartenzahlung"),  # de
+    *("uberweisung", "ueberweisung", "gutschr uberweisung", "gutschr ueberweisung", "sepa gutschrift"),  # de
+    *("gutschrift uberweisung", "gutschrift ueberweisung", "uberweisungsgutschrift", "ueberweisungsgutschrift"),  # de
+    *("onlineuberweisung", "onlineueberweisung", "online uberweisung", "online ueberweisung"),  # de
+    *("echtzeituberweisung", "echtzeitueberweisung", "umsatz gebucht", "umsatz vorgemerkt"),  # de
+    *("sepa", "eref", "mref", "kref", "svwz"),  # marks of SEPA texts
+    *("direct debit", "card payment", "bank transfer", "credit transfer", "standing order"),  # en
+    *("faster payment", "faster payments"),  # en
+    *("virement", "prelevement", "paiement par carte"),  # fr
+)
+_LONGEST_FIRST = sorted(BOOKING_PHRASES, key=len, reverse=True)
+BOOKING_PATTERN = re.compile(rf"\b(?:{'|'.join(_LONGEST_FIRST)})\b".replace(" ", r"\W+"))
+
+
+def remove_booking_phrases(text: str) -> str:
+    """Return a folded text without phrases that say how a payment was made or booked.
+
+    >>> remove_booking_phrases("GUTSCHR. UEBERWEISUNG Miete März Umsatz gebucht")
+    'miete marz'
+    """
+    return " ".join(BOOKING_PATTERN.sub(" ", fold_text(text)).split())
