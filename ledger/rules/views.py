@@ -194,7 +194,8 @@ class ProposalViewSet(CompanyViewSet):
         is part of a suggested transfer that names no third party. Transactions of closed months get none.
 
         With `paymentKinds`, the words of a transaction may suggest a category too, with `basis.kind` `paymentKind`:
-        salaries, social security, taxes, rent, insurance, known vendors, bank fees, loans and customer payments.
+        salaries, social security, taxes, rent, insurance, known vendors, bank fees, loans and customer payments. Taxes,
+        bank fees, interest and loans come before what the name alone suggests.
         """
         body = self.parse_body(serializers.ProposalsRequest)
         transaction_ids = body["transaction_ids"]

@@ -27,15 +27,15 @@ from ledger.inbox.pages.inbox_actions import ActionResult, record_inbox_undo
 from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import filter_open_transactions, find_pair_ids
 from ledger.models import TRANSFER_SYSTEM_KEY, Category, Transaction
-from ledger.rules.calc.category_proposals import CategoryProposal
+from ledger.rules.calc.category_proposals import MIN_LIKELY_CONFIDENCE, CategoryProposal
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
 
 MAX_REVIEWED = 1000  # open transactions, the latest
 MAX_ACCEPTED = 200  # suggestions of one act
-CONFIDENCES = ("50", "75", "90")  # percent
-DEFAULT_CONFIDENCE = "75"
+DEFAULT_CONFIDENCE = f"{MIN_LIKELY_CONFIDENCE * 100:.0f}"  # percent; those with a primary button in the inbox
+CONFIDENCES = (DEFAULT_CONFIDENCE, "75", "90")
 REFUSALS_SHOWN = 10  # transactions that a message names
 MAX_NAME_LENGTH = 60  # of a transaction in a message
 

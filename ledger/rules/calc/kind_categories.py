@@ -1,7 +1,8 @@
 """Which of a company's categories fits a kind of payment.
 
-A category of the company's own counts by its name, English or German; else the system category that the kind belongs
-to. Where a company has neither, nothing fits.
+A category of the company's own counts by its name, English or German: first one with a name of the kind, then one whose
+name says more ("Miete und Raumkosten" for rent). Else the system category counts that the kind belongs to. Where a
+company has neither, nothing fits.
 """
 
 from collections.abc import Iterable
@@ -9,8 +10,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from ledger.rules.calc.category_proposals import CategoryLine
-from ledger.rules.calc.parties import Tokens
-from ledger.rules.calc.payment_kinds import PaymentKind, extract_kind_words
+from ledger.rules.calc.parties import Tokens, find_phrase_places
+from ledger.rules.calc.payment_kinds import PaymentKind, extract_kind_words, to_phrases
 
 SALARY_NAMES = (
     *("Salaries", "Salary", "Wages", "Wages and salaries", "Salaries and wages", "Payroll", "Staff costs", "Personnel"),
@@ -20,11 +21,15 @@ SOFTWARE_NAMES = ("Software", "Software subscriptions", "Software and licenses",
 
 
 class KindCategory(NamedTuple):
-    """The names and the system category of a kind, and the P&L line where the category has several."""
+    """The names and the system category of a kind, and the P&L line where the category has several.
+
+    ``wider_names`` are of categories that are used where none has one of the names.
+    """
 
     names: tuple[str, ...]
     system_key: str | None
     pl_type: str
+    wider_names: tuple[str, ...] = ()
 
 
 class CategoryOption(NamedTuple):
@@ -41,19 +46,37 @@ KIND_CATEGORIES = {
     PaymentKind.SOCIAL_SECURITY: KindCategory(
         (
             *("Social security", "Social security contributions", "Social insurance", "Sozialversicherung"),
-            *("Sozialabgaben", "Soziale Abgaben", "Sozialversicherungsbeiträge", *SALARY_NAMES),
+            *("Sozialabgaben", "Soziale Abgaben", "Sozialversicherungsbeiträge"),
         ),
         None,
         "ga",
+        wider_names=SALARY_NAMES,
     ),
     PaymentKind.WAGE_TAX: KindCategory(
-        ("Wage tax", "Payroll tax", "Payroll taxes", "Lohnsteuer", *SALARY_NAMES), None, "ga"
+        ("Wage tax", "Payroll tax", "Payroll taxes", "Lohnsteuer"), None, "ga", wider_names=SALARY_NAMES
     ),
     PaymentKind.VAT: KindCategory(("VAT", "Umsatzsteuer"), "taxPayments", "neutral"),
     PaymentKind.INCOME_TAX: KindCategory(("Income tax", "Corporation tax", "Ertragsteuern"), "incomeTax", "no"),
     PaymentKind.TAX: KindCategory((), "taxPayments", "neutral"),
     PaymentKind.RENT: KindCategory(("Rent", "Office rent", "Miete", "Büromiete", "Raumkosten"), "officeAndAdmin", "ga"),
     PaymentKind.INSURANCE: KindCategory(("Insurance", "Versicherung", "Versicherungen"), "officeAndAdmin", "ga"),
+    PaymentKind.MEMBERSHIP: KindCategory(
+        ("Memberships", "Membership fees", "Dues", "Beiträge", "Mitgliedsbeiträge", "Beiträge und Gebühren"),
+        "officeAndAdmin",
+        "ga",
+    ),
+    PaymentKind.POSTAGE: KindCategory(("Postage", "Porto", "Porto und Versand"), "officeAndAdmin", "ga"),
+    PaymentKind.OFFICE_SUPPLIES: KindCategory(
+        ("Office supplies", "Office equipment", "Bürobedarf", "Büromaterial", "Büroausstattung"), "officeAndAdmin", "ga"
+    ),
+    PaymentKind.CLEANING: KindCategory(
+        ("Cleaning", "Reinigung", "Reinigungskosten", "Raumkosten"), "officeAndAdmin", "ga"
+    ),
+    PaymentKind.VEHICLE: KindCategory(
+        ("Vehicle costs", "Vehicles", "Car expenses", "Kfz-Kosten", "Fahrzeugkosten"),
+        "officeAndAdmin",
+        "ga",
+    ),
     PaymentKind.TELECOM: KindCategory(
         (
             *("Telecommunications", "Telecom", "Telephone", "Phone", "Phone and internet", "Telephone and internet"),
@@ -96,20 +119,67 @@ KIND_CATEGORIES = {
 }
 
 
+EXACT_NAMES = frozenset(
+    phrase for expected in KIND_CATEGORIES.values() for phrase in to_phrases([*expected.names, *expected.wider_names])
+)
+EXPENSE_LINES = frozenset(["cogs", "cac", "pd", "ga"])
+# Words of a category's name that make it another one than the kind's, and names that are ordinary words beside others.
+OTHER_CATEGORY_WORDS = frozenset(
+    extract_kind_words(
+        "car kfz fahrzeug fahrzeuge vehicle vehicles equipment geräte maschinen travel health insurance software "
+        "income revenue sales erlöse erträge einnahmen refunds erstattungen deposit kaution private privat "
+        "development entwicklung beratung consulting customer customers kunden employees mitarbeiter "
+        "social sozialversicherung krankenkasse"
+    )
+)
+WHOLE_NAMES_ONLY = frozenset(to_phrases(["Personal", "Personnel", "Meals", "Phone", "Cloud", "Server", "Servers"]))
+
+
 def find_kind_category(kind: PaymentKind, categories: Iterable[CategoryOption]) -> CategoryLine | None:
     """Return the category that fits a kind, and the P&L line; None if none does.
 
-    The first of the kind's names that a category has wins, then its system category. A category with several lines is
-    used with the line of the kind, else with its first one.
+    The first of the kind's names that a category has wins, then the longest that one contains as whole words, then the
+    kind's system category. A category with several lines is used with the line of the kind, else with its first one.
     """
     expected = KIND_CATEGORIES[kind]
     options = list(categories)
-    by_name: dict[Tokens, CategoryOption] = {}
-    for option in options:
-        by_name.setdefault(extract_kind_words(option.name), option)
+    own_options = [option for option in options if not option.system_key]
     by_key = {option.system_key: option for option in options if option.system_key}
-    named = (by_name.get(extract_kind_words(name)) for name in expected.names)
-    category = next(filter(None, named), None) or by_key.get(expected.system_key or "")
+    category = (
+        find_named_option(expected.names, options)
+        or find_containing_option(expected.names, expected.pl_type, own_options)
+        or find_named_option(expected.wider_names, options)
+        or find_containing_option(expected.wider_names, expected.pl_type, own_options)
+        or by_key.get(expected.system_key or "")
+    )
     if category is None:
         return None
     return category.id, expected.pl_type if expected.pl_type in category.pl_types else category.pl_types[0]
+
+
+def find_named_option(names: Iterable[str], options: Iterable[CategoryOption]) -> CategoryOption | None:
+    """Return the category that has the first of the names that any has."""
+    by_name: dict[Tokens, CategoryOption] = {}
+    for option in options:
+        by_name.setdefault(extract_kind_words(option.name), option)
+    return next((by_name[name] for name in to_phrases(names) if name in by_name), None)
+
+
+def find_containing_option(
+    names: Iterable[str], pl_type: str, options: Iterable[CategoryOption]
+) -> CategoryOption | None:
+    """Return the category whose name contains the longest of the names, as whole words.
+
+    A category with the exact name of any kind is left out, one of another sort of P&L line, and one whose other words
+    make it something else ("Rent a car").
+    """
+    phrases = set(to_phrases(names))
+    other_words = OTHER_CATEGORY_WORDS.difference(*phrases)
+    lines = EXPENSE_LINES if pl_type in EXPENSE_LINES else {pl_type}
+    words_by_option = [(extract_kind_words(option.name), option) for option in options if lines & set(option.pl_types)]
+    for phrase in sorted(phrases - WHOLE_NAMES_ONLY, key=lambda words: (-len("".join(words)), words)):
+        for words, option in words_by_option:
+            is_other = words in EXACT_NAMES or not other_words.isdisjoint(words)
+            if not is_other and find_phrase_places(words, phrase):
+                return option
+    return None

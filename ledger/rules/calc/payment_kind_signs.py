@@ -1,20 +1,32 @@
 """The table of signs of each kind of payment: names of vendors and words of texts, German and English."""
 
-from ledger.rules.calc.parties import LEGAL_FORMS
 from ledger.rules.calc.payment_kinds import PaymentKind, build_signs
 
+WAGE_TAX_WORDS = (
+    *("Lohnsteuer", "Lohnst", "Lohn.St", "LSt", "Lohn- und Kirchensteuer", "wage tax", "payroll tax", "PAYE"),
+)
 TAX_OFFICES = ("Finanzamt", "Finanzkasse", "Steueramt", "Tax office", "HMRC")
 KIND_SIGNS = (
     build_signs(
         PaymentKind.WAGE_TAX,
         name_words=TAX_OFFICES,
-        texts=("Lohnsteuer", "Lohnst", "LSt", "Lohn- und Kirchensteuer", "wage tax", "payroll tax", "PAYE"),
+        texts=WAGE_TAX_WORDS,
         has_no_legal_form=True,
     ),
     build_signs(
         PaymentKind.VAT,
         name_words=TAX_OFFICES,
-        texts=("Umsatzsteuer", "Umsatzst", "USt", "USt-VA", "USt-Sondervorauszahlung", "MwSt", "VAT"),
+        texts=(
+            "Umsatzsteuer",
+            "Umsatzst",
+            "Umsatz.St",
+            "UmsSt",
+            "Ums.St",
+            "USt",
+            "USt-Sondervorauszahlung",
+            "MwSt",
+            "VAT",
+        ),
         has_no_legal_form=True,
         is_incoming=None,
     ),
@@ -22,9 +34,18 @@ KIND_SIGNS = (
         PaymentKind.INCOME_TAX,
         name_words=(*TAX_OFFICES, "Stadtkasse", "Gemeindekasse", "Stadt", "Gemeinde"),
         texts=(
-            *("Körperschaftsteuer", "Körperschaftssteuer", "KSt", "KöSt", "Gewerbesteuer", "GewSt", "Einkommensteuer"),
-            *("ESt", "corporation tax", "income tax"),
+            *("Körperschaftsteuer", "Körperschaftssteuer", "Körperschaftst", "Körpersch.St", "KörpSt", "KSt", "KöSt"),
+            *("Gewerbesteuer", "Gewerbest", "GewSt", "Gew.St", "Einkommensteuer", "Einkommenst", "ESt"),
+            *("Kapitalertragsteuer", "KapESt", "Kap.ESt", "KapSt", "corporation tax", "income tax"),
         ),
+        has_no_legal_form=True,
+        is_incoming=None,
+    ),
+    build_signs(
+        PaymentKind.INCOME_TAX,
+        name_words=TAX_OFFICES,
+        texts=("SolZ", "Sol.Z", "Solidaritätszuschlag"),
+        except_texts=WAGE_TAX_WORDS,  # it is paid with each of them
         has_no_legal_form=True,
         is_incoming=None,
     ),
@@ -90,6 +111,17 @@ KIND_SIGNS = (
         texts=("Versicherungsbeitrag", "Versicherungsprämie", "Betriebshaftpflicht", "insurance premium"),
     ),
     build_signs(
+        PaymentKind.MEMBERSHIP,
+        name_words=("IHK", "Industrie- und Handelskammer", "Handwerkskammer", "Chamber of Commerce"),
+        texts=("Beitrag", "Beiträge", "Grundbeitrag", "Mitgliedsbeitrag", "membership"),
+        has_no_legal_form=True,
+    ),
+    build_signs(
+        PaymentKind.MEMBERSHIP,
+        texts=("Mitgliedsbeitrag", "Vereinsbeitrag", "membership fee", "membership fees"),
+        is_billed=True,
+    ),
+    build_signs(
         PaymentKind.TELECOM,
         names=(
             *("Telekom", "Deutsche Telekom", "Vodafone", "O2", "Telefónica", "1&1", "1&1 Telecom", "congstar"),
@@ -106,7 +138,51 @@ KIND_SIGNS = (
     build_signs(PaymentKind.ENERGY, name_words=("Stadtwerke",)),
     build_signs(
         PaymentKind.ENERGY,
-        texts=("Stromabschlag", "Abschlag Strom", "Gasabschlag", "Abschlag Gas", "electricity bill"),
+        texts=(
+            *("Stromabschlag", "Abschlag Strom", "Gasabschlag", "Abschlag Gas", "electricity bill"),
+            *("Abschlag Heizung", "Abschlag Wärme", "Abschlag Fernwärme", "Heizkosten", "heating bill"),
+        ),
+    ),
+    build_signs(PaymentKind.POSTAGE, name_starts=("Deutsche Post",)),
+    build_signs(
+        PaymentKind.POSTAGE,
+        names=("DHL", "DHL Paket", "DHL Express", "DPD", "GLS", "UPS", "FedEx", "Royal Mail"),
+    ),
+    build_signs(
+        PaymentKind.POSTAGE,
+        texts=("Frankierkarte", "Frankierung", "Briefmarken", "Portokosten", "postage"),
+        is_billed=True,
+    ),
+    build_signs(PaymentKind.OFFICE_SUPPLIES, name_starts=("IKEA", "Viking Direkt", "Otto Office", "Staples")),
+    build_signs(
+        PaymentKind.OFFICE_SUPPLIES,
+        texts=("Bürobedarf", "Büromaterial", "office supplies", "stationery"),
+        is_billed=True,
+    ),
+    build_signs(
+        PaymentKind.CLEANING,
+        texts=("Büroreinigung", "Gebäudereinigung", "Unterhaltsreinigung", "Glasreinigung", "office cleaning"),
+        is_billed=True,
+    ),
+    build_signs(
+        PaymentKind.VEHICLE,
+        names=("Shell", "Aral", "Esso", "TotalEnergies", "DKV Euro Service", "EasyPark", "APCOA", "APCOA Parking"),
+    ),
+    build_signs(PaymentKind.VEHICLE, name_words=("Tankstelle", "Parkhaus")),
+    build_signs(
+        PaymentKind.VEHICLE,
+        texts=(
+            *("Tankkarte", "Tankkarten", "Fahrzeugleasing", "Kfz-Leasing", "Leasing Poolfahrzeug", "Leasing Fahrzeug"),
+            *("Leasing Firmenwagen", "Leasing Dienstwagen", "Kfz-Steuer", "Kraftfahrzeugsteuer", "fuel card"),
+            *("vehicle lease", "parking space"),
+        ),
+        is_billed=True,
+    ),
+    build_signs(
+        PaymentKind.VEHICLE,
+        texts=("Stellplatz", "Stellplatzmiete", "Parkplatzmiete"),
+        except_texts=("Messe", "Server", "Rack"),
+        is_billed=True,
     ),
     build_signs(
         PaymentKind.TRAVEL,
@@ -118,6 +194,14 @@ KIND_SIGNS = (
             *("Motel One", "Ibis", "Holiday Inn", "Premier Inn", "NH Hotel", "NH Hotels", "Steigenberger"),
         ),
     ),
+    build_signs(
+        PaymentKind.TRAVEL,
+        name_starts=(
+            *("DB Vertrieb", "DB Fernverkehr", "Trainline", "Eurostar", "Lufthansa", "Deutsche Lufthansa"),
+            *("Eurowings", "Ryanair", "easyJet", "British Airways", "Booking.com", "Airbnb", "Expedia"),
+            *("Uber trip", "Uber pending", "Motel One", "Holiday Inn", "Premier Inn"),
+        ),
+    ),
     build_signs(PaymentKind.TRAVEL, name_words=("Hotel", "Taxi", "Airlines", "Airways")),
     build_signs(PaymentKind.TRAVEL, texts=("Reisekosten", "Reisekostenabrechnung", "travel expenses")),
     build_signs(
@@ -125,12 +209,27 @@ KIND_SIGNS = (
         name_words=("Restaurant", "Ristorante", "Trattoria", "Osteria", "Pizzeria", "Brauhaus", "Steakhouse"),
     ),
     build_signs(PaymentKind.ENTERTAINMENT, texts=("Bewirtung", "Geschäftsessen", "business lunch", "business dinner")),
+    build_signs(PaymentKind.ENTERTAINMENT, texts=("Catering",), is_billed=True),
     build_signs(PaymentKind.ADVERTISING, names=("Google",), texts=("Ads", "AdWords")),
+    build_signs(PaymentKind.ADVERTISING, names=("LinkedIn",), texts=("Ads", "Marketing", "Campaign", "Kampagne")),
+    build_signs(PaymentKind.ADVERTISING, names=("Google Ads", "LinkedIn Ads", "Meta Platforms", "Facebook")),
+    build_signs(PaymentKind.ADVERTISING, name_starts=("Facebk", "Google Ads", "LinkedIn Ads")),
     build_signs(
-        PaymentKind.ADVERTISING, names=("Google Ads", "LinkedIn", "LinkedIn Ads", "Meta Platforms", "Facebook")
+        PaymentKind.ADVERTISING,
+        texts=("Standmiete", "Messestand", "Flyer", "Werbemittel", "Werbeanzeige", "trade fair booth"),
+        except_texts=("Frequent",),
+        is_billed=True,
     ),
     build_signs(PaymentKind.OFFICE_SOFTWARE, names=("Google",), texts=("Workspace", "G Suite", "GSuite")),
+    build_signs(PaymentKind.OFFICE_SOFTWARE, name_starts=("Google Workspace", "Google GSuite")),
     build_signs(PaymentKind.HOSTING, names=("Google",), texts=("Cloud", "GCP")),
+    build_signs(
+        PaymentKind.HOSTING,
+        name_starts=(
+            *("AWS EMEA", "Amazon Web Services", "Microsoft Azure", "Hetzner Online", "DigitalOcean", "Cloudflare"),
+            *("Scaleway", "Heroku", "Vercel", "Netlify"),
+        ),
+    ),
     build_signs(
         PaymentKind.HOSTING,
         names=(
@@ -154,6 +253,20 @@ KIND_SIGNS = (
         ),
     ),
     build_signs(
+        PaymentKind.DEVELOPMENT_SOFTWARE,
+        name_starts=(
+            *("GitHub", "GitLab", "Atlassian", "JetBrains", "Figma", "Datadog", "OpenAI", "ChatGPT", "Anthropic"),
+            "Claude.ai",
+        ),
+    ),
+    build_signs(
+        PaymentKind.OFFICE_SOFTWARE,
+        name_starts=(
+            *("Notion Labs", "Canva", "Apple.com/bill", "Dropbox", "Adobe Systems", "Adobe Creative", "Zoom.us"),
+            *("Zoom.com", "Microsoft 365", "Slack Technologies", "DocuSign", "1Password", "Personio", "sevdesk"),
+        ),
+    ),
+    build_signs(
         PaymentKind.OFFICE_SOFTWARE,
         names=(
             *("Slack", "Slack Technologies", "Notion Labs", "Zoom Video Communications", "Google Workspace", "Dropbox"),
@@ -171,6 +284,7 @@ KIND_SIGNS = (
         texts=(
             *("Kontoführung", "Kontoführungsgebühr", "Kontoführungsgebühren", "Kontoführungsentgelt", "Kontogebühren"),
             *("Bankgebühr", "Bankgebühren", "Entgeltabschluss", "Kontoentgelt", "Buchungsentgelt"),
+            *("Fremdwährungsentgelt", "Auslandseinsatzentgelt", "Kreditkartengebühr", "foreign transaction fee"),
             *("bank fee", "bank fees", "bank charge", "bank charges", "account fee", "account maintenance fee"),
         ),
     ),
@@ -201,60 +315,10 @@ KIND_SIGNS = (
     ),
     build_signs(
         PaymentKind.CUSTOMER_PAYMENT,
-        texts=("Rechnung", "Rechnungsnummer", "Rechnungsnr", "Rg", "RE", "Rgnr", "invoice", "inv"),
+        texts=(
+            *("Rechnung", "Rechnungsnummer", "Rechnungsnr", "Rg", "RE", "Rgnr", "invoice", "inv"),
+            *("Abo", "Abonnement", "Monatspauschale", "subscription"),
+        ),
         is_incoming=True,
     ),
-)
-# Words beside the whole name of a vendor that do not make it another name.
-COMPANION_WORDS = frozenset(
-    [
-        *LEGAL_FORMS,
-        *(
-            "mbh",
-            "eg",
-            "co",
-            "pty",
-            "kgaa",
-            "emea",
-            "europe",
-            "eu",
-            "international",
-            "ireland",
-            "deutschland",
-            "germany",
-        ),
-        *("luxembourg", "uk", "us", "usa", "com", "de", "payments", "operations", "services", "online", "cloud"),
-        *(
-            "versicherung",
-            "versicherungs",
-            "versicherungen",
-            "die",
-            "gesundheitskasse",
-            "gesundheit",
-            "hauptverwaltung",
-        ),
-        *("bayern", "plus", "nordost", "nordwest", "hessen", "niedersachsen", "rheinland", "hamburg", "bremen"),
-        *("baden", "wurttemberg", "sachsen", "anhalt", "pfalz", "saarland"),
-    ]
-)
-# A bill for salaries, taxes or rent is not a salary, tax or rent; nor is money that comes back.
-DOUBT_WORDS = frozenset(
-    [
-        *(
-            "rechnung",
-            "rechnungsnummer",
-            "invoice",
-            "beratung",
-            "consulting",
-            "software",
-            "makler",
-            "maklers",
-            "broker",
-        ),
-        *("erstattung", "ruckerstattung", "ruckzahlung", "refund", "kaution", "deposit", "gutschrift", "storno"),
-        *("car", "restaurant", "cafe", "hotel"),
-    ]
-)
-REVERSAL_WORDS = frozenset(
-    ["erstattung", "ruckerstattung", "ruckzahlung", "refund", "gutschrift", "storno", "rucklastschrift"]
 )

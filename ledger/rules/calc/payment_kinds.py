@@ -17,7 +17,12 @@ class PaymentKind(StrEnum):
     TAX = "tax"
     RENT = "rent"
     INSURANCE = "insurance"
+    MEMBERSHIP = "membership"
     TELECOM = "telecom"
+    POSTAGE = "postage"
+    OFFICE_SUPPLIES = "officeSupplies"
+    CLEANING = "cleaning"
+    VEHICLE = "vehicle"
     ENERGY = "energy"
     TRAVEL = "travel"
     ENTERTAINMENT = "entertainment"
@@ -36,6 +41,8 @@ class PaymentKind(StrEnum):
 # Kinds that say less than their category: which tax, or which revenue. Never the primary suggestion.
 VAGUE_KINDS = frozenset([PaymentKind.TAX, PaymentKind.CUSTOMER_PAYMENT])
 SINGLE_TAXES = frozenset([PaymentKind.WAGE_TAX, PaymentKind.VAT, PaymentKind.INCOME_TAX])
+# Kinds of which one payee, a tax office or a bank, has several: its name says little about the next payment.
+SHARED_PAYEE_KINDS = SINGLE_TAXES | {PaymentKind.BANK_FEES, PaymentKind.INTEREST, PaymentKind.LOAN}
 KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE = Decimal("0.75"), Decimal("0.4")
 
 
@@ -56,15 +63,18 @@ def to_phrases(texts: Iterable[str]) -> tuple[Tokens, ...]:
 class KindSigns(NamedTuple):
     """Signs of a kind; all that are given must be there.
 
-    ``names`` are whole names, beside legal forms and countries; ``name_words`` and ``texts`` are words within the name
-    and the description.
+    ``names`` are whole names, beside legal forms and countries; ``name_starts`` are names that no other company begins
+    with, whatever follows; ``name_words`` and ``texts`` are words within the name and the description.
     """
 
     kind: PaymentKind
     names: tuple[Tokens, ...] = ()
+    name_starts: tuple[Tokens, ...] = ()
     name_words: tuple[Tokens, ...] = ()
     texts: tuple[Tokens, ...] = ()
+    except_texts: tuple[Tokens, ...] = ()  # which the description must not have
     has_no_legal_form: bool = False  # a person or an authority, not a company
+    is_billed: bool = False  # the text may say that it is a bill
     is_incoming: bool | None = False  # None: either direction
 
 
@@ -72,11 +82,23 @@ def build_signs(
     kind: PaymentKind,
     *,
     names: Iterable[str] = (),
+    name_starts: Iterable[str] = (),
     name_words: Iterable[str] = (),
     texts: Iterable[str] = (),
+    except_texts: Iterable[str] = (),
     has_no_legal_form: bool = False,
+    is_billed: bool = False,
     is_incoming: bool | None = False,
 ) -> KindSigns:
     """Return the signs from phrases as people write them."""
-    phrases = to_phrases(names), to_phrases(name_words), to_phrases(texts)
-    return KindSigns(kind, *phrases, has_no_legal_form=has_no_legal_form, is_incoming=is_incoming)
+    return KindSigns(
+        kind,
+        names=to_phrases(names),
+        name_starts=to_phrases(name_starts),
+        name_words=to_phrases(name_words),
+        texts=to_phrases(texts),
+        except_texts=to_phrases(except_texts),
+        has_no_legal_form=has_no_legal_form,
+        is_billed=is_billed,
+        is_incoming=is_incoming,
+    )

@@ -1,50 +1,75 @@
 """Suggested categories for review: from the company's history, else from the kind of payment that the texts say."""
 
+import json
 from collections.abc import Iterable
-from decimal import Decimal
 from uuid import UUID
 
 from companies.closed_periods import is_day_closed
 from companies.models import Company
 from ledger.models import Category
-from ledger.rules.calc.category_proposals import MAX_PROPOSALS, CategoryProposal, build_payment_kind_proposal
+from ledger.rules.calc.category_proposals import (
+    MAX_PROPOSALS,
+    OWN,
+    CategoryLine,
+    CategoryProposal,
+    build_payment_kind_proposal,
+)
 from ledger.rules.calc.kind_categories import CategoryOption, find_kind_category
 from ledger.rules.calc.payment_kind_matcher import find_payment_kind
-from ledger.rules.calc.payment_kinds import KIND_CONFIDENCE, SINGLE_TAXES, PaymentKind
-from ledger.rules.queries.history_proposals import list_proposal_subjects, propose_categories
+from ledger.rules.calc.payment_kinds import SHARED_PAYEE_KINDS, PaymentKind
+from ledger.rules.queries.history_proposals import ProposalSubject, list_proposal_subjects, propose_categories
+from ledger.rules.queries.history_statements import COMPARED_SQL, fetch_history_rows
 
 
 def suggest_categories(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[CategoryProposal]]:
     """Return suggestions by transaction id, the best first, without unknown ids.
 
-    Where the history has no likely category, that of the kind of payment comes first. Two more statements than
-    ``propose_categories``.
+    The category of the kind of payment comes first where the history has no likely one. One payee has several kinds of
+    taxes, or bank fees, interest and loans, so that its name says little: for these the category comes before a likely
+    one too. It is the one that the company chose last for this kind of the same payee, else the one that fits the kind.
+    Transfers between own accounts stay. At most three more statements than ``propose_categories``.
     """
     proposals_by_id = propose_categories(company, transaction_ids)
-    unsure_ids = [
-        row_id for row_id, proposals in proposals_by_id.items() if get_confidence(proposals) < KIND_CONFIDENCE
-    ]
-    if not unsure_ids:
+    kinds = {
+        subject: kind
+        for subject in list_proposal_subjects(company, list(proposals_by_id))
+        if (kind := find_kind_to_suggest(company, subject, proposals_by_id[subject.id]))
+    }
+    if not kinds:
         return proposals_by_id
     options = list_category_options(company)
-    for subject in list_proposal_subjects(company, unsure_ids):
-        kind = find_payment_kind(
-            from_to=subject.from_to, description=subject.description, is_incoming=subject.is_incoming
-        )
-        # A tax office has one name for all taxes, so that one earlier payment says little of the next.
-        if is_first_likely(proposals_by_id[subject.id]) and kind not in SINGLE_TAXES:
-            continue
-        choice = find_kind_category(kind, options) if kind and not is_day_closed(company, subject.date) else None
-        if kind and choice:
-            others = [each for each in proposals_by_id[subject.id] if each.categorization.choice != choice]
-            proposals = [build_payment_kind_proposal(kind, choice), *others]
-            proposals_by_id[subject.id] = proposals[:MAX_PROPOSALS]
+    names = {subject.name for subject, kind in kinds.items() if subject.name and kind in SHARED_PAYEE_KINDS}
+    past_choices = find_past_choices(company, names) if names else {}
+    for subject, kind in kinds.items():
+        past_choice = past_choices.get((subject.name, subject.is_incoming, kind))
+        choice = past_choice or find_kind_category(kind, options)
+        proposals = proposals_by_id[subject.id]
+        if choice and not (is_first_likely(proposals) and proposals[0].categorization.choice == choice):
+            others = [each for each in proposals if each.categorization.choice != choice]
+            proposals_by_id[subject.id] = [build_payment_kind_proposal(kind, choice), *others][:MAX_PROPOSALS]
     return proposals_by_id
 
 
-def get_confidence(proposals: list[CategoryProposal]) -> Decimal:
-    """Return the confidence of the first suggestion; 0 without any."""
-    return proposals[0].confidence if proposals else Decimal(0)
+def find_kind_to_suggest(
+    company: Company, subject: ProposalSubject, proposals: list[CategoryProposal]
+) -> PaymentKind | None:
+    """Return the kind of a payment if its category may come before the history's proposals."""
+    if is_day_closed(company, subject.date) or any(proposal.kind == OWN for proposal in proposals):
+        return None
+    kind = find_payment_kind(from_to=subject.from_to, description=subject.description, is_incoming=subject.is_incoming)
+    return None if is_first_likely(proposals) and kind not in SHARED_PAYEE_KINDS else kind
+
+
+def find_past_choices(
+    company: Company, names: Iterable[str]
+) -> dict[tuple[str, bool, PaymentKind | None], CategoryLine]:
+    """Return the latest choice by name, direction and kind of payment, of the latest forty of a name; one statement."""
+    choices: dict[tuple[str, bool, PaymentKind | None], CategoryLine] = {}
+    rows = fetch_history_rows(COMPARED_SQL, company=company, keys=json.dumps(list(names)))
+    for name, category_id, pl_type, _account_id, amount, description, _categorization_id in rows:
+        kind = find_payment_kind(from_to=name, description=description, is_incoming=amount > 0)
+        choices.setdefault((name, amount > 0, kind), (category_id, pl_type))
+    return choices
 
 
 def is_first_likely(proposals: list[CategoryProposal]) -> bool:

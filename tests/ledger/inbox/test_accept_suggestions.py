@@ -54,6 +54,16 @@ def test_primary_suggestions_are_accepted_and_undone_in_one_act(editor, address,
     assert [books.parts(row) for row in rows] == [[], [], []]
 
 
+def test_vendor_with_one_earlier_payment_is_listed_without_choosing_a_confidence(editor, address, books, bank, learned):
+    """As in the inbox, where it has a primary button."""
+    learned("Cloud", "hosting", times=1)
+    row = books.book(bank, "-10.00", fromTo="Cloud")["id"]
+    shown = editor.get(f"{address}/accept")
+    assert [field.split(" ")[0] for field in list_fields(shown)] == [row]
+    assert '<option value="50" selected>' in shown.content.decode()
+    assert list_fields(editor.get(f"{address}/accept", {"confidence": "75"})) == []
+
+
 def test_suggestions_by_account_and_below_the_confidence_are_left_out(editor, address, books, bank, learned):
     learned("Cloud", "hosting", times=6)
     learned("Cloud", "officeAndAdmin", times=4)

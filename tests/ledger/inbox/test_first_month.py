@@ -60,6 +60,35 @@ def test_one_payment_to_the_tax_office_says_little_of_another_tax(api, books, ba
     assert first["categoryId"] == books.category("incomeTax")
 
 
+@pytest.fixture
+def bank_fee(api, books, bank):
+    """A bank fee that was categorized as office costs."""
+    past = books.book(bank, "-28.90", fromTo="Sparkasse KölnBonn", description="ENTGELTABSCHLUSS Anlage")["id"]
+    selection = {"mode": "ids", "ids": [past]}
+    api.post("transactions/categorize", {"selection": selection, "categoryId": books.category("officeAndAdmin")})
+    return past
+
+
+def test_bank_fee_says_little_of_interest_of_the_same_bank(api, books, bank, bank_fee):
+    row = books.book(bank, "-14.22", fromTo="Sparkasse KölnBonn", description="Sollzinsen Kontokorrent III/26")["id"]
+    first, second = propose(api, row, paymentKinds=True)
+    assert (first["categoryId"], first["basis"]["kind"]) == (books.category("interest"), "paymentKind")
+    assert (second["categoryId"], second["basis"]["kind"]) == (books.category("officeAndAdmin"), "counterparty")
+
+
+def test_own_choice_for_the_same_kind_and_payee_wins(api, books, bank, bank_fee):
+    past = books.book(bank, "-14.22", fromTo="Sparkasse KölnBonn", description="Sollzinsen II/26")["id"]
+    selection = {"mode": "ids", "ids": [past]}
+    api.post("transactions/categorize", {"selection": selection, "categoryId": books.category("paymentFees")})
+    for name in ("Sparkasse KölnBonn", "SPARKASSE KÖLNBONN"):
+        row = books.book(bank, "-9000.00", fromTo=name, description="Sollzinsen III/26")["id"]
+        assert propose(api, row, paymentKinds=True)[0]["categoryId"] == books.category("paymentFees")
+    fee = books.book(bank, "-28.90", fromTo="Sparkasse KölnBonn", description="ENTGELTABSCHLUSS Anlage")["id"]
+    assert propose(api, fee, paymentKinds=True)[0]["categoryId"] == books.category("officeAndAdmin")
+    other = books.book(bank, "-3.00", fromTo="Volksbank", description="Sollzinsen III/26")["id"]
+    assert propose(api, other, paymentKinds=True)[0]["categoryId"] == books.category("interest")
+
+
 def test_kind_of_payment_comes_before_what_the_account_alone_suggests(api, books, bank):
     ids = [books.book(bank, "-9.00", fromTo=f"Party {n}")["id"] for n in range(5)]
     api.post(

@@ -34,6 +34,15 @@ OUT, IN = False, True
         ("Finanzamt Köln-Mitte", "USt-VA 3. Quartal", OUT, "vat"),
         ("Finanzamt Köln-Mitte", "Umsatzsteuer Erstattung", IN, "vat"),
         ("HMRC", "VAT 882 1", OUT, "vat"),
+        ("Finanzamt Köln-Mitte", "FOLGELASTSCHRIFT UMS.ST SEPT.26 StNr 215/5123 Umsatz gebucht", OUT, "vat"),
+        ("Finanzamt Köln-Mitte", "UmsSt 09/26", OUT, "vat"),
+        ("Finanzamt Köln-Mitte", "USt. 09/26", OUT, "vat"),
+        ("Finanzamt Köln-Mitte", "LOHNST SEPT.26", OUT, "wageTax"),
+        ("Finanzamt Köln-Mitte", "LSt. SolZ KiSt 09/26", OUT, "wageTax"),
+        ("Finanzamt Köln-Mitte", "KSt. SolZ 3/26", OUT, "incomeTax"),
+        ("Finanzamt Köln-Mitte", "SolZ 3/26", OUT, "incomeTax"),
+        ("Finanzamt Köln-Mitte", "Kap.ESt 2026", OUT, "incomeTax"),
+        ("Stadt Köln", "GewSt. 3. Rate", OUT, "incomeTax"),
         ("Finanzamt Köln-Mitte", "KSt Q3", OUT, "incomeTax"),
         ("Stadt Köln", "Gewerbesteuer 3. Rate", OUT, "incomeTax"),
         ("Finanzamt München", "StNr 143/123/45678", OUT, "tax"),
@@ -43,6 +52,16 @@ OUT, IN = False, True
         ("", "Bueromiete", OUT, "rent"),
         ("Allianz Versicherungs-AG", "Beitrag 2026", OUT, "insurance"),
         ("Hiscox Insurance Company", "Policy 7", OUT, "insurance"),
+        ("IHK Köln", "Beitrag 2026 Mitgl 4455", OUT, "membership"),
+        ("Bitkom e.V.", "Mitgliedsbeitrag 2026 Rechnung 7", OUT, "membership"),
+        ("Deutsche Post AG", "Porto Frankierkarte", OUT, "postage"),
+        ("Büro & Mehr GmbH", "Bürobedarf RG 556677", OUT, "officeSupplies"),
+        ("", "IKEA KOELN-GODORF", OUT, "officeSupplies"),
+        ("Reinigung Sauber GmbH", "Büroreinigung Oktober Rechnung 1044", OUT, "cleaning"),
+        ("Shell Deutschland", "Tankkarte Sept RG 120034", OUT, "vehicle"),
+        ("Autohaus Weber", "Leasing Poolfahrzeug K-ND 25 Okt", OUT, "vehicle"),
+        ("Vermieter Kühn", "Stellplatz 3 Oktober", OUT, "vehicle"),
+        ("Parkhaus am Dom", "Ticket 7", OUT, "vehicle"),
         ("Telekom Deutschland GmbH", "Rechnung 10/2026", OUT, "telecom"),
         ("1&1 Telecom GmbH", "Kd.Nr. 1", OUT, "telecom"),
         ("Vodafone", "", OUT, "telecom"),
@@ -50,6 +69,7 @@ OUT, IN = False, True
         ("Stadtwerke Köln", "Abschlag Strom", OUT, "energy"),
         ("E.ON Energie Deutschland GmbH", "", OUT, "energy"),
         ("Hausverwaltung Maier", "Stromabschlag Oktober", OUT, "energy"),
+        ("Rheinenergie Wärme", "Abschlag Heizung Oktober", OUT, "energy"),
         ("DB Vertrieb GmbH", "Ticket QX7K2P", OUT, "travel"),
         ("Deutsche Lufthansa AG", "220-2231", OUT, "travel"),
         ("BOOKING.COM", "Amsterdam", OUT, "travel"),
@@ -60,6 +80,33 @@ OUT, IN = False, True
         ("Anna Schneider", "Reisekostenabrechnung September", OUT, "travel"),
         ("Restaurant Alte Post", "Kartenzahlung", OUT, "entertainment"),
         ("Trattoria Da Mario", "", OUT, "entertainment"),
+        ("Bäckerei Klein", "Catering Kundenworkshop", OUT, "entertainment"),
+        ("Messe Köln GmbH", "Standmiete Digital X RG 900812", OUT, "advertising"),
+        ("Druckhaus Rhein", "Flyer Messe RG 88123", OUT, "advertising"),
+        ("LinkedIn Ireland", "LinkedIn Ads Okt", OUT, "advertising"),
+        # Card statements: one text, with a city, a trip or an address behind the name
+        ("GITHUB.COM", "San Francisco", OUT, "developmentSoftware"),
+        ("", "GITHUB INC", OUT, "developmentSoftware"),
+        ("", "Kartenzahlung GITHUB.COM SAN FRANCISCO", OUT, "developmentSoftware"),
+        ("", "UBER *TRIP", OUT, "travel"),
+        ("UBER   *TRIP HELP.UBER.COM", "", OUT, "travel"),
+        ("", "CLAUDE.AI ANTHROPIC", OUT, "developmentSoftware"),
+        ("", "OPENAI *CHATGPT SUBSCR", OUT, "developmentSoftware"),
+        ("", "RESTAURANT HAXENHAUS KOELN", OUT, "entertainment"),
+        ("", "TAXI KOELN", OUT, "travel"),
+        ("", "NOTION LABS", OUT, "officeSoftware"),
+        ("NOTION LABS, INC. 548 MARKET ST", "", OUT, "officeSoftware"),
+        ("", "APPLE.COM/BILL", OUT, "officeSoftware"),
+        ("", "CANVA* I04123-77", OUT, "officeSoftware"),
+        ("LUFTHANSA KOELN", "", OUT, "travel"),
+        ("", "RYANAIR 2241 DUBLIN", OUT, "travel"),
+        ("", "BOOKING.COM HOTEL MUENCHEN", OUT, "travel"),
+        ("BOOKING.COM AMSTERDAM", "", OUT, "travel"),
+        ("DB VERTRIEB GMBH FRANKFURT", "", OUT, "travel"),
+        ("Motel One Berlin", "Übernachtung 2 Naechte", OUT, "travel"),
+        ("", "FACEBK *ADS", OUT, "advertising"),
+        ("", "HETZNER ONLINE GUNZENHAUSEN", OUT, "hosting"),
+        ("", "FREMDWÄHRUNGSENTGELT", OUT, "bankFees"),
         ("AWS EMEA SARL", "Invoice 1849221", OUT, "hosting"),
         ("Amazon Web Services EMEA SARL", "", OUT, "hosting"),
         ("Hetzner Online GmbH", "Rechnung R0022334", OUT, "hosting"),
@@ -75,7 +122,13 @@ OUT, IN = False, True
         ("KfW", "Tilgung Darlehen 4711", OUT, "loan"),
         ("KfW", "Darlehen 4711 Auszahlung", IN, "loan"),
         ("", "Sollzinsen 3. Quartal", OUT, "interest"),
+        ("Sparkasse KölnBonn", "FOLGELASTSCHRIFT Sollzinsen Kontokorrent III/26 Umsatz gebucht", OUT, "interest"),
+        ("Sparkasse KölnBonn", "ENTGELTABSCHLUSS Entgeltabrechnung siehe Anlage Umsatz gebucht", OUT, "bankFees"),
+        ("Sparkasse KölnBonn", "Darlehen 6001 Rate 10/26 Tilgung 1.850,00 Zins 212,50", OUT, "loan"),
+        ("Anna Becker", "LOHN  GEHALT 10.2026 Umsatz gebucht", OUT, "salary"),
         ("Novatec AG", "Rechnung RE-2026-1002", IN, "customerPayment"),
+        ("Novatec AG", "Gutschrift Überweisung Rechnung RE-2026-1002", IN, "customerPayment"),
+        ("Kita-App UG", "GUTSCHR. UEBERWEISUNG Abo Oktober KD 2201", IN, "customerPayment"),
         ("Stripe Payments Europe Ltd", "STRIPE PAYOUT", IN, "customerPayment"),
     ],
 )
@@ -91,6 +144,34 @@ def test_texts_say_the_kind(from_to, description, is_incoming, expected):
         ("Gehaltsheimer", "Bestellung", OUT),
         ("AWS Schmidt & Söhne", "Montage", OUT),
         ("TK Maxx", "Einkauf", OUT),
+        ("", "TK MAXX KOELN", OUT),
+        ("", "AWS SCHMIDT KOELN", OUT),
+        ("", "SLACKLINE SHOP KOELN", OUT),
+        ("Slack Sportartikel Köln", "", OUT),
+        ("", "CONDOR FAHRRADHAUS", OUT),
+        ("", "UBERLINGEN THERME", OUT),
+        ("Uber Eck Café", "", OUT),
+        ("Notion Möbel", "Stuhl", OUT),
+        ("Hetzner Elektro", "Steckdosen", OUT),
+        ("", "APPLE STORE KOELN", OUT),
+        ("Booking Agentur Weber", "Auftritt", OUT),
+        ("Lufthansa Technik AG", "Wartung", OUT),
+        ("Lufthansa WorldShop", "Koffer", OUT),
+        ("Adobe Lehmbau", "Putz", OUT),
+        ("GitHub Training Weber", "Kurs", OUT),
+        ("", "Ein Restaurant in Köln", OUT),
+        ("", "RESTAURANT SOFTWARE LIZENZ", OUT),
+        ("Weber Design", "GitHub Seite", OUT),
+        ("LinkedIn Ireland", "LinkedIn Recruiter Okt", OUT),
+        ("LinkedIn Ireland", "", OUT),
+        ("IHK Köln", "Prüfungsgebühr", OUT),
+        ("IHK Akademie GmbH", "Beitrag Seminar", OUT),
+        ("Deutsche Post Immobilien GmbH", "Miet-Nr. 7", OUT),
+        ("Rechenzentrum Nord", "Stellplatz Rack 7", OUT),
+        ("Airline", "Frequent Flyer", OUT),
+        ("Shell Zubehör Weber", "Muscheln", OUT),
+        ("Büromaterial Software GmbH", "Lizenz", OUT),
+        ("Vermieter", "Erstattung Stellplatz", OUT),
         ("TK Elevator GmbH", "Wartung", OUT),
         ("Lohn & Gehalt Service GmbH", "Oktober", OUT),
         ("Lohn Partner GmbH", "", OUT),
@@ -144,6 +225,48 @@ def test_own_category_by_name_wins_over_the_system_category():
     options = [OFFICE_OPTION, CategoryOption(RENT, "Büromiete", None, ("ga",))]
     assert find_kind_category(PaymentKind.RENT, options) == (RENT, "ga")
     assert find_kind_category(PaymentKind.RENT, options[:1]) == (OFFICE, "ga")
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "expected"),
+    [
+        (PaymentKind.RENT, ["Miete und Raumkosten"], 0),
+        (PaymentKind.INSURANCE, ["Versicherungen und Beiträge"], 0),
+        (PaymentKind.MEMBERSHIP, ["Versicherungen und Beiträge"], 0),
+        (PaymentKind.RENT, ["Miete und Raumkosten", "Rent"], 1),
+        (PaymentKind.RENT, ["Miete Lager", "Büromiete und Nebenkosten"], 1),
+        (PaymentKind.SOCIAL_SECURITY, ["Gehälter", "Sozialversicherung Arbeitgeber"], 1),
+        (PaymentKind.SOCIAL_SECURITY, ["Gehälter brutto"], 0),
+        (PaymentKind.OFFICE_SOFTWARE, ["Software und Tools"], 0),
+    ],
+)
+def test_own_category_counts_whose_name_says_more(kind, names, expected):
+    options = [CategoryOption(UUID(int=n), name, None, ("ga",)) for n, name in enumerate(names)]
+    assert find_kind_category(kind, [OFFICE_OPTION, *options]) == (UUID(int=expected), "ga")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "pl_type"),
+    [
+        (PaymentKind.RENT, "Rent a car", "ga"),
+        (PaymentKind.RENT, "Untermiete", "ga"),
+        (PaymentKind.RENT, "Miete Einnahmen", "revenue"),
+        (PaymentKind.INSURANCE, "Kfz Versicherungen", "ga"),
+        (PaymentKind.TRAVEL, "Travel insurance", "ga"),
+        (PaymentKind.MEMBERSHIP, "Sozialversicherung Beiträge", "ga"),
+        (PaymentKind.OFFICE_SOFTWARE, "Software-Entwicklung", "pd"),
+        (PaymentKind.ENERGY, "Energie und Beratung", "ga"),
+        (PaymentKind.TELECOM, "Phone cases", "cogs"),
+    ],
+)
+def test_category_of_another_thing_does_not_count(kind, name, pl_type):
+    options = [CategoryOption(RENT, name, None, (pl_type,)), OFFICE_OPTION]
+    assert find_kind_category(kind, options) == (OFFICE, "ga")
+
+
+def test_exact_name_of_another_kind_does_not_count():
+    assert find_kind_category(PaymentKind.SALARY, [CategoryOption(PAY, "Payroll tax", None, ("ga",))]) is None
+    assert find_kind_category(PaymentKind.SALARY, [CategoryOption(PAY, "Payroll gross", None, ("ga",))]) == (PAY, "ga")
 
 
 @pytest.mark.parametrize("name", ["Salaries", "gehälter", "Gehaelter", "👩 Löhne und Gehälter"])
