@@ -126,12 +126,14 @@ def build_transfer_proposal(category_id: UUID) -> CategoryProposal:
     return CategoryProposal(PastCategorization(category_id, "neutral", None, None), OWN, seen=1, agreed=1)
 
 
-def build_payment_kind_proposal(payment_kind: PaymentKind, choice: CategoryLine) -> CategoryProposal:
-    """Return the proposal of the category that fits a kind of payment, whatever was categorized before."""
+def build_payment_kind_proposal(
+    payment_kind: PaymentKind, choice: CategoryLine, proposals: Iterable[CategoryProposal]
+) -> CategoryProposal:
+    """Return the proposal of a category by kind of payment, with the counterparty that the history proposes with it."""
+    known = (each.categorization for each in proposals if each.categorization.choice == choice)
+    categorization = next(known, PastCategorization(*choice, None, None))
     confidence = VAGUE_KIND_CONFIDENCE if payment_kind in VAGUE_KINDS else KIND_CONFIDENCE
-    return CategoryProposal(
-        PastCategorization(*choice, None, None), PAYMENT_KIND, 0, 0, share=confidence, payment_kind=payment_kind
-    )
+    return CategoryProposal(categorization, PAYMENT_KIND, 0, 0, share=confidence, payment_kind=payment_kind)
 
 
 def rank_proposals(

@@ -55,15 +55,7 @@ BILL_WORDS = frozenset(["rechnung", "rechnungsnummer", "invoice"])
 # A bill for salaries, taxes or rent is not a salary, tax or rent; nor is money that comes back.
 DOUBT_WORDS = frozenset(
     [
-        *(
-            *BILL_WORDS,
-            "beratung",
-            "consulting",
-            "software",
-            "makler",
-            "maklers",
-            "broker",
-        ),
+        *(*BILL_WORDS, "beratung", "consulting", "software", "makler", "maklers", "broker"),
         *("erstattung", "ruckerstattung", "ruckzahlung", "refund", "kaution", "deposit", "gutschrift", "storno"),
         *("car", "restaurant", "cafe", "hotel"),
     ]
