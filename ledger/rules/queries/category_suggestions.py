@@ -46,9 +46,8 @@ def suggest_categories(company: Company, transaction_ids: list[UUID]) -> dict[UU
         proposals = proposals_by_id[subject.id]
         if choice and not (is_first_likely(proposals) and proposals[0].categorization.choice == choice):
             others = [each for each in proposals if each.categorization.choice != choice]
-            proposals_by_id[subject.id] = [build_payment_kind_proposal(kind, choice, proposals), *others][
-                :MAX_PROPOSALS
-            ]
+            first = build_payment_kind_proposal(kind, choice, proposals)
+            proposals_by_id[subject.id] = [first, *others][:MAX_PROPOSALS]
     return proposals_by_id
 
 
