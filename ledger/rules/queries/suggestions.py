@@ -109,7 +109,9 @@ def build_rule_from_transaction(company: Company, transaction: Transaction) -> C
         date_rule=DateRule.TRANSACTION_DATE.value
         if categorization.rule in PERIOD_SPECIFIC_RULES
         else categorization.rule,
-        pass_through_tax_percent=find_shortest_tax_percentage(categorization, transaction.amount_currency),
+        pass_through_tax_percent=find_shortest_tax_percentage(
+            categorization.value, categorization.pass_through_tax, transaction.amount_currency
+        ),
         direction=Direction.IN if transaction.amount_value > 0 else Direction.OUT,
     )
     for name, value in build_text_condition(transaction).items():
@@ -131,21 +133,6 @@ def build_text_condition(transaction: Transaction) -> dict[str, Any]:
     if not fold_text(text):
         raise NothingToLearn
     return {"description_operator": Operator.STARTS_WITH, "description_value": text}
-
-
-def find_shortest_tax_percentage(categorization: Categorization, currency: str) -> Decimal | None:
-    """Return the shortest percentage that yields the tax; None if there is none."""
-    tax = categorization.pass_through_tax
-    if not tax or tax == categorization.value:
-        return None
-    exact = MONEY_CONTEXT.divide(100 * tax, categorization.value - tax)
-    candidates = (exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP) for places in range(5))
-    percents = [
-        candidate
-        for candidate in candidates
-        if candidate <= 100 and compute_included_tax(categorization.value, candidate, currency) == tax
-    ]
-    return percents[0] if percents else None
 
 
 def find_counter_examples(
