@@ -1,7 +1,6 @@
 """Rule suggestions: the rule that would have categorized a transaction as a person did."""
 
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +8,7 @@ from companies.errors import ConflictError, build_unknown_id_error
 from companies.models import Company
 from ledger.calc.recognition import DateRule
 from ledger.models import Categorization, CategorizationRule, Direction, Operator, Transaction
-from ledger.money.calc.money import MONEY_CONTEXT, compute_included_tax
+from ledger.money.calc.money import find_shortest_tax_percentage
 from ledger.recognition.actions.postings import PL_TYPES, list_amounts_by_pl_type
 from ledger.rules.calc.rule_matcher import fold_text
 from ledger.rules.queries import rule_matches
