@@ -201,9 +201,9 @@ class AuthorizeView(AuthorizationView):
             denied = errors.AccessDeniedError("The user denied access.", request=credentials["request"])
             return self.error_response(OAuthToolkitError(error=denied), None)
         possible_companies = [
-            each
-            for each in list_company_choices(request, requested_scopes)
-            if each["id"] == chosen and each["possible"]
+            company
+            for company in list_company_choices(request, requested_scopes)
+            if company["id"] == chosen and company["possible"]
         ]
         if decision != ALLOW_DECISION or not possible_companies:
             message = _("Choose a company.") if decision == ALLOW_DECISION else _("Allow access or cancel.")

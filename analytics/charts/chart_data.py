@@ -207,8 +207,8 @@ class ChartData:
         )
         initial_amounts = {each.account_id: round_half_up(each.value, self.currency) for each in self.initial_balances}
         account_balances = [
-            replace(each, previous=each.previous + initial_amounts.get(each.account_id, ZERO))
-            for each in account_balances
+            replace(balance, previous=balance.previous + initial_amounts.get(balance.account_id, ZERO))
+            for balance in account_balances
         ]
         pairs = zip(self.account_rows, account_balances, strict=True)
         return [each for row, each in pairs if each.value or each.previous or not row.archived]

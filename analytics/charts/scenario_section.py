@@ -77,9 +77,11 @@ def compare_scenarios(
     months = list_months(add_months(get_first_day_of_month(today), 1), end)
     rows = [
         build_comparison_row(
-            scenario, each, forecast, company=company, series=series, months=months, today=today, rates=rates
+            scenario, loaded_scenario, forecast, company=company, series=series, months=months, today=today, rates=rates
         )
-        for scenario, each, forecast, series in zip((None, *compared), loaded, forecasts, SERIES, strict=False)
+        for scenario, loaded_scenario, forecast, series in zip(
+            (None, *compared), loaded, forecasts, SERIES, strict=False
+        )
     ]
     section = None
     if shows_cash:

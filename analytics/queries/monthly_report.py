@@ -138,9 +138,9 @@ def compute_month_results(
     else:
         frozen = list_frozen_figures(report.closing, "profitAndLoss")
         other = {
-            (report.month, str(each.key.pl_type), UUID(each.key.category_id)): each.value
-            for each in frozen
-            if each.value
+            (report.month, str(result_row.key.pl_type), UUID(result_row.key.category_id)): result_row.value
+            for result_row in frozen
+            if result_row.value
         }
         missing = build_empty_rows(report, other.keys() - {get_result_row_key(row) for row in rows})
     shown = {get_result_row_key(row) for row in rows}

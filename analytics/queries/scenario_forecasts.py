@@ -142,7 +142,7 @@ def load_shared_and_changed_rules(
     widest = max((scenario.reach_days for scenario in scenarios if scenario), default=0)
     days = DayWindow(*window).widen(widest)
     split = SharedAndChangedRules([], [])
-    for each in read_planned_rules(company.id, days.start, days.end):
-        is_touched = each.planned.is_total or each.planned.id in touched_ids
-        (split.touched if is_touched else split.shared).append(each)
+    for rule in read_planned_rules(company.id, days.start, days.end):
+        is_touched = rule.planned.is_total or rule.planned.id in touched_ids
+        (split.touched if is_touched else split.shared).append(rule)
     return split

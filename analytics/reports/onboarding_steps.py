@@ -89,7 +89,8 @@ def build_onboarding_steps(data: ChartData, page: CompanyPage) -> list[Onboardin
     if done["money"] and done["purposes"] and done["plan"]:
         return []
     steps = [
-        build_step(page, each, done) for each in (IMPORT_STEP if done["accounts"] else ADD_ACCOUNT_STEP, *LATER_STEPS)
+        build_step(page, definition, done)
+        for definition in (IMPORT_STEP if done["accounts"] else ADD_ACCOUNT_STEP, *LATER_STEPS)
     ]
     next_step = next((each for each in steps if each.ways), None)
     return [replace(each, next=each is next_step) for each in steps]

@@ -130,7 +130,7 @@ def parse_interval(text: str, period: ReportPeriod) -> tuple[calendar_periods.Pe
     """Return (interval, error message): the requested one, else the finest that gives few enough columns."""
     months = len(period.calendar)
     possible_intervals = [
-        each for each in INTERVAL_LABELS if months <= MAX_COLUMNS * calendar_periods.PERIOD_MONTHS[each]
+        interval for interval in INTERVAL_LABELS if months <= MAX_COLUMNS * calendar_periods.PERIOD_MONTHS[interval]
     ]
     requested = next((each for each in INTERVAL_LABELS if each == (text or "month")), None)
     if requested is None:

@@ -83,11 +83,11 @@ def list_ids(value: Any, column: str = "") -> Iterator[tuple[str, str]]:
         case str() if parse_id(value):
             yield column, value
         case list():
-            for each in value:
-                yield from list_ids(each, column)
+            for item in value:
+                yield from list_ids(item, column)
         case dict():
-            for name, each in value.items():
-                yield from list_ids(each, name)
+            for name, item in value.items():
+                yield from list_ids(item, name)
 
 
 def find_records(page: CompanyPage, keys: Iterable[RecordKey]) -> dict[RecordKey, Any]:

@@ -52,8 +52,8 @@ def build_account_balances(
     except RateLookupError as error:
         return unconverted, error.currency
     return [
-        AccountWithBalance(each.account, each.amounts, worth)
-        for each, worth in zip(unconverted, base_amounts, strict=True)
+        AccountWithBalance(account_amounts.account, account_amounts.amounts, base_amount)
+        for account_amounts, base_amount in zip(unconverted, base_amounts, strict=True)
     ], ""
 
 

@@ -165,8 +165,8 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
         rows=rows,
         missing_currency=missing_currency,
         reopens=[
-            get_current_locale().format_month(each, full=True)
-            for each in (list_months(first, later) if later and first <= later else [])
+            get_current_locale().format_month(month, full=True)
+            for month in (list_months(first, later) if later and first <= later else [])
         ],
         manages=page.has_permission(MANAGE),
         audits=page.has_permission(Permission.AUDIT_READ),
@@ -187,15 +187,15 @@ def describe_differences(page: CompanyPage, differences: Sequence[Difference]) -
     entries = list_audit_changes(page, {entry_id for each in differences for entry_id in each.because})
     return [
         {
-            "label": labels.format_label(each.change.key),
-            "was": each.change.was,
-            "now": each.change.is_now,
-            "difference": each.change.difference,
-            "count": len(each.because),
-            "entries": [entries[entry_id] for entry_id in each.because if entry_id in entries],
-            "rates": each.rates,
+            "label": labels.format_label(difference.change.key),
+            "was": difference.change.was,
+            "now": difference.change.is_now,
+            "difference": difference.change.difference,
+            "count": len(difference.because),
+            "entries": [entries[entry_id] for entry_id in difference.because if entry_id in entries],
+            "rates": difference.rates,
         }
-        for each in differences
+        for difference in differences
     ]
 
 
@@ -205,9 +205,15 @@ def list_report_rows(page: CompanyPage, closing: Closing) -> list[dict[str, Any]
     Raises RateLookupError.
     """
     return [
-        {"label": each.label, "was": each.was, "now": each.now, "difference": each.now - each.was, "url": each.url}
+        {
+            "label": difference.label,
+            "was": difference.was,
+            "now": difference.now,
+            "difference": difference.now - difference.was,
+            "url": difference.url,
+        }
         for differences in hooks.list_report_differences.run(page, closing)
-        for each in differences
+        for difference in differences
     ]
 
 

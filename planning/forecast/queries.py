@@ -72,8 +72,8 @@ def iter_planned_flows(
     Args:
         rules: ids of the planned transactions; None: all.
     """
-    for each in read_planned_rules(company.id, window_start, window_end, rules=rules, settled_by=SettledBy.TRANSACTION):
-        yield from iter_flows_of_rule(each, start=window_start, end=window_end)
+    for rule in read_planned_rules(company.id, window_start, window_end, rules=rules, settled_by=SettledBy.TRANSACTION):
+        yield from iter_flows_of_rule(rule, start=window_start, end=window_end)
     invoices = list_open_invoices(company.id, end=window_end, planned_ids=rules)
     yield from (build_invoice_flow(each) for each in invoices if each.expected.date >= window_start)
 
@@ -156,13 +156,13 @@ def build_expectations(
     unchanged_rules: list[PlannedRule] = []
     flows: list[PlannedFlow] = []
     totals: list[RuleWithOverrides] = []
-    for each in rules:
-        if each.planned.is_total:
-            totals.append(each)
-        elif each.overrides or each.settled or each.planned.transfer_account_id:
-            flows += iter_flows_and_legs(each, start=window_start, end=window_end)
+    for rule in rules:
+        if rule.planned.is_total:
+            totals.append(rule)
+        elif rule.overrides or rule.settled or rule.planned.transfer_account_id:
+            flows += iter_flows_and_legs(rule, start=window_start, end=window_end)
         else:
-            unchanged_rules.append(each.planned)
+            unchanged_rules.append(rule.planned)
     first_day = window_start if window_start > today else dt.date.min
     flows += [build_invoice_flow(each) for each in invoices if first_day <= each.expected.date <= window_end]
     start = max(window_start, get_first_day_of_month(today))
@@ -173,8 +173,8 @@ def build_expectations(
         booked_amounts: dict[OccurrenceKey, Decimal] = {}
         for planned_totals, booked in totals_with_bookings:
             booked_amounts |= compute_settled_amounts(planned_totals, booked, rates=rates)
-        for each in totals:
-            flows += iter_flows_of_rule(each, start=start, end=window_end, booked=booked_amounts)
+        for planned_total in totals:
+            flows += iter_flows_of_rule(planned_total, start=start, end=window_end, booked=booked_amounts)
         transfers = list_expected_transfers(company, totals_with_bookings, today=today, rates=rates)
         flows += [flow for flow in transfers if window_start <= flow.date <= window_end]
     return (
@@ -259,8 +259,8 @@ def list_expected_transfers(
                 continue
             currency = total.currency
             held = [
-                convert_currency(value, source=each, target=currency, day=today, rates=rates)
-                for each, value in balances.get(account_id, {}).items()
+                convert_currency(value, source=source, target=currency, day=today, rates=rates)
+                for source, value in balances.get(account_id, {}).items()
             ]
             unsettled = round_half_up(sum(held, start=ZERO), currency)
             expected = max(min(amount, unsettled), ZERO) if amount > 0 else min(max(amount, unsettled), ZERO)

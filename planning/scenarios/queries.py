@@ -277,10 +277,10 @@ def apply_changes_to_rules(
     window: DayWindow,
 ) -> Iterator[RuleWithOverrides]:
     """Yield rules with the changes of a scenario, and those that it adds."""
-    for each in rules:
-        rule, overrides, settled = each
+    for rule_with_overrides in rules:
+        rule, overrides, settled = rule_with_overrides
         if (target := targets.get(rule.id)) is None:
-            yield each
+            yield rule_with_overrides
             continue
         state = PlannedState(
             rule.id,

@@ -138,8 +138,8 @@ def _check_columns(path: Path, value: Any) -> Iterator[SettingFault]:
             if len(column) > MAX_DESCRIPTIONS:
                 yield SettingFault((*path, name), "too_long", f"Must have at most {MAX_DESCRIPTIONS} items.")
                 continue
-            for position, each in enumerate(column):
-                yield from _check_column((*path, name, position), each)
+            for position, description in enumerate(column):
+                yield from _check_column((*path, name, position), description)
         elif column is not None:
             yield from _check_column((*path, name), column)
 

@@ -79,11 +79,11 @@ def download_accounts(page: CompanyPage) -> HttpResponse:
     in_base = gettext("In {currency}").format(currency=base)
     headings = [gettext("Account"), gettext("Type"), gettext("Currency"), gettext("Balance"), in_base]
     rows: list[list[object]] = [[*headings, *(gettext(text.label) for text in ACCOUNT_TEXTS)]]
-    for each in balances:
-        account = each.account
-        worth: object = "" if each.worth is None else Decimal(format_amount(each.worth, base))
+    for balance in balances:
+        account = balance.account
+        worth: object = "" if balance.worth is None else Decimal(format_amount(balance.worth, base))
         shown: list[tuple[object, str]] = [
-            (Decimal(format_amount(amount, currency)), currency) for amount, currency in each.amounts
+            (Decimal(format_amount(amount, currency)), currency) for amount, currency in balance.amounts
         ]
         for amount, currency in shown or [("", account.default_currency)]:
             cells = [account.name, str(ACCOUNT_TYPE_LABELS[AccountType(account.type)]), currency, amount, worth]

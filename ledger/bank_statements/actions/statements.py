@@ -85,7 +85,7 @@ def import_statement(
         ]
         used_statement_ids = {id(each.statement) for each in statement_outcomes}
         other_labels = list_account_labels(
-            each for each in statement_file.statements if id(each) not in used_statement_ids
+            statement for statement in statement_file.statements if id(statement) not in used_statement_ids
         )
         result = StatementImportResult(
             statement_file.format,

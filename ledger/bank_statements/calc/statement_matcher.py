@@ -98,14 +98,18 @@ def is_statement_continued(before: ParsedStatement, after: ParsedStatement) -> b
     return before.difference == after.difference == 0 and sum(shared) != 0
 
 
-def is_statement_copy(one: ParsedStatement, other: ParsedStatement) -> bool:
+def is_statement_copy(statement: ParsedStatement, other: ParsedStatement) -> bool:
     """Whether two statements say the same."""
-    if (one.opening, one.closing, len(one.entries)) != (other.opening, other.closing, len(other.entries)):
+    if (statement.opening, statement.closing, len(statement.entries)) != (
+        other.opening,
+        other.closing,
+        len(other.entries),
+    ):
         return False
     return all(
-        (first.day, first.amount, first.reference, first.description)
-        == (second.day, second.amount, second.reference, second.description)
-        for first, second in zip(one.entries, other.entries, strict=True)
+        (entry.day, entry.amount, entry.reference, entry.description)
+        == (other_entry.day, other_entry.amount, other_entry.reference, other_entry.description)
+        for entry, other_entry in zip(statement.entries, other.entries, strict=True)
     )
 
 

@@ -30,8 +30,8 @@ from ledger.imports.calc.entries import Entry
 FORMAT_BY_MESSAGE = {"BkToCstmrAcctRpt": "camt.052", "BkToCstmrStmt": "camt.053", "BkToCstmrDbtCdtNtfctn": "camt.054"}
 STATEMENT_ELEMENTS = {"Rpt", "Stmt", "Ntfctn"}
 TRUNCATION_ERRORS = [  # too early
-    expat.errors.codes[each]
-    for each in (
+    expat.errors.codes[message]
+    for message in (
         expat.errors.XML_ERROR_NO_ELEMENTS,
         expat.errors.XML_ERROR_UNCLOSED_TOKEN,
         expat.errors.XML_ERROR_PARTIAL_CHAR,

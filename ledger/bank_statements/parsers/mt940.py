@@ -222,8 +222,8 @@ def join_pages(drafts: list[Mt940Draft]) -> Iterator[Mt940Draft]:
         yield open_draft
 
 
-def is_same_account(one: Mt940Draft, other: Mt940Draft) -> bool:
-    return one.details.get("25") == other.details.get("25")
+def is_same_account(first: Mt940Draft, second: Mt940Draft) -> bool:
+    return first.details.get("25") == second.details.get("25")
 
 
 def parse_mt940_balance(line: int, value: str) -> tuple[date, str, Decimal]:

@@ -38,7 +38,7 @@ def build_parse_data(invoice: EInvoice) -> dict[str, Any]:
         if len(invoice.lines) <= MAX_LINES
         else None,
         "differences": [
-            build_difference_data(each, decimals) for each in compute_differences(invoice)[:MAX_DIFFERENCES]
+            build_difference_data(difference, decimals) for difference in compute_differences(invoice)[:MAX_DIFFERENCES]
         ],
         "paymentReference": invoice.payment_reference or None,
     }

@@ -54,26 +54,26 @@ def has_full_number(text: str) -> bool:
     return sum(sign.isdigit() for sign in text) >= MIN_NUMBER_DIGITS
 
 
-def is_same_number(one: str, other: str) -> bool:
+def is_same_number(first: str, second: str) -> bool:
     """Whether two numbers mean one account, of which one may be without the bank or the check digits.
 
     >>> is_same_number("DE89 3704 0044 0532 0130 00", "532013000"), is_same_number("DE02120300000000202051", "202052")
     (True, False)
     """
-    if list_number_spellings(one) & list_number_spellings(other):
+    if list_number_spellings(first) & list_number_spellings(second):
         return True
-    plain = sorted(("".join(filter(str.isalnum, text)).upper().lstrip("0") for text in (one, other)), key=len)
+    plain = sorted(("".join(filter(str.isalnum, text)).upper().lstrip("0") for text in (first, second)), key=len)
     return has_full_number(plain[0]) and plain[0] in plain[1]
 
 
-def is_comparable(one: str, other: str) -> bool:
+def is_comparable(first: str, second: str) -> bool:
     """Whether two numbers that are not the same mean two accounts: in some countries the local form of a number is no
     part of its IBAN.
 
     >>> is_comparable("CZ6508000000192000145399", "19-2000145399/0800"), is_comparable("DE89370400440532013000", "4711")
     (False, True)
     """
-    plain = ["".join(text.split()).upper() for text in (one, other)]
+    plain = ["".join(text.split()).upper() for text in (first, second)]
     ibans = [text for text in plain if re.match(r"[A-Z]{2}[0-9]{2}", text)]
     return len(ibans) != 1 or ibans[0][:2] not in LOCAL_FORM_COUNTRIES
 

@@ -195,7 +195,9 @@ class AmountSearch(PairSearch):
         if column is None or "account" in self.pinned or len(column.values) < 2:
             return
         candidates = [
-            to_decimals(each, mark) for each in self.list_single_amount_candidates()[:MAX_TRIED] if each not in balances
+            to_decimals(column, mark)
+            for column in self.list_single_amount_candidates()[:MAX_TRIED]
+            if column not in balances
         ]
         if pair := self.find_debit_credit_pair_by_headings():
             candidates.append(join_debit_and_credit(*pair, mark))
@@ -256,16 +258,16 @@ class AmountSearch(PairSearch):
             []
             if pair
             else [
-                each
-                for each in self.iterate_undecided_debit_credit_pairs()
-                if not collect_positions(each) & collect_positions(taken)
+                column_pair
+                for column_pair in self.iterate_undecided_debit_credit_pairs()
+                if not collect_positions(column_pair) & collect_positions(taken)
             ]
         )
         if named and not is_named:
             open_pairs = [each for each in open_pairs if collect_positions(each) & collect_positions(named)]
         readings += [
-            ({"debit": one, "credit": other}, join_debit_and_credit(one, other, steps.mark))
-            for one, other in open_pairs[:MAX_TRIED]
+            ({"debit": debit, "credit": credit}, join_debit_and_credit(debit, credit, steps.mark))
+            for debit, credit in open_pairs[:MAX_TRIED]
         ]
         readings = [
             (columns, amounts)

@@ -117,8 +117,8 @@ def build_steps(
     backward: Amounts = [None] * count
     order = {key: position for position, key in enumerate(dict.fromkeys(keys))}
     rows = sorted((row for row in range(count) if balances[row] is not None), key=lambda row: order[keys[row]])
-    for _, each in groupby(rows, key=lambda row: keys[row]):
-        for above, row in pairwise(each):
+    for _, account_rows in groupby(rows, key=lambda row: keys[row]):
+        for above, row in pairwise(account_rows):
             step = balances[row] - balances[above]  # type: ignore[operator]
             forward[row], backward[above] = step, -step
     return BalanceSteps({FORWARD: forward, BACKWARD: backward}, find_time_order(days), is_before)

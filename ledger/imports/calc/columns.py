@@ -243,11 +243,11 @@ def find_possible_amounts(table: Table) -> frozenset[int]:
         for position, name in enumerate(table.names)
     )
     return frozenset(
-        each.position
-        for each in columns
-        if (not each.fields or each.fields[0][0] in AMOUNT_FIELDS)
-        and (each.is_number or each.has_garbled_amounts)
-        and not each.is_count
+        column.position
+        for column in columns
+        if (not column.fields or column.fields[0][0] in AMOUNT_FIELDS)
+        and (column.is_number or column.has_garbled_amounts)
+        and not column.is_count
     )
 
 
@@ -308,12 +308,12 @@ def _is_unambiguous(text: str) -> bool:
     ) == parse_amount_or_none(text, DecimalMark.COMMA)
 
 
-def has_complementary_amounts(one: Column, other: Column, *, min_share: float = 0.8) -> bool:
+def has_complementary_amounts(first: Column, second: Column, *, min_share: float = 0.8) -> bool:
     """Whether in each row one of two amount columns has an amount and the other is empty or zero."""
     pairs = [
         (is_zero_cell(a), is_zero_cell(b))
-        for row, (a, b) in enumerate(zip(one.cells, other.cells, strict=True))
-        if row not in one.balance_rows
+        for row, (a, b) in enumerate(zip(first.cells, second.cells, strict=True))
+        if row not in first.balance_rows
     ]
     complementary_count = sum(a != b for a, b in pairs)
     both_filled_count = sum(not a and not b for a, b in pairs)

@@ -69,9 +69,9 @@ class CurrencySearch(BalanceDirectionSearch):
     def choose_currency_of_amount(self, currency_columns: Sequence[Column], originals: Sequence[Column]) -> None:
         positions = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
         named_alike = [
-            each
-            for each in [*currency_columns, *originals]
-            if positions and self.has_same_qualifier(positions[0], each)
+            column
+            for column in [*currency_columns, *originals]
+            if positions and self.has_same_qualifier(positions[0], column)
         ]
         if len(named_alike) == 1:
             self.set_column("currency", named_alike[0].position)
@@ -94,7 +94,7 @@ class CurrencySearch(BalanceDirectionSearch):
 
     def list_original_currency_columns(self) -> list[Column]:
         currency_columns = [
-            each for each in self.list_role_columns("original") if each.is_currency and not each.is_number
+            column for column in self.list_role_columns("original") if column.is_currency and not column.is_number
         ]
         return [each for each in currency_columns if not is_heading_of_field(each, "fee")]
 

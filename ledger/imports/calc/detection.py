@@ -56,7 +56,8 @@ def find_configured_table(lines: Sequence[Line], normalized_settings: dict[str, 
         return table
     detected_table = find_table(lines, skip_below=skip_below)
     known_counts = [
-        sum(find_column_position(name, each.names) is not None for name in names) for each in (table, detected_table)
+        sum(find_column_position(name, candidate.names) is not None for name in names)
+        for candidate in (table, detected_table)
     ]
     return detected_table if known_counts[1] > known_counts[0] else table
 
@@ -165,13 +166,13 @@ class ValueSearch(RepeatedHeadingSearch):
             column = self.columns[self.pinned["status"]]
         else:
             candidates = self.list_role_columns("status") or [
-                each
-                for each in self.list_unused(self.columns)
-                if each.is_text
-                and not each.fields
-                and 1 < len(each.values) <= 12
-                and all(map(find_status_meaning, each.values))
-                and not is_direction_column(each.values)
+                column
+                for column in self.list_unused(self.columns)
+                if column.is_text
+                and not column.fields
+                and 1 < len(column.values) <= 12
+                and all(map(find_status_meaning, column.values))
+                and not is_direction_column(column.values)
             ]
             if not candidates:
                 return
@@ -191,8 +192,8 @@ class ValueSearch(RepeatedHeadingSearch):
             for kind in ("booked", "pending", "leaveOut"):
                 whole = {**known_statuses, **dict.fromkeys(unknown, kind)}
                 value = {
-                    each: [text for text, is_kind in whole.items() if is_kind == each]
-                    for each in ("booked", "pending", "leaveOut")
+                    kind: [text for text, is_kind in whole.items() if is_kind == kind]
+                    for kind in ("booked", "pending", "leaveOut")
                 }
                 options.append((value, build_mapping_update(statuses=whole)))
             self.add_question("status_values", "statusValues", options)

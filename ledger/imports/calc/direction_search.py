@@ -87,7 +87,9 @@ class DirectionSearch(CurrencySearch):
         named = self.list_role_columns("direction")
         signed = any(map(find_amount_sign, amount.distinct))
         free = [
-            each for each in self.list_unused(self.columns) if not NAMES_OTHERS & {name for name, _ in each.fields[:1]}
+            column
+            for column in self.list_unused(self.columns)
+            if not NAMES_OTHERS & {name for name, _ in column.fields[:1]}
         ]
         test = is_direction_column if signed else has_possible_directions
         unnamed = [each for each in free if each.is_text and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
@@ -104,7 +106,7 @@ class DirectionSearch(CurrencySearch):
         if not 2 <= len(values) <= MAX_GUESSED or len(column.cells) - len(column.balance_rows) <= len(values):
             return False
         if not any(
-            each is not column and (each.is_text or has_letters("".join(each.distinct))) for each in self.columns
+            other is not column and (other.is_text or has_letters("".join(other.distinct))) for other in self.columns
         ):
             return False  # it is the only text
         is_flag = all(value.isdigit() for value in values if value) and set(values) != {"1", "2"}

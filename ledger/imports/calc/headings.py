@@ -40,7 +40,7 @@ def _load_phrases() -> tuple[dict[str, tuple[str, ...]], int]:
         for phrase in text.headings:
             fields_by_phrase.setdefault(fold_heading(phrase), []).append(text.name)
     return {phrase: tuple(fields) for phrase, fields in fields_by_phrase.items()}, max(
-        len(each.split()) for each in fields_by_phrase
+        len(phrase.split()) for phrase in fields_by_phrase
     )
 
 

@@ -115,7 +115,7 @@ class MappingSearch:
     def add_column_question(self, question: str, name: str, columns: Sequence[Column], *, none: bool = False) -> None:
         """Ask which column a field is, with the mapping that follows from each."""
         positions: list[tuple[Any, int | None]] = [
-            (self.get_column_reference(each.position), each.position) for each in columns
+            (self.get_column_reference(column.position), column.position) for column in columns
         ]
         if none:
             positions.append((None, None))
@@ -214,7 +214,9 @@ class MappingSearch:
                     self.result.assumed.append("date")
         if "valueDate" not in self.pinned:
             others = [
-                each for each in self.list_role_columns("date") if is_named_payment_day(each) or self.has_booked_date
+                column
+                for column in self.list_role_columns("date")
+                if is_named_payment_day(column) or self.has_booked_date
             ]
             if candidates := self.list_role_columns("valueDate") or others:
                 self.set_column("valueDate", candidates[0].position)

@@ -46,7 +46,7 @@ def find_second_table_fault(table: Table) -> FileFault | None:
             )
     for position, line in enumerate(table.above):
         if is_second_heading(line.cells, names) and any(
-            is_data_row(each.cells) for each in table.above[position + 1 :]
+            is_data_row(line_below.cells) for line_below in table.above[position + 1 :]
         ):
             return FileFault(
                 CODE,

@@ -155,17 +155,17 @@ def build_group_line(
     }
 
 
-def build_row_line(each: GroupedTransaction) -> dict[str, Any]:
+def build_row_line(transaction: GroupedTransaction) -> dict[str, Any]:
     """Return a transaction of a group for the template; its value has id, version and counterparty."""
-    row = each.row
-    counterparty_id = each.proposal.categorization.counterparty_id if each.proposal else None
+    row = transaction.row
+    counterparty_id = transaction.proposal.categorization.counterparty_id if transaction.proposal else None
     return {
         "row": row,
         "value": f"{row.id} {compute_version(row)} {counterparty_id or ''}".strip(),
         "title": row.from_to or row.description or _("No text"),
         "text": row.description if row.from_to else "",
-        "amount": each.amount,
-        "why": describe_proposal_basis(each.proposal) if each.proposal else "",
+        "amount": transaction.amount,
+        "why": describe_proposal_basis(transaction.proposal) if transaction.proposal else "",
         "ticked": True,
     }
 

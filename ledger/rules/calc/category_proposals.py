@@ -307,9 +307,9 @@ def propose_by_name_words(
     return rank_proposals(TEXT, use_counts, weights, same_direction)
 
 
-def compute_word_overlap(one: frozenset[str], other: frozenset[str]) -> float:
+def compute_word_overlap(first: frozenset[str], second: frozenset[str]) -> float:
     """Return the share of words that two texts have in common."""
-    return len(one & other) / len(one | other) if one or other else 0.0
+    return len(first & second) / len(first | second) if first or second else 0.0
 
 
 def extract_text_words(text: str) -> frozenset[str]:

@@ -337,6 +337,6 @@ def read_party_signs(from_to: str, description: str, account_id: object, identit
     return PartySigns(own, third_party)
 
 
-def is_same_party(one: Tokens, other: Tokens) -> bool:
+def is_same_party(first: Tokens, second: Tokens) -> bool:
     """Whether two names are of the same party: all words of one are in the other ("PayPal", "PayPal Europe")."""
-    return set(one) <= set(other) or set(other) <= set(one)
+    return set(first) <= set(second) or set(second) <= set(first)

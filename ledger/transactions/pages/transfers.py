@@ -158,8 +158,7 @@ def render_transfer_candidates(
         amounts=amounts_mode,
         may_create_leg=page.has_permission(Permission.ACCOUNTS_READ) and find_open_leg(page.company, row) is not None,
         candidates=[
-            {"row": each, "key": str(each.id), "account": ledger_names.get_account_name(each.account_id)}
-            for each in rows
+            {"row": row, "key": str(row.id), "account": ledger_names.get_account_name(row.account_id)} for row in rows
         ],
     )
 

@@ -121,12 +121,12 @@ def list_planned_payments(company: Company, *, start: dt.date, end: dt.date, rat
     payments = (
         build_planned_payment(
             company,
-            each,
-            lines[each.category_id],
-            covered.get((each.planned.id, each.original_date), ZERO),
+            occurrence,
+            lines[occurrence.category_id],
+            covered.get((occurrence.planned.id, occurrence.original_date), ZERO),
             rates=rates,
         )
-        for each in occurrences
+        for occurrence in occurrences
     )
     return sorted(payments, key=lambda payment: (payment.date, payment.name, str(payment.planned.id)))
 

@@ -120,8 +120,10 @@ def build_sum_offer(
     parts = [each.expected for each in upcoming.paid_together]
     invoices = [f"{each.name} {format_money(Decimal(each.open_amount_value), each.amount_currency)}" for each in parts]
     settlements = [
-        RequestedSettlement(each.planned.id, each.expected.original_date, Decimal(each.expected.open_amount_value))
-        for each in upcoming.paid_together
+        RequestedSettlement(
+            invoice.planned.id, invoice.expected.original_date, Decimal(invoice.expected.open_amount_value)
+        )
+        for invoice in upcoming.paid_together
     ]
     what = _("{count} invoices: {names}").format(
         count=format_count(len(parts)), names=", ".join(each.name for each in parts)
