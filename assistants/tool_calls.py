@@ -85,7 +85,7 @@ def find_unknown_argument(tool: Tool, arguments: Iterable[str]) -> ToolAnswer | 
     known_names = {
         *tool.input_fields,
         *(["companyId"] if tool.is_company_scoped else []),
-        *(["confirm"] if tool.writes else []),
+        *(["confirm"] if tool.is_write else []),
     }
     unknown = sorted(set(arguments) - known_names)
     return (

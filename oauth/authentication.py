@@ -58,7 +58,7 @@ class AppCredential:
         return str(self.user_id)
 
     @property
-    def reaches_data(self) -> bool:
+    def has_data_access(self) -> bool:
         """Whether it may access more than the user's identity."""
         return scopes.has_data_scopes(self.scopes)
 

@@ -40,7 +40,7 @@ def build_balance_line(
     title: str,
     name: str,
     build_link: Callable[[date, date], str],
-    writes_plan: bool,
+    can_write_plan: bool,
     rates: RateTable | None = None,
 ) -> Section:
     """Build the chart of `data/forecastBalanceTimeSeries` for the given or for cash accounts.
@@ -49,7 +49,7 @@ def build_balance_line(
 
     Args:
         build_link: returns the URL of what is behind the days from one to another.
-        writes_plan: whether the user may plan payments.
+        can_write_plan: whether the user may plan payments.
 
     Raises:
         MissingRate: a currency has no exchange rate.
@@ -97,7 +97,7 @@ def build_balance_line(
             marks=cash_sections.build_lowest_balance_marks(forecast, days, chart, base),
             cutover=round(last_known_place * 100 / max(len(days) - 1, 1), 3) if forecast.projected else None,
         ),
-        action=cash_sections.build_plan_payments_link(company, forecast, can_write=writes_plan),
+        action=cash_sections.build_plan_payments_link(company, forecast, can_write=can_write_plan),
         nothing=_("No transactions in this period, and none planned."),
         table=ChartTable(
             first=_("Day") if period.interval == "day" else _("Month"),

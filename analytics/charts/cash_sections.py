@@ -83,7 +83,7 @@ def build_balance_section(data: ChartData) -> Section:
             cutover=round(last_known_place * 100 / max(len(days) - 1, 1), 3) if forecast.projected else None,
         ),
         nothing=_("No balances in this period. Import a bank statement or add a transaction."),
-        action=build_plan_payments_link(data.company, forecast, can_write=data.writes_plan),
+        action=build_plan_payments_link(data.company, forecast, can_write=data.can_write_plan),
         table=ChartTable(
             first=_("Day") if by_day else _("Month"),
             columns=[TableColumn(key.label) for key in BALANCE_KEYS],
@@ -295,7 +295,7 @@ def build_sum_row(name: str, accounts: Sequence[AccountBalance]) -> TableRow:
 
 
 def build_account_row(data: ChartData, account: AccountBalance) -> TableRow:
-    link = reverse("account", args=[data.company.id, account.account_id]) if data.opens_accounts else ""
+    link = reverse("account", args=[data.company.id, account.account_id]) if data.can_open_accounts else ""
     return TableRow(account.account_name, account.account_name, (account.value, account.change), link=link)
 
 

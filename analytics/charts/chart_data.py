@@ -57,15 +57,14 @@ class AccountInitialBalance(NamedTuple):
 class ChartData:
     """The data of a period. Every property raises MissingRate if a currency has no exchange rate.
 
-    `opens_accounts`, `lists` and `writes_plan` are whether the user may open account pages, list transactions
-    and edit the plan.
+    `can_open_accounts`, `can_list_transactions` and `can_write_plan` are permissions of the user.
     """
 
     company: Company
     period: ReportPeriod
-    opens_accounts: bool = False
-    lists: bool = False
-    writes_plan: bool = False
+    can_open_accounts: bool = False
+    can_list_transactions: bool = False
+    can_write_plan: bool = False
 
     @property
     def currency(self) -> str:
@@ -107,7 +106,12 @@ class ChartData:
 
     @cached_property
     def links(self) -> FigureLinks:
-        return FigureLinks(self.company.id, self.period, lists=self.lists, writes_plan=self.writes_plan)
+        return FigureLinks(
+            self.company.id,
+            self.period,
+            can_list_transactions=self.can_list_transactions,
+            can_write_plan=self.can_write_plan,
+        )
 
     @cached_property
     def rates(self) -> RateTable:

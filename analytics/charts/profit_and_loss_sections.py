@@ -188,7 +188,7 @@ def build_plan_section(data: ChartData) -> Section:
             planned_result=format_compact_amount(result[1], currency),
         ),
         nothing=_("Nothing to compare yet. Fill in the plan and categorize transactions."),
-        start=(data.links.plan_url, _("Fill in the plan")) if data.writes_plan else None,
+        start=(data.links.plan_url, _("Fill in the plan")) if data.can_write_plan else None,
         keys=PLAN_KEYS,
         picture=build_named_chart(
             chart, names=list(zip(names, SHORT_LINE_LABELS.split(", "), strict=True)), currency=currency

@@ -57,7 +57,7 @@ class ScenarioComparison:
 
 
 def compare_scenarios(
-    scenarios: Sequence[Scenario], *, company: Company, today: date, rates: RateTable, shows_cash: bool
+    scenarios: Sequence[Scenario], *, company: Company, today: date, rates: RateTable, can_read_balances: bool
 ) -> ScenarioComparison:
     """Compare the plan with up to four scenarios over the next twelve months.
 
@@ -69,7 +69,7 @@ def compare_scenarios(
     names = [_("Plan"), *(scenario.name for scenario in compared)]
     end = add_months(today, MONTHS_COMPARED)
     forecasts: list[BalanceForecast | None] = [None] * len(loaded)
-    if shows_cash:
+    if can_read_balances:
         horizon = add_months(today, MONTHS_OF_RUNWAY)
         forecasts = [
             *forecast_scenarios(loaded, company=company, end=horizon, today=today, interval="month", rates=rates)
@@ -84,7 +84,7 @@ def compare_scenarios(
         )
     ]
     section = None
-    if shows_cash:
+    if can_read_balances:
         section = build_scenario_section(names, [each for each in forecasts if each], company=company, end=end)
     return ScenarioComparison(rows=rows, section=section, end=end)
 

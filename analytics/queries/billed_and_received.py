@@ -97,8 +97,8 @@ def compare_billed_and_received(
     invoices = sum_invoices(company, rates=rates, **window)
     prices = sum_subscription_prices(company, rates=rates, **window)
     receipts = sum_receipts(company, rates=rates, **window)
-    paying_ids = {customer_id for customer_id, _month in receipts}
-    billed_ids = {customer_id for customer_id, _month in (*invoices, *prices)}
+    paying_ids = {customer_id for customer_id, _ in receipts}
+    billed_ids = {customer_id for customer_id, _ in (*invoices, *prices)}
     listed_ids = billed_ids | find_billed_customer_ids(company, paying_ids - billed_ids)
     base = company.base_currency
 
@@ -174,7 +174,7 @@ def sum_subscription_prices(
     )
     billings = (
         (customer_id, billing)
-        for (_subscription_id, customer_id), rows in groupby(events, itemgetter(0, 1))
+        for (_, customer_id), rows in groupby(events, itemgetter(0, 1))
         for billing in list_billings((to_price_event(*row[2:]) for row in rows), start=start, end=end)
     )
     return sum_by_customer_month(billings, base=company.base_currency, rates=rates)

@@ -135,7 +135,7 @@ def query_customer_ids(*, company: Company, day: date, selection: CustomerSelect
                 "factors": list(factors_by_currency.values()),
             },
         )
-        return b"".join(customer_id.bytes for customer_id, _mrr in cursor)
+        return b"".join(customer_id.bytes for customer_id, _ in cursor)
 
 
 def list_customer_lines(

@@ -216,7 +216,7 @@ def compute_profit_and_loss(
             categories[key[2]],
             months=(max(key[0], months[0]), periods[key[0]]),
             amounts=[cells.get(key, ZERO) for cells in sums],
-            compares=comparison is not None,
+            has_comparison=comparison is not None,
             current_month=current_month,
             up_to=day,
         )
@@ -291,7 +291,7 @@ def build_result_row(
     *,
     months: tuple[date, date],
     amounts: Sequence[Decimal],
-    compares: bool,
+    has_comparison: bool,
     current_month: date,
     up_to: date | None,
 ) -> ResultRow:
@@ -309,7 +309,7 @@ def build_result_row(
         category_name=category.name,
         actual=actual,
         planned=planned,
-        compared=compared if compares else None,
+        compared=compared if has_comparison else None,
         percentage=compute_percentage(actual, planned) if shows_percentage else None,
     )
 

@@ -326,5 +326,5 @@ def find_recurring_revenue_differences(company_id: UUID) -> list[str]:
     computed_months = aggregate_movements(company, [EventSelection()])
     return [
         f"ledger_recurringmonth: {basis} {from_month_number(number):%Y-%m}"
-        for basis, number, _totals in list_differing_months(company, computed_months)
+        for basis, number, _ in list_differing_months(company, computed_months)
     ]

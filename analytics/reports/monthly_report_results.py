@@ -52,7 +52,7 @@ def build_statement_rows(
             periods_with_percentage=(),
             currency=report.company.base_currency,
             transactions_url=transactions_url,
-            compares=True,
+            has_comparison=True,
             reported=other,
         ).rows
     )

@@ -40,7 +40,7 @@ def build_cash_line(context: dict[str, Any], period: ReportPeriod) -> dict[str, 
             title=_("Cash forecast"),
             name=_("Cash"),
             build_link=link,
-            writes_plan=Permission.PLANNING_WRITE in access.permissions,
+            can_write_plan=Permission.PLANNING_WRITE in access.permissions,
         )
     except RateLookupError:  # the page shows the error beside its sums
         return {}
@@ -62,7 +62,7 @@ def build_scenario_comparison(context: dict[str, Any], today: date) -> dict[str,
             company=company,
             today=today,
             rates=get_rate_table(),
-            shows_cash=Permission.BALANCES_READ in page_access.permissions,
+            can_read_balances=Permission.BALANCES_READ in page_access.permissions,
         )
     except RateLookupError as missing:
         return {"missing": missing.currency, "company": company}

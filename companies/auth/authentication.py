@@ -136,7 +136,7 @@ def parse_permissions_cached(permissions: tuple[str, ...]) -> Permissions:
 def compute_checksum(text: str) -> str:
     """Return the CRC-32 of the text as six base62 digits."""
     number, digits = zlib.crc32(text.encode()), ""
-    for _position in range(CHECK_DIGIT_COUNT):
+    for _ in range(CHECK_DIGIT_COUNT):
         number, digit = divmod(number, 62)
         digits = BASE62_DIGITS[digit] + digits
     return digits
@@ -173,7 +173,7 @@ class ApiKeyCredential:
     kind: str = "apiKey"
     user_id: uuid.UUID | None = None
     is_authenticated: bool = True
-    reaches_data: bool = True
+    has_data_access: bool = True
 
     @property
     def key(self) -> str:
@@ -261,7 +261,7 @@ class SessionCredential:
     user: User
     kind: str = "session"
     is_authenticated: bool = True
-    reaches_data: bool = True
+    has_data_access: bool = True
 
     @property
     def key(self) -> str:

@@ -123,8 +123,8 @@ def list_journal_accounts(company: Company, *, permissions: Permissions) -> Char
     categories = list(Category.objects.for_company(company.id).order_by("id").values_list("id", "name", "system_key"))
     return build_chart_of_accounts(
         accounts=[(str(row_id), kind, name if sees_accounts else "") for row_id, kind, name in accounts],
-        categories=[(str(row_id), name if sees_categories else "") for row_id, name, _key in categories],
-        tax_payments=[str(row_id) for row_id, _name, key in categories if key == TAX_PAYMENTS],
+        categories=[(str(row_id), name if sees_categories else "") for row_id, name, _ in categories],
+        tax_payments=[str(row_id) for row_id, _, key in categories if key == TAX_PAYMENTS],
     )
 
 

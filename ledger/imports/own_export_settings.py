@@ -31,7 +31,7 @@ def list_export_column_values(lines: Lines, position: int | None) -> list[str]:
 def list_export_headings() -> list[dict[str, str]]:
     """Return what the columns of our exports are called, in each language."""
     results = []
-    for language, _name in settings.LANGUAGES:
+    for language, _ in settings.LANGUAGES:
         with override(language):
             results.append({name: str(heading) for name, heading in COLUMN_HEADINGS.items()})
     return results

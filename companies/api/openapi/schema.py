@@ -251,7 +251,7 @@ class OperationSchema(ClientNamesSchema):
         """Return (status, code, meaning) of the errors declared for the action."""
         return [
             describe_error(error)
-            for error in getattr(self.view, "refuses", {}).get(getattr(self.view, "action", None), ())
+            for error in getattr(self.view, "errors_for", {}).get(getattr(self.view, "action", None), ())
         ]
 
 

@@ -75,7 +75,7 @@ def download_accounts(page: CompanyPage) -> HttpResponse:
     """Download the accounts with today's balances as CSV, a row for each currency of an account."""
     archived, base = page.request.GET.get("archived") == "true", page.company.base_currency
     accounts = Account.objects.for_company(page.company.id).filter(archived=archived).in_display_order()
-    balances, _missing = list_visible_balances(page, list(accounts))
+    balances, _ = list_visible_balances(page, list(accounts))
     in_base = gettext("In {currency}").format(currency=base)
     headings = [gettext("Account"), gettext("Type"), gettext("Currency"), gettext("Balance"), in_base]
     rows: list[list[object]] = [[*headings, *(gettext(text.label) for text in ACCOUNT_TEXTS)]]
@@ -228,7 +228,7 @@ def render_account_page(
         else "",
         holding=balance,
         held=join_texts([format_money(amount, currency) for amount, currency in balance.amounts]),
-        currencies=[currency for _amount, currency in balance.amounts],
+        currencies=[currency for _, currency in balance.amounts],
         missing=missing_currency,
         texts=ACCOUNT_TEXTS,
         initial=initial_balance,

@@ -245,7 +245,7 @@ class StatementMatcher:
         if row.id not in self.own:
             self.result.booked.append((row, entry))
             return
-        _row, group, unit = self.own[row.id]
+        _, group, unit = self.own[row.id]
         group.new = [entry if each is unit else each for each in group.new]
         self.own[row.id] = booked, group, entry
         self.own_pending.discard(row.id)

@@ -116,13 +116,13 @@ class ParsedStatement:
 
     @property
     def first_day(self) -> date | None:
-        first, _last = self.booked_days or (None, None)
+        first, _ = self.booked_days or (None, None)
         return min((day for day in (self.start, first) if day), default=None)
 
     @property
     def last_day(self) -> date | None:
         """The day at whose end the closing balance holds: the end, or the last entry's day if later."""
-        _first, last = self.booked_days or (None, None)
+        _, last = self.booked_days or (None, None)
         return max((day for day in (self.end, last) if day), default=None)
 
 

@@ -232,7 +232,7 @@ def apply_choices(
         recognized_from = None
         if transaction.is_counted_in_results and is_day_closed(company, start):
             recognized_from = get_first_open_day(company)
-            if not choice.rule.catches_up:
+            if not choice.rule.is_catch_up:
                 closed_ids.add(transaction.id)
         posting_input = PostingInput(
             *(generate_id(), choice.category_id, choice.rule.type, start, end),

@@ -208,7 +208,7 @@ def write_split_categorizations(
             categorization.rule,
             day=row.date,
             known_invoice_date=known_invoice_date,
-            moves_revenue=company.pl_recognize_revenue_on_invoice,
+            recognize_revenue_on_invoice=company.pl_recognize_revenue_on_invoice,
             has_revenue="revenue" in categorization.lines,
         )
         rows.append((categorization_id, position, categorization, period_dates))
@@ -278,7 +278,7 @@ def find_recognition_starts(
             starts.append(stored_starts[key])
         elif counts and is_day_closed(company, dates[0]):
             starts.append(get_first_open_day(company))
-            if not categorization.rule.catches_up:
+            if not categorization.rule.is_catch_up:
                 closed_pointers.append((f"{categorization.pointer}/usingDateRule", dates[0]))
         else:
             starts.append(None)

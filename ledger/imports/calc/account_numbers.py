@@ -84,7 +84,7 @@ def find_stated_numbers(lines: Sequence[Line]) -> list[str]:
     for line in lines[-MAX_LINES_ABOVE:]:
         cells = [cell[:MAX_CELL_LENGTH] for cell in line.cells]
         for position, cell in enumerate(cells):
-            label, _colon, inside = cell.partition(":")
+            label, _, inside = cell.partition(":")
             fields = find_heading_fields(label.strip("# ")) if label else ()
             ibans = list(_find_ibans(cell))
             if not ibans and fields and fields[0][0] == "account":

@@ -191,7 +191,7 @@ def trim_trailing_zeros(amount: str, decimals: int) -> str:
     >>> trim_trailing_zeros("-7.5000", 2), trim_trailing_zeros("500.00", 0), trim_trailing_zeros("1.2345", 2)
     ('-7.50', '500', '1.2345')
     """
-    whole, _point, cents = amount.partition(".")
+    whole, _, cents = amount.partition(".")
     if len(cents) <= decimals or cents[decimals:].strip("0"):
         return amount
     return f"{whole}.{cents[:decimals]}" if decimals else whole
@@ -203,7 +203,7 @@ def format_stored_amount(amount: str, decimals: int) -> str:
     >>> format_stored_amount("-1234", 2), format_stored_amount("7.5000", 2), format_stored_amount("1.234", 2)
     ('-1234.00', '7.50', '1.234')
     """
-    whole, _point, cents = trim_trailing_zeros(amount, decimals).partition(".")
+    whole, _, cents = trim_trailing_zeros(amount, decimals).partition(".")
     cents = cents.ljust(decimals, "0")
     return f"{whole}.{cents}" if cents else whole
 

@@ -70,7 +70,7 @@ def _iterate_labelled_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, .
     for number, row in enumerate(rows):
         below = rows[number + 1] if number + 1 < len(rows) else []
         for position, cell in enumerate(row):
-            label, _colon, inside = cell[:LONGEST_NOTE].partition(":")
+            label, _, inside = cell[:LONGEST_NOTE].partition(":")
             fields = {name for name, sure in find_heading_fields(label.strip("# "))} if label else set()
             beside = [inside.strip(), *row[position + 1 : position + 3], *below[position : position + 1]]
             if "currency" in fields:

@@ -71,7 +71,7 @@ def find_heading_fields(heading: str) -> tuple[tuple[str, int], ...]:
     >>> find_heading_fields("VWZ9")
     ()
     """
-    phrases, _longest = _load_phrases()
+    phrases, _ = _load_phrases()
     folded = _BESIDE_FEES.sub("", fold_heading(heading)).strip()
     named_fields = [(field, 3) for field in phrases.get(folded, ())]
     words = [word for word in folded.split() if word not in _load_currency_words()]

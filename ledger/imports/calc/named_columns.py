@@ -155,7 +155,7 @@ def find_named_columns(headings: Sequence[str], fields: HeadingFields) -> NamedC
             ranked[name] = rank, position
         if codes:
             currencies[position] = codes[0]
-    return NamedColumns({name: position for name, (_rank, position) in ranked.items()}, currencies)
+    return NamedColumns({name: position for name, (_, position) in ranked.items()}, currencies)
 
 
 def rank_headings(headings: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:

@@ -236,7 +236,7 @@ def to_cell_text(value: Any, code: str = "") -> str:
 def format_cell_number(value: float, code: str) -> str:
     """A number with a point, as many decimals as it has, or two where its format shows some, and its currency."""
     plain = format(Decimal(repr(round(value, DECIMALS))), "f")
-    whole, _point, cents = plain.removeprefix("-").partition(".")
+    whole, _, cents = plain.removeprefix("-").partition(".")
     cents = cents.rstrip("0")
     minus = "-" if plain.startswith("-") and (whole != "0" or cents) else ""
     sign = find_currency_sign(code)

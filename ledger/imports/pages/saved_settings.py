@@ -49,7 +49,7 @@ def apply_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) 
             continue
         path = name.removeprefix(ANSWER)
         results["answered"] = [*results.get("answered", ()), path]
-        outer, _point, inner = path.partition(".")
+        outer, _, inner = path.partition(".")
         if inner:
             before = results.get(outer)
             results[outer] = {**(before if isinstance(before, dict) else {}), inner: value}

@@ -114,7 +114,7 @@ def import_subscription_event_file(
         if outcome.errors:
             raise ValidationFailed(name_error_lines(outcome.errors[:MAX_ERRORS], events))
         events_by_item = {id(item): event for item, event in zip(items, events, strict=True)}
-        outcome.events = [events_by_item[id(item)] for _subscription_id, item in new_rows]
+        outcome.events = [events_by_item[id(item)] for _, item in new_rows]
         fill_counts(outcome, references)
         count_import_outcome(source="subscriptionEvents", outcome=outcome)
         if new_rows and not options.dry_run:
@@ -312,7 +312,7 @@ def drop_events_that_start_nothing(
         or references.find_error(item)
         or references.find_subscription_id(item) is not None
     ]
-    return [event for event, _item in pairs], [item for _event, item in pairs]
+    return [event for event, _ in pairs], [item for _, item in pairs]
 
 
 def list_keys(item: EventImportItem) -> list[tuple[str, str]]:

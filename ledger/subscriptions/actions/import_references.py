@@ -98,7 +98,7 @@ class ImportReferences:
         customer_id = self.customers.find_id(item.customer_external_id, item.customer_name)
         subscriptions = (self.by_customer or {}).get(customer_id or "", [])
         if item.product_external_id is None and item.product_name is None:
-            return [subscription_id for subscription_id, _product_id in subscriptions]
+            return [subscription_id for subscription_id, _ in subscriptions]
         product_id = self.products.find_id(item.product_external_id, item.product_name)
         return [subscription_id for subscription_id, own_id in subscriptions if product_id and own_id == product_id]
 

@@ -174,7 +174,7 @@ def render_review(page: CompanyPage, review: EventReview) -> HttpResponse:
     outcome, error = review.outcome, review.error
     chosen = {name: sent.get(name, "") for name in OPTION_FIELDS}
     row_errors = list_row_errors(error)
-    pointers = [pointer for pointer, *_rest in error.errors] if isinstance(error, ValidationFailed) else []
+    pointers = [pointer for pointer, *_ in error.errors] if isinstance(error, ValidationFailed) else []
     question_names = [name for name in (*QUESTIONS, *COLUMN_LABELS) if chosen[name] or f"#/{name}" in pointers]
     return page.render(
         "ledger/subscriptions/event_import_check.html",
@@ -197,7 +197,7 @@ def render_review(page: CompanyPage, review: EventReview) -> HttpResponse:
 def list_row_errors(error: DomainError | None) -> list[str]:
     """Return what is wrong with rows of the file, each with its line."""
     if isinstance(error, ValidationFailed):
-        return [detail for pointer, _code, detail in error.errors if pointer.startswith("#/events/")]
+        return [detail for pointer, _, detail in error.errors if pointer.startswith("#/events/")]
     return []
 
 

@@ -126,7 +126,7 @@ def sum_recognized_shares(filterset: TransactionFilter, *, company: Company) -> 
     rows_found = Func(ArraySubquery(ids), function="cardinality")
     by_month = shares.values_list("month").annotate(Sum("counted"), rows=rows_found)
     count, total = 0, ZERO
-    for _month, amount, rows in by_month:
+    for _, amount, rows in by_month:
         count, total = rows, total + round_half_up(amount, company.base_currency)
     return TransactionTotal(count, -total if filterset.posting_conditions.get("pl_type") in EXPENSE_LINES else total)
 
@@ -144,7 +144,7 @@ def list_recognized_shares(filterset: TransactionFilter, *, company: Company) ->
     sign = -1 if filterset.posting_conditions.get("pl_type") in EXPENSE_LINES else 1
     shares_by_transaction: dict[UUID, Decimal] = defaultdict(Decimal)
     rows = shares.order_by("month", "categorization_id").values_list("month", "categorization_id", "counted")
-    for _month, month_rows in groupby(rows, itemgetter(0)):
+    for _, month_rows in groupby(rows, itemgetter(0)):
         previous_total = exact_total = ZERO
         for _, categorization_id, amount in month_rows:
             exact_total = MONEY_CONTEXT.add(exact_total, amount)

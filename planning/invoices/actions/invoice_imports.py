@@ -231,8 +231,8 @@ def drop_duplicate_invoices(
             new_sellers[key[0], seller] = invoice
             new_invoices.append(invoice)
     if duplicates and not options.skip_duplicates:
-        planned_id = next((planned_id for _invoice, planned_id in duplicates if planned_id), None)
-        pointers = [f"#/invoices/{invoice.position}/invoiceNumber" for invoice, _planned_id in duplicates]
+        planned_id = next((planned_id for _, planned_id in duplicates if planned_id), None)
+        pointers = [f"#/invoices/{invoice.position}/invoiceNumber" for invoice, _ in duplicates]
         raise DuplicateInvoice(planned_id, company_id=company.id, pointers=pointers)
     return new_invoices, len(duplicates)
 

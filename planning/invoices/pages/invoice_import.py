@@ -155,7 +155,7 @@ def render_invoice_review(
     row_errors, questions = [], [name for name in QUESTIONS if chosen[name]]
     if isinstance(error, ValidationFailed):
         questions += [name for name in QUESTIONS if f"#/{name}" in [pointer for pointer, *_ in error.errors]]
-        row_errors = [detail for pointer, _code, detail in error.errors if pointer.startswith("#/invoices/")]
+        row_errors = [detail for pointer, _, detail in error.errors if pointer.startswith("#/invoices/")]
     return page.render(
         "planning/invoices/import_check.html",
         status=400 if error else 200,

@@ -141,7 +141,7 @@ def render_plan_grid(
 @company_page(reads=Permission.PLANNING_READ)
 def download_plan(page: CompanyPage) -> HttpResponse:
     """Download a year of the plan as CSV."""
-    start, _notice = plan_grid.parse_start_month(page.request.GET.get("startMonth", ""), today=page.today)
+    start, _ = plan_grid.parse_start_month(page.request.GET.get("startMonth", ""), today=page.today)
     try:
         grid = plan_grid.build_plan_grid(page, start=start, page_number=None)
     except RateLookupError:

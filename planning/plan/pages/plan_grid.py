@@ -104,7 +104,7 @@ class PlanGrid:
         return sum(
             (
                 apply_shown_sign(line, round_half_up(amount, self.company.base_currency))
-                for (planned_month, line, _category), amount in self.amounts.items()
+                for (planned_month, line, _), amount in self.amounts.items()
                 if planned_month == month and line in counted
             ),
             ZERO,

@@ -168,7 +168,7 @@ def compute_covered_totals(
     """
     totals: defaultdict[tuple[dt.date, UUID], list[PlannedTotal]] = defaultdict(list)
     invoices: defaultdict[tuple[dt.date, UUID], list[BookedAmount]] = defaultdict(list)
-    for planned, original_date, day, _name, category_id, account_id, amount in occurrences:
+    for planned, original_date, day, _, category_id, account_id, amount in occurrences:
         key = get_first_day_of_month(day), category_id
         currency, counterparty_id = planned.amount_currency, planned.counterparty_id
         if planned.is_total:
