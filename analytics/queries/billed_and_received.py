@@ -63,12 +63,12 @@ class BilledCustomer:
 class BilledAndReceived:
     """Customers with the largest shortfall first, and what came in from customers that are never billed.
 
-    Only customers with a figure in the months are in it. `others` has a figure for each month.
+    Only customers with a figure in the months are in it. `other_months` has a figure for each month.
     """
 
     months: Sequence[date]
     customers: Sequence[BilledCustomer]
-    others: Sequence[BilledMonth]
+    other_months: Sequence[BilledMonth]
 
 
 @dataclass(slots=True)
@@ -110,11 +110,11 @@ def compare_billed_and_received(
 
     names = Counterparty.objects.for_company(company.id).filter(IdIn("id", list(listed_ids))).values_list("id", "name")
     customers = [BilledCustomer(key, name, [build_month((key, month)) for month in months]) for key, name in names]
-    shown = [each for each in customers if any(month.billed or month.received for month in each.months)]
+    listed_customers = [each for each in customers if any(month.billed or month.received for month in each.months)]
     return BilledAndReceived(
         months=months,
-        customers=sorted(shown, key=lambda each: (each.total.difference, each.name, each.id)),
-        others=[
+        customers=sorted(listed_customers, key=lambda each: (each.total.difference, each.name, each.id)),
+        other_months=[
             sum((build_month((key, month)) for key in paying_ids - listed_ids), start=BilledMonth()) for month in months
         ],
     )

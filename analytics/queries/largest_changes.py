@@ -97,12 +97,12 @@ def add_counterparty_changes(report: ReportMonth, changes: Sequence[LargestChang
         "categories": list({change.row.category_id for change in changes}),
         "most": MAX_COUNTERPARTIES,
     }
-    by_key = {(change.row.pl_type, change.row.category_id): change.counterparties for change in changes}
+    changes_by_key = {(change.row.pl_type, change.row.category_id): change.counterparties for change in changes}
     with connection.cursor() as cursor:
         cursor.execute(_CHANGES, values)
         for line, category_id, party_id, name, *amounts, count, _ in cursor.fetchall():
-            if (line, category_id) in by_key:
+            if (line, category_id) in changes_by_key:
                 actual, previous = (
                     round_half_up(to_statement_sign(line, amount), report.company.base_currency) for amount in amounts
                 )
-                by_key[line, category_id].append(CounterpartyChange(party_id, name, actual, previous, count))
+                changes_by_key[line, category_id].append(CounterpartyChange(party_id, name, actual, previous, count))

@@ -208,7 +208,7 @@ def compute_profit_and_loss(
     if every_category:
         keys |= {(month, line, each.id) for month in periods for each in categories.values() for line in each.pl_types}
     lines = {line: place for place, line in enumerate(PlType.values)}
-    places = {category_id: place for place, category_id in enumerate(categories)}
+    positions = {category_id: place for place, category_id in enumerate(categories)}
     return [
         build_result_row(
             company,
@@ -220,7 +220,7 @@ def compute_profit_and_loss(
             current_month=current_month,
             up_to=day,
         )
-        for key in sorted(keys, key=lambda key: (key[0], lines[key[1]], places[key[2]]))
+        for key in sorted(keys, key=lambda key: (key[0], lines[key[1]], positions[key[2]]))
     ]
 
 
@@ -319,12 +319,12 @@ def is_percentage_shown(company: Company, last: date, *, current_month: date) ->
     return last >= current_month or company.pl_show_planning_percentage_for_past_months
 
 
-def compute_percentage(part: Decimal, whole: Decimal) -> Decimal:
+def compute_percentage(part: Decimal, total: Decimal) -> Decimal:
     """Return the part as a percentage of the whole, half up to two decimals.
 
     >>> str(compute_percentage(Decimal(250), Decimal(1000)))
     '25.00'
     """
-    return MONEY_CONTEXT.divide(part * 100, whole).quantize(
+    return MONEY_CONTEXT.divide(part * 100, total).quantize(
         Decimal("0.01"), rounding=ROUND_HALF_UP, context=MONEY_CONTEXT
     )

@@ -31,7 +31,7 @@ class BridgeLine:
     """
 
     label: str | Promise
-    meaning: str | Promise
+    description: str | Promise
     cells: list[tuple[Decimal, str]]
 
 

@@ -124,7 +124,7 @@ def build_statement(
         plan_url: URL of the plan; empty without the permission.
         reported: frozen amounts of closed months.
     """
-    by_line: defaultdict[str, defaultdict[CategoryName, dict[date, CellAmounts]]] = defaultdict(
+    amounts_by_line: defaultdict[str, defaultdict[CategoryName, dict[date, CellAmounts]]] = defaultdict(
         lambda: defaultdict(dict)
     )
     for result in results_found:
@@ -132,7 +132,7 @@ def build_statement(
             result.first, result.last, line=result.pl_type, categories=[result.category_id], up_to=result.up_to
         )
         reported_amount = (reported or {}).get((result.month, result.pl_type, result.category_id), result.actual)
-        by_line[result.pl_type][result.category_id, result.category_name][result.month] = CellAmounts(
+        amounts_by_line[result.pl_type][result.category_id, result.category_name][result.month] = CellAmounts(
             result.actual,
             result.planned,
             result.compared,
@@ -148,7 +148,7 @@ def build_statement(
     for line in PlType:
         categories = [
             StatementRow(format_category_name(name), "category", [cells.get(period, zero) for period in periods], line)
-            for (_, name), cells in by_line[line].items()
+            for (_, name), cells in amounts_by_line[line].items()
         ]
         sums = [sum((row.cells[place] for row in categories), start=zero) for place in range(len(periods))]
         if categories:
@@ -231,10 +231,10 @@ class StatementSheetBuilder:
         if heading.kind == "planned":
             parts = [_("Plan")] if self.has_plan_comparison or self.has_comparison else []
             return SheetColumn(heading.name, [*notes, _("plan")], parts, heading.kind)
-        before = self.table.before[place] if place < len(self.table.before) else ""
-        if before and place in self.table.partly_compared:
-            notes.append(_("compared with {period}").format(period=before))
-        parts = self.list_parts(before, in_percent=self.has_percentage(place))
+        comparison_name = self.table.before[place] if place < len(self.table.before) else ""
+        if comparison_name and place in self.table.partly_compared:
+            notes.append(_("compared with {period}").format(period=comparison_name))
+        parts = self.list_parts(comparison_name, in_percent=self.has_percentage(place))
         return SheetColumn(heading.name, notes, parts, heading.kind)
 
     def build_total_column(self) -> SheetColumn:
@@ -243,10 +243,10 @@ class StatementSheetBuilder:
             notes.append(_("so far") if self.has_plan_comparison or self.has_comparison else _("with plan"))
         return SheetColumn(_("Total"), notes, self.list_parts(""), "total")
 
-    def list_parts(self, before: str, *, in_percent: bool = False) -> list[str]:
+    def list_parts(self, comparison_name: str, *, in_percent: bool = False) -> list[str]:
         if self.has_plan_comparison:
             return [_("Actual"), _("Plan"), _("Variance"), *(["%"] if in_percent else [])]
-        return [_("Actual"), before or _("Comparison"), _("Change")] if self.has_comparison else []
+        return [_("Actual"), comparison_name or _("Comparison"), _("Change")] if self.has_comparison else []
 
     def build_cells(self, row: StatementRow) -> list[SheetCell]:
         cells = []

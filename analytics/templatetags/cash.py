@@ -53,12 +53,12 @@ def build_scenario_comparison(context: dict[str, Any], today: date) -> dict[str,
     page_access, company = context["access"], context["company"]
     request = context["request"]
     rows = list(Scenario.objects.for_company(company.id).filter(adoption_id=None).order_by("-id"))
-    chosen = [row for row in rows if str(row.id) in request.GET.getlist("scenario")] or rows
-    if not chosen:
+    compared_rows = [row for row in rows if str(row.id) in request.GET.getlist("scenario")] or rows
+    if not compared_rows:
         return {}
     try:
         comparison = compare_scenarios(
-            chosen,
+            compared_rows,
             company=company,
             today=today,
             rates=get_rate_table(),

@@ -168,7 +168,7 @@ class ApiKeyCredential:
     """The credential of an API key: one company, fixed permissions."""
 
     id: str
-    granted: Access
+    company_access: Access
     needs_use_update: bool  # the last use was stored more than a minute ago
     kind: str = "apiKey"
     user_id: uuid.UUID | None = None
@@ -184,15 +184,15 @@ class ApiKeyCredential:
         return f"apiKey:{self.id}"
 
     def access(self, company_id: str) -> Access | None:
-        return self.granted if company_id.lower() == str(self.granted.company.id) else None
+        return self.company_access if company_id.lower() == str(self.company_access.company.id) else None
 
     def accesses(self) -> list[Access]:
-        return [self.granted]
+        return [self.company_access]
 
     def record_use(self, now: datetime) -> None:
         """Store `last_used_time`, at most once a minute."""
         if self.needs_use_update:
-            key = ApiKey.objects.filter(company_id=self.granted.company.id, id=self.id)
+            key = ApiKey.objects.filter(company_id=self.company_access.company.id, id=self.id)
             key.exclude(last_used_time__gt=now - LAST_USED_INTERVAL).update(last_used_time=now)
 
 
@@ -230,7 +230,7 @@ def authenticate_api_key(text: str, *, now: datetime, company_id: uuid.UUID | No
         return None
     return ApiKeyCredential(
         id=key_id,
-        granted=Access(
+        company_access=Access(
             company=build_company_from_row(row[5:]),
             role="apiKey",
             permissions=parse_permissions_cached(tuple(permissions)),

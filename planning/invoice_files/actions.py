@@ -53,7 +53,7 @@ class InvoicePlanned(ConflictError):
     def __init__(self, planned_id: UUID | None, *, company_id: UUID, pointers: Iterable[str] = ()):
         super().__init__()
         self.pointers = list(pointers)
-        self.more = {
+        self.extensions = {
             "plannedTransactionId": planned_id and str(planned_id),
             "url": planned_id and f"/app/companies/{company_id}/planned/{planned_id}",
         }

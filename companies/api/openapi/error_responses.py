@@ -150,8 +150,8 @@ def get_shared_response_name(status: int, *, is_write: bool) -> str:
 
 def list_codes_for_status(status: int, *, is_write: bool) -> tuple[str, ...]:
     """Return the codes of a status that every operation, or every write, can return."""
-    of_changes = WRITE_CODES.get(status, ()) if is_write or status not in COMMON_CODES else ()
-    return (*COMMON_CODES.get(status, ()), *of_changes)
+    write_codes = WRITE_CODES.get(status, ()) if is_write or status not in COMMON_CODES else ()
+    return (*COMMON_CODES.get(status, ()), *write_codes)
 
 
 def build_error_responses(method: str, path: str, own_errors: Iterable[tuple[int, str, str]]) -> dict[str, Any]:
@@ -184,8 +184,8 @@ def build_error_response(status: int, codes: dict[str, str], other_codes: dict[s
     """Build the response of a status with an example for each code. It describes `codes` and names `other_codes`, which
     a shared response describes.
     """
-    described = "\n".join(f"- `{code}`: {text}" for code, text in codes.items())
-    others = ", ".join(f"`{code}`" for code in other_codes if code not in codes)
+    description = "\n".join(f"- `{code}`: {text}" for code, text in codes.items())
+    other_text = ", ".join(f"`{code}`" for code in other_codes if code not in codes)
     shared = list_error_codes()
     examples = {
         code: {"$ref": f"#/components/examples/{code}"}
@@ -194,7 +194,8 @@ def build_error_response(status: int, codes: dict[str, str], other_codes: dict[s
         for code, text in (codes | other_codes).items()
     }
     return {
-        "description": f"{STATUS_DESCRIPTIONS[status]}\n\n{described}" + (f"\n\nAlso {others}." if others else ""),
+        "description": f"{STATUS_DESCRIPTIONS[status]}\n\n{description}"
+        + (f"\n\nAlso {other_text}." if other_text else ""),
         "headers": build_header_refs([*COMMON_HEADERS, *ERROR_HEADERS.get(status, ())]),
         "content": {
             "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}
