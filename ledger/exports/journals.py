@@ -312,8 +312,8 @@ def sum_monthly_changes(company: Company, window: JournalWindow) -> dict[date, B
     """Return the changes on each account by month, for the days within the window."""
     changes_by_month: dict[date, Balances] = defaultdict(dict)
     movements = DayMovement.objects.for_company(company.id).filter(date__range=(window.first, window.last), count__gt=0)
-    by_month = movements.values_list("account_id", "currency", TruncMonth("date")).annotate(Sum("amount"))
-    for account, currency, month, amount in by_month:
+    monthly_sums = movements.values_list("account_id", "currency", TruncMonth("date")).annotate(Sum("amount"))
+    for account, currency, month, amount in monthly_sums:
         changes_by_month[month][account, currency] = amount
     return dict(changes_by_month)
 

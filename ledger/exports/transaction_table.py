@@ -259,9 +259,9 @@ class RowFormatter:
             external_id,
         ) = row[:CATEGORIZATION_START]
         category, lines, counterparty = self.format_categorization_cells(row)
-        amount, tax, start, end, *by_line = row[CATEGORIZATION_END:]
+        amount, tax, start, end, *amounts_by_line = row[CATEGORIZATION_END:]
         if ";" in lines:  # with several P&L lines, show the amount of each
-            amounts = zip(self.line_labels, by_line, strict=True)
+            amounts = zip(self.line_labels, amounts_by_line, strict=True)
             lines = "; ".join(f"{label} {value}" for label, value in amounts if value)
         return (
             day,

@@ -67,12 +67,12 @@ def _check_flag(path: Path, value: Any) -> Iterator[SettingFault]:
         yield SettingFault(path, "invalid_value", "Must be true or false.")
 
 
-def _check_count(most: int) -> Check:
+def _check_count(max_count: int) -> Check:
     def check(path: Path, value: Any) -> Iterator[SettingFault]:
         if not isinstance(value, int) or isinstance(value, bool):
             yield SettingFault(path, "invalid_value", "Must be a whole number.")
-        elif not 0 <= value <= most:
-            yield SettingFault(path, "out_of_range", f"Must be from 0 to {most:,}.")
+        elif not 0 <= value <= max_count:
+            yield SettingFault(path, "out_of_range", f"Must be from 0 to {max_count:,}.")
 
     return check
 

@@ -81,14 +81,14 @@ def download_accounts(page: CompanyPage) -> HttpResponse:
     rows: list[list[object]] = [[*headings, *(gettext(text.label) for text in ACCOUNT_TEXTS)]]
     for balance in balances:
         account = balance.account
-        worth: object = "" if balance.worth is None else Decimal(format_amount(balance.worth, base))
-        shown: list[tuple[object, str]] = [
+        base_balance: object = "" if balance.worth is None else Decimal(format_amount(balance.worth, base))
+        amounts: list[tuple[object, str]] = [
             (Decimal(format_amount(amount, currency)), currency) for amount, currency in balance.amounts
         ]
-        for amount, currency in shown or [("", account.default_currency)]:
-            cells = [account.name, str(ACCOUNT_TYPE_LABELS[AccountType(account.type)]), currency, amount, worth]
+        for amount, currency in amounts or [("", account.default_currency)]:
+            cells = [account.name, str(ACCOUNT_TYPE_LABELS[AccountType(account.type)]), currency, amount, base_balance]
             rows.append([*cells, *(getattr(account, text.column) or "" for text in ACCOUNT_TEXTS)])
-            worth = ""  # of all currencies of the account together
+            base_balance = ""  # of all currencies of the account together
     return build_csv_response(write_csv(rows), name="accounts")
 
 

@@ -49,23 +49,23 @@ def group_disjoint_statements(parts: Sequence[StatementPart]) -> list[list[State
     days_around = MAX_BOOKING_DAYS if any(part.statement.pending_count for part in parts) else 0
     rounds: list[list[StatementPart]] = []
     ends: dict[str, tuple[ParsedStatement, ParsedStatement]] = {}  # first and last page of the round, by account
-    taken: set[tuple[str, date]] = set()
+    account_days: set[tuple[str, date]] = set()
     for part in parts:
         statement = part.statement
         days = {(part.account, entry.day) for entry in statement.entries}
         chain = extend_page_chain(ends.get(part.account), statement)
-        overlaps = not taken.isdisjoint(days) and chain is None
+        overlaps = not account_days.isdisjoint(days) and chain is None
         other_format = bool(rounds) and get_format_family(rounds[-1][0].statement.format) != get_format_family(
             statement.format
         )
         is_apart = bool(part.other_page_ids) or (bool(rounds) and bool(rounds[-1][0].other_page_ids))
         if not rounds or overlaps or other_format or is_apart:
             rounds.append([])
-            ends, taken, chain = {}, set(), None
+            ends, account_days, chain = {}, set(), None
         rounds[-1].append(part)
         ends[part.account] = chain or (statement, statement)
         around = range(-days_around, days_around + 1)
-        taken |= {(account, shift_day_within_limits(day, each)) for account, day in days for each in around}
+        account_days |= {(account, shift_day_within_limits(day, each)) for account, day in days for each in around}
     return rounds
 
 

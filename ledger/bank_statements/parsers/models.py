@@ -149,8 +149,8 @@ def to_signed_amount(text: str, *, negative: bool, line: int) -> str:
     match = AMOUNT_PATTERN.fullmatch(text)
     if match is None or not text.strip("."):
         raise UnreadableFileError("“{text}” is not a valid amount.", line=line, text=text[:40])
-    whole, cents = match[1] or "0", (match[2] or "").rstrip("0")
-    plain = f"{whole}.{cents}" if cents else whole
+    integer_part, cents = match[1] or "0", (match[2] or "").rstrip("0")
+    plain = f"{integer_part}.{cents}" if cents else integer_part
     return f"-{plain}" if negative and plain != "0" else plain
 
 

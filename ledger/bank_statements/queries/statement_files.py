@@ -136,11 +136,11 @@ def read_file_by_kind(
         )
     if kind == formats.QIF:
         return read_qif(content, company, account, date_order)
-    on_progress = partial(progress.report_import_progress, progress.BYTES, of=len(content))
+    on_progress = partial(progress.report_import_progress, progress.BYTES, total=len(content))
     file = formats.read_statement_file(
         content,
         kind,
-        most=MAX_IMPORT_ITEMS,
+        max_entries=MAX_IMPORT_ITEMS,
         on_progress=on_progress,
         find_currency=build_currency_lookup(company, account),
     )
@@ -182,7 +182,7 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
             find_currency=find_currency,
             order=date_order,
             default_order=last_order if last_order in (qif.DAY_FIRST, qif.MONTH_FIRST) else None,
-            most=MAX_IMPORT_ITEMS,
+            max_entries=MAX_IMPORT_ITEMS,
         )
     except qif.AmbiguousDateOrderError:
         raise DateOrderUnknown from None

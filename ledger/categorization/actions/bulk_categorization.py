@@ -279,10 +279,14 @@ def fill_settled_counterparties(company: Company, transaction_ids: list[UUID]) -
     """
     if not transaction_ids:
         return 0
-    settled = find_settled_counterparties(company_id=company.id, transaction_ids=transaction_ids)
-    if not settled:
+    counterparty_ids = find_settled_counterparties(company_id=company.id, transaction_ids=transaction_ids)
+    if not counterparty_ids:
         return 0
-    params: dict[str, Any] = {"company": company.id, "ids": list(settled), "counterparty_ids": list(settled.values())}
+    params: dict[str, Any] = {
+        "company": company.id,
+        "ids": list(counterparty_ids),
+        "counterparty_ids": list(counterparty_ids.values()),
+    }
     with connection.cursor() as cursor:
         cursor.execute(_FILL_COUNTERPARTIES, params)
         return len(set(cursor.fetchall()))

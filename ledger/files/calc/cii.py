@@ -75,7 +75,7 @@ def read_cii_party(agreement: Element | None, name: str, *, iban: str) -> Party:
     party = agreement.find(name) if agreement is not None else None
     registrations = party.findall("SpecifiedTaxRegistration/ID") if party is not None else []
     vat_ids = [
-        find_text_at(registration, ".", most=MAX_VAT_ID_LENGTH)
+        find_text_at(registration, ".", max_length=MAX_VAT_ID_LENGTH)
         for registration in registrations
         if registration.get("schemeID") == "VA"
     ]

@@ -82,6 +82,6 @@ def format_exact_decimal(value: Decimal, decimals: int = 0) -> str:
     >>> format_exact_decimal(Decimal("1E+2"), 2), *[format_exact_decimal(Decimal(text)) for text in ("1.2500", "-0")]
     ('100.00', '1.25', '0')
     """
-    whole, _, fraction = format(value or Decimal(0), "f").partition(".")
+    integer_part, _, fraction = format(value or Decimal(0), "f").partition(".")
     fraction = fraction.rstrip("0").ljust(decimals, "0")
-    return f"{whole}.{fraction}" if fraction else whole
+    return f"{integer_part}.{fraction}" if fraction else integer_part

@@ -68,7 +68,7 @@ def read_ubl_invoice(root: Element) -> EInvoice:
 def read_ubl_party(party: Element | None, *, iban: str) -> Party:
     schemes = party.findall("PartyTaxScheme") if party is not None else []
     vat_ids = [
-        find_text_at(scheme, "CompanyID", most=MAX_VAT_ID_LENGTH)
+        find_text_at(scheme, "CompanyID", max_length=MAX_VAT_ID_LENGTH)
         for scheme in schemes
         if find_text_at(scheme, "TaxScheme/ID").upper() == "VAT"
     ]

@@ -115,7 +115,7 @@ def is_other_party_column(
     heading: str,
     values: Sequence[str],
     *,
-    own: str,
+    own_number: str,
     company_numbers: Iterable[str],
     stated: Iterable[str],
     has_empty: bool = False,
@@ -137,12 +137,12 @@ def is_other_party_column(
     is_own_heading = folded in FOLDED_OWN_HEADINGS and not (has_counterparty and folded == OPEN_HEADING)
     if is_own_heading or 2 * len(numbers) <= len([value for value in values if value]):
         return False
-    if own and any(is_same_number(number, own) for number in numbers):
+    if own_number and any(is_same_number(number, own_number) for number in numbers):
         return False
-    known = list(company_numbers)
+    known_numbers = list(company_numbers)
     stated_numbers = list(stated)
     if any(is_same_number(number, each) for number in numbers for each in stated_numbers):
         return False
     if len(values) > 1:
-        return not all(any(is_same_number(value, each) for each in known) for value in values)
+        return not all(any(is_same_number(value, each) for each in known_numbers) for value in values)
     return has_empty or bool(stated_numbers)

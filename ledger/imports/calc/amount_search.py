@@ -89,10 +89,10 @@ class AmountSearch(PairSearch):
             self.add_decimal_mark_question()
             return
         marks = self.marks
-        for mark in marks:
-            self.mapping = replace(self.mapping, decimal_mark=mark)
-            self.drop_account_column_of_one_balance(balances, mark)
-            if self.choose_amounts_by_balance(balances, balances_before, mark):
+        for decimal_mark in marks:
+            self.mapping = replace(self.mapping, decimal_mark=decimal_mark)
+            self.drop_account_column_of_one_balance(balances, decimal_mark)
+            if self.choose_amounts_by_balance(balances, balances_before, decimal_mark):
                 if len(marks) > 1:
                     self.result.proven.append("decimal_mark")
                 return
@@ -246,13 +246,13 @@ class AmountSearch(PairSearch):
 
         Beside a balance that no heading names only columns whose headings name amounts are tried, where there are any.
         """
-        taken = [steps.balance, steps.before]
+        balance_columns = [steps.balance, steps.before]
         readings: list[Reading] = []
-        if pair and not any(each in taken for each in pair):
+        if pair and not any(each in balance_columns for each in pair):
             readings.append(({"debit": pair[0], "credit": pair[1]}, join_debit_and_credit(*pair, steps.mark)))
-        named = self.list_named_amount_columns()
-        singles = named if named and not is_named else self.list_single_amount_candidates()
-        singles = [each for each in singles if each not in taken][:MAX_TRIED]
+        named_columns = self.list_named_amount_columns()
+        singles = named_columns if named_columns and not is_named else self.list_single_amount_candidates()
+        singles = [each for each in singles if each not in balance_columns][:MAX_TRIED]
         readings += [({"amount": each}, to_decimals(each, steps.mark)) for each in singles]
         open_pairs = (
             []
@@ -260,11 +260,11 @@ class AmountSearch(PairSearch):
             else [
                 column_pair
                 for column_pair in self.iterate_undecided_debit_credit_pairs()
-                if not collect_positions(column_pair) & collect_positions(taken)
+                if not collect_positions(column_pair) & collect_positions(balance_columns)
             ]
         )
-        if named and not is_named:
-            open_pairs = [each for each in open_pairs if collect_positions(each) & collect_positions(named)]
+        if named_columns and not is_named:
+            open_pairs = [each for each in open_pairs if collect_positions(each) & collect_positions(named_columns)]
         readings += [
             ({"debit": debit, "credit": credit}, join_debit_and_credit(debit, credit, steps.mark))
             for debit, credit in open_pairs[:MAX_TRIED]
@@ -274,7 +274,11 @@ class AmountSearch(PairSearch):
             for columns, amounts in readings
             if any(amounts) and (len(self.marks) == 1 or self.can_store_amounts(columns.values(), amounts))
         ]
-        fees = [(each, to_decimals(each, steps.mark)) for each in self.list_role_columns("fee") if each not in taken]
+        fees = [
+            (each, to_decimals(each, steps.mark))
+            for each in self.list_role_columns("fee")
+            if each not in balance_columns
+        ]
         return readings + [
             ({**columns, "fee": fee}, subtract_fees(amounts, charged))
             for columns, amounts in readings

@@ -146,7 +146,7 @@ def _find_name_currencies(text: str) -> tuple[str, ...]:
     return get_currency_names().get(name) or get_currency_names().get(name.removesuffix("s")) or ()
 
 
-def choose_currency(currencies: tuple[str, ...], *, own: str, stated: str = "") -> str | None:
+def choose_currency(currencies: tuple[str, ...], *, own_currency: str, stated_currency: str = "") -> str | None:
     """The one that a sign means: what somebody stated, else the account's own; None where several others are left.
 
     >>> choose_currency(("USD", "CAD"), own="CAD"), choose_currency(("USD", "CAD"), own="EUR", stated="CAD")
@@ -154,7 +154,7 @@ def choose_currency(currencies: tuple[str, ...], *, own: str, stated: str = "") 
     >>> choose_currency(("GBP",), own="EUR"), choose_currency(("USD", "CAD"), own="EUR")
     ('GBP', None)
     """
-    for currency in (stated, own):
+    for currency in (stated_currency, own_currency):
         if currency in currencies:
             return currency
     return currencies[0] if len(currencies) == 1 else None

@@ -137,7 +137,7 @@ class ValueSearch(RepeatedHeadingSearch):
             if is_other_party_column(
                 column.name,
                 values,
-                own=self.own.number,
+                own_number=self.own.number,
                 company_numbers=self.own.company_numbers,
                 stated=stated,
                 has_empty=len(column.filled) + len(column.balance_rows) < len(column.cells),

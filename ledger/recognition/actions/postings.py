@@ -319,6 +319,6 @@ def find_month_result_differences(company_id: UUID) -> list[str]:
             {"company": company_id},
         )
         return [
-            f"month {month:%Y-%m} {pl_type} of category {category_id}: {stored} in place of {posted}"
-            for month, pl_type, category_id, stored, posted in cursor.fetchall()
+            f"month {month:%Y-%m} {pl_type} of category {category_id}: {stored_amount} in place of {posted_amount}"
+            for month, pl_type, category_id, stored_amount, posted_amount in cursor.fetchall()
         ]

@@ -304,8 +304,10 @@ def find_third_party(text: str, identity: CompanyIdentity) -> Tokens:
         *find_transfer_words(words),
         *settlement_places,
     ]
-    rest = [word for word in remove_words_at(words, known_places) if not word.isdigit() and word not in filler_words]
-    return split_legal_form(words)[0] if rest else ()
+    other_words = [
+        word for word in remove_words_at(words, known_places) if not word.isdigit() and word not in filler_words
+    ]
+    return split_legal_form(words)[0] if other_words else ()
 
 
 def is_own_party(from_to: str, description: str, account_id: object, identity: CompanyIdentity) -> bool:

@@ -187,8 +187,8 @@ def find_leg_partner(
     signs = unpaired_legs.get_party_signs(source)
     if not signs.own and (needs_signs or (signs.third_party and not same_currency)):
         return None  # no leg could fit
-    others = [currency for currency in unpaired_legs.currencies if currency != source.currency]
-    for currency in [source.currency] if same_currency else others:
+    other_currencies = [currency for currency in unpaired_legs.currencies if currency != source.currency]
+    for currency in [source.currency] if same_currency else other_currencies:
         expected_amount = (
             -source.amount if same_currency else convert_amount(-source.amount, source.currency, currency, source.day)
         )

@@ -211,12 +211,12 @@ def load_subscriptions_by_customer(
     """Return (subscription, product) of each of the customers."""
     customer_ids = {*customers.by_external_id.values(), *customers.by_name.values()}
     rows = Subscription.objects.for_company(company.id).filter(customer__in=customer_ids).order_by("id")
-    by_customer: dict[str, list[tuple[str, str | None]]] = {}
+    subscriptions: dict[str, list[tuple[str, str | None]]] = {}
     for subscription_id, customer_id, product_id in rows.values_list("id", "customer_id", "product_id"):
-        by_customer.setdefault(str(customer_id), []).append(
+        subscriptions.setdefault(str(customer_id), []).append(
             (str(subscription_id), str(product_id) if product_id else None)
         )
-    return by_customer
+    return subscriptions
 
 
 # Each joins the requested texts, so that the plan suits their number, and returns (text, id).
