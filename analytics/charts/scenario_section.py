@@ -113,7 +113,7 @@ def build_comparison_row(
         runway_months=None if below_zero is None else count_whole_months(today, below_zero),
         revenue=revenue,
         result=result,
-        has_broken_changes=loaded_scenario is not None and bool(loaded_scenario.broken),
+        has_broken_changes=loaded_scenario is not None and bool(loaded_scenario.broken_changes),
     )
 
 

@@ -154,7 +154,7 @@ def get_account_facts(account: Account | None) -> AccountFacts:
 
 def detect_account_mapping(account: Account | None, lines: Sequence[Line], settings: Any) -> Detection:
     """Detect how a file is read for an account, with given or kept settings."""
-    return detect_mapping(lines, settings=settings, own=get_account_facts(account))
+    return detect_mapping(lines, settings=settings, account=get_account_facts(account))
 
 
 MAX_COMPARED_ROWS = 200  # rows in which options are compared

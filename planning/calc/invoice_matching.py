@@ -125,18 +125,18 @@ def match_invoices(
         dismissed: (transaction, planned transaction, original date) that must not be paired.
     """
     index = InvoiceIndex(list(invoices))
-    by_weight: defaultdict[int, list[Candidate]] = defaultdict(list)
+    candidates_by_weight: defaultdict[int, list[Candidate]] = defaultdict(list)
     for row in transactions:
         for candidate in index.list_candidates(row):
             if candidate.is_possible(max_days, dismissed):
-                by_weight[candidate.weight].append(candidate)
+                candidates_by_weight[candidate.weight].append(candidate)
     matched_rows: set[UUID] = set()
     matched_invoices: set[InvoiceKey] = set()
     matches: list[InvoiceMatch] = []
-    for weight in sorted(by_weight, reverse=True):
+    for weight in sorted(candidates_by_weight, reverse=True):
         level = [
             candidate
-            for candidate in by_weight[weight]
+            for candidate in candidates_by_weight[weight]
             if candidate.transaction.id not in matched_rows
             and matched_invoices.isdisjoint(invoice.key for invoice in candidate.invoices)
         ]

@@ -174,6 +174,6 @@ def get_transaction_amount(transaction: BookedTransaction) -> Decimal:
 
 def iter_nearby_days(day: dt.date, days: int) -> Iterator[dt.date]:
     """Yield the days from `days` before to `days` after a day, within the calendar."""
-    place = day.toordinal()
-    first, last = max(place - days, dt.date.min.toordinal()), min(place + days, dt.date.max.toordinal())
+    ordinal = day.toordinal()
+    first, last = max(ordinal - days, dt.date.min.toordinal()), min(ordinal + days, dt.date.max.toordinal())
     return map(dt.date.fromordinal, range(first, last + 1))

@@ -159,7 +159,7 @@ def build_expectations(
     for rule in rules:
         if rule.planned.is_total:
             totals.append(rule)
-        elif rule.overrides or rule.settled or rule.planned.transfer_account_id:
+        elif rule.overrides or rule.settled_amounts or rule.planned.transfer_account_id:
             flows += iter_flows_and_legs(rule, start=window_start, end=window_end)
         else:
             unchanged_rules.append(rule.planned)
@@ -209,11 +209,13 @@ def iter_flows_of_rule(
         patch: Any = occurrence.patch
         original_date = occurrence.original_date
         amount = patch.get("amount_value", planned.amount)
-        settled = rule.settled.get(original_date, ZERO) + booked.get((planned.id, original_date), ZERO)
-        if occurrence.skipped or ((settled or planned.is_total) and settled == amount):
+        settled_amount = rule.settled_amounts.get(original_date, ZERO) + booked.get((planned.id, original_date), ZERO)
+        if occurrence.skipped or ((settled_amount or planned.is_total) and settled_amount == amount):
             continue
         account_id = patch.get("account_id", planned.account_id)
-        yield PlannedFlow(occurrence.date, amount - settled, planned.currency, account_id, planned.id, original_date)
+        yield PlannedFlow(
+            occurrence.date, amount - settled_amount, planned.currency, account_id, planned.id, original_date
+        )
 
 
 def iter_flows_and_legs(rule: RuleWithOverrides, *, start: dt.date, end: dt.date) -> Iterator[PlannedFlow]:
@@ -252,17 +254,17 @@ def list_expected_transfers(
     balances = sum_account_balances(company_id=company.id, day=dt.date.max)  # with everything booked
     flows: list[PlannedFlow] = []
     for totals, booked in totals_with_bookings:
-        by_key = {total.key: total for total in totals if total.account_id not in other_ids}
+        totals_by_key = {total.key: total for total in totals if total.account_id not in other_ids}
         amounts = compute_amounts_by_account(totals, booked, settling_ids, rates=rates)
         for (key, account_id), amount in amounts.items():
-            if (total := by_key.get(key)) is None:
+            if (total := totals_by_key.get(key)) is None:
                 continue
             currency = total.currency
-            held = [
+            converted_balances = [
                 convert_currency(value, source=source, target=currency, day=today, rates=rates)
                 for source, value in balances.get(account_id, {}).items()
             ]
-            unsettled = round_half_up(sum(held, start=ZERO), currency)
+            unsettled = round_half_up(sum(converted_balances, start=ZERO), currency)
             expected = max(min(amount, unsettled), ZERO) if amount > 0 else min(max(amount, unsettled), ZERO)
             if expected:
                 of_account = balances[account_id]
@@ -296,8 +298,8 @@ def sum_planned_results(
             continue
         postings = compute_plan_postings(item.schedule, window_start=months[0], window_end=months[-1])
         for posting_month, value in postings.items():
-            by_currency = sums.setdefault((posting_month, item.pl_type, item.category_id), {})
-            by_currency[item.currency] = by_currency.get(item.currency, Decimal(0)) + value
+            amounts_by_currency = sums.setdefault((posting_month, item.pl_type, item.category_id), {})
+            amounts_by_currency[item.currency] = amounts_by_currency.get(item.currency, Decimal(0)) + value
     return {key: [(value, currency) for currency, value in each.items()] for key, each in sums.items()}
 
 

@@ -239,7 +239,7 @@ def invoice_import_outcome_to_dict(outcome: InvoiceImportOutcome) -> dict[str, A
     return {
         "count": outcome.count,
         "duplicates": outcome.duplicates,
-        "leftOut": outcome.settled,
+        "leftOut": outcome.settled_count,
         "createdCounterparties": outcome.counterparties,
         "dryRun": outcome.dry_run,
         "importId": outcome.invoice_import and str(outcome.invoice_import.id),

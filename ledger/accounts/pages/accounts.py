@@ -81,7 +81,9 @@ def download_accounts(page: CompanyPage) -> HttpResponse:
     rows: list[list[object]] = [[*headings, *(gettext(text.label) for text in ACCOUNT_TEXTS)]]
     for balance in balances:
         account = balance.account
-        base_balance: object = "" if balance.worth is None else Decimal(format_amount(balance.worth, base))
+        base_balance: object = (
+            "" if balance.base_balance is None else Decimal(format_amount(balance.base_balance, base))
+        )
         amounts: list[tuple[object, str]] = [
             (Decimal(format_amount(amount, currency)), currency) for amount, currency in balance.amounts
         ]

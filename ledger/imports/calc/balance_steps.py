@@ -88,9 +88,9 @@ def find_time_order(days: Sequence[date | None]) -> str:
     >>> find_time_order([date(2026, 1, 30), date(2026, 1, 30), date(2026, 1, 31)]), find_time_order([date(2026, 1, 31)])
     ('forward', '')
     """
-    known = [day for day in days if day is not None]
-    ups = any(before < day for before, day in pairwise(known))
-    downs = any(before > day for before, day in pairwise(known))
+    known_days = [day for day in days if day is not None]
+    ups = any(before < day for before, day in pairwise(known_days))
+    downs = any(before > day for before, day in pairwise(known_days))
     return "" if ups == downs else FORWARD if ups else BACKWARD
 
 

@@ -127,7 +127,7 @@ class PairSearch(MappingSearch):
 
 def order_pair_by_balance(pair: Pair, steps: BalanceProof) -> Pair | None:
     """Return (debit, credit) as the balance goes; None where it goes both ways or its order is open."""
-    same, opposite = steps.compare(join_debit_and_credit(*pair, steps.mark))
+    same, opposite = steps.compare(join_debit_and_credit(*pair, steps.decimal_mark))
     if bool(same) == bool(opposite) or (steps.reading is not None and steps.reading.is_open):
         return None
     return pair if same else (pair[1], pair[0])

@@ -44,8 +44,8 @@ class RepeatedHeadingSearch(SignSearch):
 
     def is_column_certain(self, name: str) -> bool:
         """Whether the position of a column was given, the balance proves it, or a question asks for it already."""
-        is_given = isinstance(self.given.get("columns", {}).get(name), int)
-        is_proven = name in AMOUNT_FIELDS and (self.is_proven or "sign" in self.result.proven)
+        is_given = isinstance(self.given_settings.get("columns", {}).get(name), int)
+        is_proven = name in AMOUNT_FIELDS and (self.is_proven or "sign" in self.result.proven_fields)
         return is_given or is_proven or self.is_question_open(f"columns.{name}")
 
     def list_other_columns(self, name: str, column: Column) -> list[Column]:

@@ -126,5 +126,7 @@ def find_cut_amount_fault(table: Table, mapping: ColumnMapping) -> FileFault | N
     return None
 
 
-def is_amount_cut(whole: str, rest: str) -> bool:
-    return type(whole) is not NumberText and bool(_WHOLE.fullmatch(whole) and _TWO_DIGITS.fullmatch(rest))
+def is_amount_cut(integer_part: str, fraction: str) -> bool:
+    return type(integer_part) is not NumberText and bool(
+        _WHOLE.fullmatch(integer_part) and _TWO_DIGITS.fullmatch(fraction)
+    )

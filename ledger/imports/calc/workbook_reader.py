@@ -122,11 +122,13 @@ def refuse_document_types(archive: zipfile.ZipFile) -> None:
     """Look at what stands before the first element of each part. Raises UnsafeWorkbook."""
     for member in archive.infolist():
         parser = expat.ParserCreate()
-        begun: list[bool] = []
+        document_started: list[bool] = []
         parser.StartDoctypeDeclHandler = refuse_document_type
-        parser.StartElementHandler = lambda _name, _attributes, begun=begun: begun.append(True)
+        parser.StartElementHandler = lambda _name, _attributes, document_started=document_started: (
+            document_started.append(True)
+        )
         with archive.open(member) as part:
-            while not begun and (piece := part.read(AT_ONCE)):
+            while not document_started and (piece := part.read(AT_ONCE)):
                 try:
                     parser.Parse(piece)
                 except expat.ExpatError:  # a picture, or broken, which its reader will tell

@@ -214,8 +214,8 @@ def find_import_obstacle(import_check: CsvImportCheck, account: Account | None) 
     detection = import_check.detection
     if detection is None:
         return ""
-    if detection.refused:
-        return describe_reader_error(detection.refused)
+    if detection.fault:
+        return describe_reader_error(detection.fault)
     return describe_other_account(account, detection.table, detection.mapping) if account else ""
 
 

@@ -62,7 +62,7 @@ def list_imported_numbers(table: Table, mapping: ColumnMapping) -> list[str]:
 def find_account_of_table(accounts: Sequence[Account], lines: Sequence[Line]) -> Account | None:
     """Return the one of the accounts whose number a table states above its rows or in all of them, else None."""
     numbers = tuple(account.account_number for account in accounts if account.account_number)
-    detection = detect_mapping(lines, own=AccountFacts(company_numbers=numbers))
+    detection = detect_mapping(lines, account=AccountFacts(company_numbers=numbers))
     stated_numbers = find_stated_numbers(detection.table.above) or list_imported_numbers(
         detection.table, detection.mapping
     )

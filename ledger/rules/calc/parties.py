@@ -190,7 +190,7 @@ class OwnAccount(NamedTuple):
 class PartySigns(NamedTuple):
     """What the texts of a transaction say about its other party."""
 
-    own: bool  # a sign that both sides are the company's
+    is_between_own_accounts: bool  # a sign that both sides are the company's
     third_party: Tokens  # the words that name somebody else; empty where nobody else is named
 
 

@@ -200,11 +200,11 @@ def resolve_counterparty_filter(
 class BulkConfirmation:
     """A bulk operation on more than the shown page, before the user confirms it."""
 
-    act: str
+    operation: str
     verb: str
     meant: CurrencySums
     category: str = ""  # to be assigned
-    again: bool = False  # asked again because rows have changed since
+    is_repeated: bool = False  # asked again because rows have changed since
 
 
 @dataclass(slots=True)

@@ -67,7 +67,7 @@ def build_settlement_offer(
         day=format_local_day(expected.date), amount=format_money(upcoming.amount, expected.amount_currency)
     )
     return InboxOffer(
-        what=expected.name,
+        description=expected.name,
         detail=f"{format_local_day(transaction.date)} {counterparty_name} · "
         f"{names.get_account_name(transaction.account_id)} · {expected_text}"
         f"{describe_part_payment(upcoming, transaction)}{describe_evidence(upcoming)}",
@@ -129,7 +129,7 @@ def build_sum_offer(
         count=format_count(len(parts)), names=", ".join(each.name for each in parts)
     )
     return InboxOffer(
-        what=what,
+        description=what,
         detail=f"{format_local_day(transaction.date)} {get_payer_name(transaction)} · "
         f"{names.get_account_name(transaction.account_id)} · {' + '.join(invoices)}{describe_evidence(upcoming)}",
         amount=transaction.amount_value,
