@@ -86,7 +86,7 @@ def test_preamble_determines_currency_and_unit_of_all_amounts(above, code):
     text = f"{above}\n\nDatum;Text;Betrag\n24.03.2024;Miete;-7,00\n25.03.2024;Verkauf;8,00\n"
     refused = detect_mapping(
         read_delimited_lines(io.StringIO(text, newline=""), max_lines=100), account=AccountFacts("EUR")
-    ).refused
+    ).fault
     assert (refused and refused.code) == code
 
 
@@ -98,7 +98,7 @@ def test_mixed_decimal_marks_are_never_read_together(marks):
         account=AccountFacts("EUR"),
     )
     assert not mapping.questions
-    assert (mapping.refused is not None) == (len(marks.split()) == 2)  # else the odd row is named when rows are read
+    assert (mapping.fault is not None) == (len(marks.split()) == 2)  # else the odd row is named when rows are read
 
 
 def test_debits_and_credits_in_two_currencies_are_rejected():
@@ -106,4 +106,4 @@ def test_debits_and_credits_in_two_currencies_are_rejected():
     mapping = detect_mapping(
         read_delimited_lines(io.StringIO(text, newline=""), max_lines=100), account=AccountFacts("EUR")
     )
-    assert mapping.refused.code == "currency_differs"
+    assert mapping.fault.code == "currency_differs"

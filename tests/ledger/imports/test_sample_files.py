@@ -109,7 +109,7 @@ def build_docs_table():
         own = AccountFacts(ACCOUNT_CURRENCIES.get(name, "EUR"), is_card_account=ACCOUNT_TYPES.get(name) == "creditCard")
         mapping = detect_mapping(read_uploaded_table(read_file(name)), account=own)
         questions = ", ".join(f"`{question.field}`" for question in mapping.questions)
-        proven = "proven by the balance" if "amount" in mapping.proven else "one reading"
+        proven = "proven by the balance" if "amount" in mapping.proven_fields else "one reading"
         amounts = ", ".join(" ".join((row[1], row[2], *row[3:])) for row in rows)
         assert bool(questions) == bool(answers)
         lines.append(f"| `{name}` | {f'asked: {questions}' if questions else proven} | {amounts} |\n")
