@@ -163,10 +163,10 @@ def list_overview_notices(data: ChartData, page: CompanyPage) -> list[Notice]:
                 data.open_transactions,
                 first=data.calendar[0],
                 last=data.last_counted_day,
-                can_list=data.lists,
+                can_list=data.can_list_transactions,
             )
     except RateLookupError as error:
-        overview_notices.append(notices.build_rate_notice(data.company, error, can_list=data.lists))
+        overview_notices.append(notices.build_rate_notice(data.company, error, can_list=data.can_list_transactions))
     if page.has_permission(Permission.CLOSINGS_MANAGE):
         overview_notices += notices.build_closing_notices(data.company, today=data.today)
     return overview_notices
@@ -204,9 +204,9 @@ def build_chart_data(page: CompanyPage) -> ChartData:
     return ChartData(
         company=page.company,
         period=parse_report_period(page.request.GET, today=page.today),
-        opens_accounts=page.has_permission(Permission.ACCOUNTS_READ),
-        lists=page.has_permission(Permission.TRANSACTIONS_READ),
-        writes_plan=page.has_permission(Permission.PLANNING_READ) and page.has_permission(Permission.PLANNING_WRITE),
+        can_open_accounts=page.has_permission(Permission.ACCOUNTS_READ),
+        can_list_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
+        can_write_plan=page.has_permission(Permission.PLANNING_READ) and page.has_permission(Permission.PLANNING_WRITE),
     )
 
 

@@ -148,7 +148,7 @@ class Sheet:
     @property
     def body(self) -> SafeString:
         """The rows as HTML, built in Python since a template loop over as many cells is slow."""
-        kinds = [column.kind for column in self.columns for _part in column.parts or ("",)]
+        kinds = [column.kind for column in self.columns for _ in column.parts or ("",)]
         return SafeString("".join(self._render_row(row, kinds) for row in self.rows))
 
     def _render_row(self, row: SheetRow, kinds: Sequence[str]) -> str:

@@ -213,7 +213,7 @@ def parse_value(text: str) -> str | Decimal:
     match = match_amount(text)
     if match is None:
         return text
-    sign, number, _unit = match.groups()
+    sign, number, _ = match.groups()
     return -Decimal(number) if sign in {"−", "-"} else Decimal(number)
 
 

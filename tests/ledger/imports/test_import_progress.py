@@ -101,7 +101,7 @@ def test_rejected_file_leaves_no_progress(editor, acme, main, every_row):
 def test_long_file_reports_bytes_read_as_progress(monkeypatch):
     heard = []
     content = build_simple_camt("-40.00").replace(b"<Ntry>", b"<!-- " + b"x" * 300_000 + b" --><Ntry>")
-    camt.read_camt(content, most=10, on_progress=heard.append)
+    camt.read_camt(content, max_entries=10, on_progress=heard.append)
     assert heard[0] == 0
     assert all(0 < after - before <= camt.CHUNK_BYTES for before, after in pairwise(heard))
     assert heard[-1] == len(content)
