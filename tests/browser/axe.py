@@ -5,7 +5,11 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 
 SCRIPT = Axe().axe_script
-OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}  # of WCAG 2.2, off by itself
+OPTIONS = {
+    "resultTypes": ["violations"],
+    "selectors": False,  # the elements' HTML says where they are
+    "rules": {"target-size": {"enabled": True}},  # of WCAG 2.2, off by itself
+}
 
 
 def set_color_scheme(page: Any, scheme: str) -> None:
@@ -22,5 +26,5 @@ def list_violations(page: Any, *rules: str) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(SCRIPT)
     options = OPTIONS | ({"runOnly": {"type": "rule", "values": rules}} if rules else {})
-    violations = page.evaluate("(options) => axe.run(options)", options)["violations"]
+    violations = page.evaluate("(options) => axe.run(options).then((results) => results.violations)", options)
     return [f"{each['id']}: {[node['html'][:120] for node in each['nodes']][:3]}" for each in violations]
