@@ -277,9 +277,9 @@ class AmountSearch(PairSearch):
             if any(amounts) and (len(self.decimal_marks) == 1 or self.can_store_amounts(columns.values(), amounts))
         ]
         fees = [
-            (each, to_decimals(each, steps.decimal_mark))
-            for each in self.list_role_columns("fee")
-            if each not in balance_columns
+            (column, to_decimals(column, steps.decimal_mark))
+            for column in self.list_role_columns("fee")
+            if column not in balance_columns
         ]
         return readings + [
             ({**columns, "fee": fee}, subtract_fees(amounts, charged))

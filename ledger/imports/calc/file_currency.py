@@ -177,8 +177,8 @@ def find_unclear_currencies(table: Table, mapping: ColumnMapping, own: str) -> t
     """The currencies that a sign of the file may mean, where the account's, and what was stated, is none of them."""
     signs = [find_amount_currencies(table, mapping), *list_cell_currencies(table, mapping)]
     unclear = [
-        each
-        for each in signs
-        if each and choose_currency(each, own_currency=own, stated_currency=mapping.currency) is None
+        currencies
+        for currencies in signs
+        if currencies and choose_currency(currencies, own_currency=own, stated_currency=mapping.currency) is None
     ]
     return intersect_currency_candidates(unclear)

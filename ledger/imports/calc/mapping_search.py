@@ -146,7 +146,7 @@ class MappingSearch:
 
     def read_description(self, values: list[Any]) -> None:
         positions = [
-            find_column_position(each, self.table.names, self.given_settings.get("headings", ())) for each in values
+            find_column_position(value, self.table.names, self.given_settings.get("headings", ())) for value in values
         ]
         if known_positions := tuple(position for position in positions if position is not None):
             self.mapping = replace(self.mapping, description=known_positions)
