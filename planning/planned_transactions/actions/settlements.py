@@ -86,6 +86,8 @@ def settle_occurrence(
         if stored is not None:
             stored.delete()
         row.save(force_insert=True)
+        if stored is not None:  # a smaller credit note may leave less than other settlements need
+            check_transactions_cover_settlements(company.id, [transaction.id])
         after_rows = [each for each in rows if each is not stored] + [row]
         if rest_reason and compute_open_amount(planned, original_date, after_rows):
             after_rows.append(store_rest_write_off(planned, original_date, after_rows, transaction.date, rest_reason))
