@@ -129,7 +129,7 @@ ROWS = [
 
 
 @pytest.fixture
-def ids(api) -> dict[str, str]:
+def row_ids(api) -> dict[str, str]:
     return create_all_rows(api)
 
 

@@ -45,7 +45,7 @@ class Seeded:
 
 
 @pytest.fixture(scope="module")
-def seeded(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Seeded]:
+def shared_seeded_company(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Seeded]:
     location = str(tmp_path_factory.mktemp("seeded"))
     files = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": location}}
     storages = {**django_settings.STORAGES, "default": files, "assets": files}
@@ -125,6 +125,8 @@ def upload_file(api: Api) -> str:
 
 
 @pytest.fixture
-def stocked(seeded: Seeded) -> Seeded:
+def seeded_company(shared_seeded_company: Seeded) -> Seeded:
     """The same for one test, whose changes are undone: with a browser of its own."""
-    return Seeded(Api(seeded.api.company, key=seeded.api.key), dict(seeded.rows))
+    return Seeded(
+        Api(shared_seeded_company.api.company, key=shared_seeded_company.api.key), dict(shared_seeded_company.rows)
+    )

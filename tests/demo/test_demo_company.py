@@ -49,8 +49,8 @@ def create_demo(**options):
 
 
 @pytest.fixture(scope="module")
-def company(furnished):
-    with furnished(name="Demo", months=24, now=NOW) as shown:
+def company(make_demo_company):
+    with make_demo_company(name="Demo", months=24, now=NOW) as shown:
         yield Company.objects.get(id=shown.company_id)
 
 

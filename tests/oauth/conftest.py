@@ -147,16 +147,16 @@ def flow(application: Application) -> OAuthFlow:
 
 
 @pytest.fixture
-def signed_in(flow: OAuthFlow, alice: Any) -> OAuthFlow:
+def alice_flow(flow: OAuthFlow, alice: Any) -> OAuthFlow:
     """Alice, who owns Acme, has signed in."""
     assert flow.sign_in(alice).status_code == 303
     return flow
 
 
 @pytest.fixture
-def granted(signed_in: OAuthFlow, acme: Any) -> dict[str, Any]:
+def alice_tokens(alice_flow: OAuthFlow, acme: Any) -> dict[str, Any]:
     """The tokens of a consent of Alice's, with every scope."""
-    return signed_in.tokens(acme)
+    return alice_flow.tokens(acme)
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def staff(db):
 
 
 @pytest.fixture
-def confidential(db: None) -> OAuthFlow:
+def confidential_flow(db: None) -> OAuthFlow:
     made = register_app(name="Server app", redirect_uris=[REDIRECT], allowed=[], confidential=True)
     return OAuthFlow(application=made.application, secret=made.secret)
 

@@ -156,9 +156,11 @@ def test_movement_list_says_what_is_invalid(viewer, acme, customer_ids, paramete
     assert message in get_page_text(viewer.get(build_page_path(acme, PATH), parameters))
 
 
-def test_movement_list_names_customers_with_permission_only(browser_of, acme, customer_ids):
+def test_movement_list_names_customers_with_permission_only(sign_in_browser, acme, customer_ids):
     held = ["subscriptions:read", "company:read"]
-    blind = browser_of(factories.make_member(acme, "x@acme.example", role=Role.VIEWER, permissions=held), acme).client
+    blind = sign_in_browser(
+        factories.make_member(acme, "x@acme.example", role=Role.VIEWER, permissions=held), acme
+    ).client
     query = {"startMonth": "2024-07", "endMonth": "2024-07", "movement": "upgrade"}
     for path in (PATH, f"{PATH}.csv"):
         seen = blind.get(build_page_path(acme, path), query).content.decode()

@@ -45,7 +45,7 @@ class WebSite:
 
 
 @pytest.fixture(autouse=True)
-def answers_are_documented():
+def check_responses_match_document():
     """The sites of these tests lie on ports of this machine, which no domain that the API takes does."""
 
 
@@ -54,7 +54,7 @@ def site(tmp_path, monkeypatch, settings, acme):
     """Acme's website on this machine, reached as any other."""
     made = WebSite()
     settings.LOGOS_FROM_DOMAINS = settings.OUTBOUND_ALLOW_PRIVATE = True
-    with serve_https(made.answer, where=tmp_path) as (host, pem):
+    with serve_https(made.answer, folder=tmp_path) as (host, pem):
         monkeypatch.setenv("SSL_CERT_FILE", str(pem))
         Company.objects.filter(id=acme.id).update(domain=host)
         yield made

@@ -26,7 +26,7 @@ MONEY = st.decimals(min_value=-(10**13), max_value=10**13, places=2)
 
 
 @pytest.fixture(autouse=True)
-def nothing_read_before():
+def clear_date_cache():
     """Dates are remembered: what another test has read would hide how this one's are read."""
     parse_bank_date.cache_clear()
 
