@@ -213,7 +213,7 @@ class AuditWorld:
 
 @pytest.fixture
 def world(acme, globex, alice, carol, alice_flow, alice_tokens) -> AuditWorld:
-    """Alice has let the app into Acme."""
+    """Acme and Globex, with an app that Alice allowed into Acme."""
     return AuditWorld(acme=acme, globex=globex, alice=alice, app=alice_flow.application)
 
 

@@ -35,14 +35,14 @@ def fill_company(api, count):
 
 @pytest.fixture(autouse=True)
 def explain_remotely(db):
-    """On a cluster the coordinator explains no statement over rows that it has touched itself."""
+    """Turn off local execution: on a cluster, EXPLAIN fails for rows changed by the same session."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL citus.enable_local_execution TO off")
 
 
 @pytest.fixture
 def analyzed_company(api):
-    """Acme, whose rows are all that the statistics know."""
+    """Fill Acme and run ANALYZE, so that statistics know only its rows."""
     fill_company(api, 2000)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
@@ -50,7 +50,7 @@ def analyzed_company(api):
 
 @pytest.fixture
 def new_company_ids(analyzed_company, globex_api):
-    """Globex, made after them, and ids in it by name."""
+    """The ids of Globex's rows by name, created after ANALYZE."""
     return fill_company(globex_api, ROWS)
 
 

@@ -40,7 +40,7 @@ def test_templates_contain_no_inline_code():
 
 @pytest.fixture
 def staff(alice: User) -> Client:
-    """Alice owns Acme, and is staff: the one who sees every page."""
+    """The browser of Alice, who owns Acme and is staff: she can see every page."""
     alice.is_staff = alice.is_superuser = True
     alice.save(update_fields=["is_staff", "is_superuser"])
     client = Client(enforce_csrf_checks=True)
@@ -142,8 +142,7 @@ METADATA_URL = "http://169.254.169.254/latest/meta-data/"
 
 @pytest.fixture
 def refused_connections(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Refuses and remembers every name that is looked up and every address that is called. The database's driver, which
-    is no Python, is not hindered."""
+    """The DNS lookups and connections that the test tried; all are refused, except those of the database."""
     called: list[Any] = []
 
     def refuse(*args: Any, **_: Any) -> None:

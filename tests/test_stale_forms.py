@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def row_ids(api: Any) -> dict[str, str]:
-    """The company's address, and an account, a rule and a transaction of its own."""
+    """The company's path, and the ids of a row of each resource with forms."""
     account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     body = {"name": "Rent", "accountId": account, "startDate": "2026-12-01", "amountValue": "-10.00"}
     rule = api.post("planned_transactions", body).json()["id"]

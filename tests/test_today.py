@@ -28,7 +28,7 @@ def clock(db):
 
 @pytest.fixture(params=[*ZONES, ("testToday", NEW), ("testToday", OLD)], ids=" ".join)
 def today(request, api, acme):
-    """The company's zone is set over HTTP, or the day of a sandbox; the day that is today in it."""
+    """Set the company's time zone, or the date of a sandbox; gives its current date."""
     zone, day = request.param
     if zone == "testToday":
         factories.force_company_values(acme, system_status="sandbox")

@@ -105,7 +105,7 @@ def find_missing_headers(answer: Any, operation: dict[str, Any]) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def check_reads_write_nothing(monkeypatch) -> None:
-    """Reads run in a transaction that refuses to write, except for recurring revenue, which stores stale months."""
+    """Run reads in a read-only transaction, except recurring revenue, which stores stale months."""
     call_handler = ApiViewSet.call_handler
 
     def call_read_only(view: ApiViewSet, request: Any, handler: Any) -> Any:
@@ -120,7 +120,7 @@ def check_reads_write_nothing(monkeypatch) -> None:
 
 @pytest.fixture
 def operation_results(api, row_ids) -> list[tuple[str, Any, dict[str, Any]]]:
-    """Each operation with a body that it takes and a field that it does not know: name, answer, what is documented."""
+    """Call each operation with a valid body and an unknown field: (name, response, documentation)."""
     calls = []
     for path, method in sorted(
         OPERATIONS, key=lambda each: (METHOD_ORDER.index(each[1]), each[0].endswith("batch_delete"))

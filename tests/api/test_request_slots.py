@@ -18,7 +18,7 @@ def limit_request_slots(monkeypatch, settings):
 
 @pytest.fixture
 def take_slots():
-    """Takes slots as requests under way do, and gives them back after the test."""
+    """Take request slots as running requests do, and release them after the test."""
     held = []
 
     def take(acquire_slot, name, times):

@@ -108,7 +108,7 @@ def load_schema() -> Any:
 
 @pytest.fixture(scope="module")
 def statuses() -> Iterator[Counter[int]]:
-    """What was answered so far."""
+    """Number of responses by status so far."""
     result: Counter[int] = Counter()
     yield result
     print(f"schemathesis: {result.total()} requests, answered {dict(sorted(result.items()))}")  # noqa: T201 - what was asked
@@ -116,7 +116,7 @@ def statuses() -> Iterator[Counter[int]]:
 
 @pytest.fixture(autouse=True)
 def use_seeded_company(seeded_company: Seeded) -> None:
-    """Of all tests."""
+    """Keep the files of the seeded company in every test."""
 
 
 def use_seeded_rows(case: Any, seeded: Seeded) -> None:

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def resources(api, sign_in_browser, alice, acme):
-    """Path → a change of the resource."""
+    """Path → a valid change of the resource."""
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     group = api.post("account_groups", {"name": "Banks"}).json()["id"]
     api.put(f"accounts/{account}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"})
@@ -141,7 +141,7 @@ def test_responses_are_private_and_vary_by_credential(api):
 
 @pytest.fixture
 def extended_resources(api, acme):
-    """Path → a change of a resource that is answered with more than its own row: uses, transactions, today's worth."""
+    """Path → a change of a resource whose representation has more than its own row: uses, current value."""
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     booked = {"accountId": account, "date": "2024-01-01", "amountValue": "-5.00"}
     transaction = api.post("transactions", booked).json()["id"]

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def writer(make_api, acme):
-    """Acme's key that may write everything and read nothing."""
+    """An API client of Acme that may write everything and read nothing."""
     names = ("accounts", "transactions", "categories", "counterparties", "planning", "products", "subscriptions")
     return make_api(acme, *(f"{name}:write" for name in (*names, "company", "notifications")))
 

@@ -1,4 +1,4 @@
-"""A small company for assistant tests: two accounts, transactions, a category, a customer and a plan."""
+"""A small company for assistant tests: two accounts, transactions, a category, an invoice and a scenario."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,6 +13,8 @@ def format_day(days: int) -> str:
 
 @dataclass
 class SampleCompany:
+    """Creates the rows over HTTP and keeps their ids."""
+
     api: Any
 
     def __post_init__(self) -> None:
@@ -21,8 +23,8 @@ class SampleCompany:
         self.rent = self.create_transaction(self.bank, -10, "-950.00", fromTo="Landlord")
         self.fee = self.create_transaction(self.bank, -40, "-12.50", fromTo="Bank fee")
         self.sale = self.create_transaction(self.bank, -20, "2000.00", fromTo="Initech")
-        self.away = self.create_transaction(self.bank, -5, "-300.00", description="to savings")
-        self.back = self.create_transaction(self.savings, -4, "300.00", description="from bank")
+        self.outgoing = self.create_transaction(self.bank, -5, "-300.00", description="to savings")
+        self.incoming = self.create_transaction(self.savings, -4, "300.00", description="from bank")
         self.office = self.create_row("categories", {"name": "Office", "plTypes": ["ga"]})
         self.plan = self.create_row(
             "planned_transactions",
@@ -35,9 +37,10 @@ class SampleCompany:
         self.scenario = self.create_row("scenarios", {"name": "No office", "changes": [change]})
 
     def create_row(self, path: str, body: dict[str, Any]) -> str:
-        answer = self.api.post(path, body)
-        assert answer.status_code == 201, answer.content
-        return answer.json()["id"]
+        """Create a row; return its id."""
+        response = self.api.post(path, body)
+        assert response.status_code == 201, response.content
+        return response.json()["id"]
 
     def create_transaction(self, account: str, days: int, amount: str, **texts: str) -> str:
         return self.create_row(
@@ -48,7 +51,7 @@ class SampleCompany:
         return self.api.get(f"transactions/{transaction_id}").json()
 
     def build_tool_arguments(self) -> dict[str, dict[str, Any]]:
-        """What each writing tool is asked here."""
+        """Return valid arguments for each writing tool."""
         return {
             "categorize": {"selection": {"mode": "ids", "ids": [self.rent, self.fee]}, "categoryId": self.office},
             "create_rule": {
@@ -56,7 +59,7 @@ class SampleCompany:
                 "conditions": {"fromTo": {"operator": "contains", "value": "landlord"}},
                 "action": {"categoryId": self.office},
             },
-            "link_transfer": {"sourceTransactionId": self.away, "targetTransactionId": self.back},
+            "link_transfer": {"sourceTransactionId": self.outgoing, "targetTransactionId": self.incoming},
             "plan_payment": {
                 "name": "Insurance",
                 "startDate": format_day(30),
@@ -68,6 +71,6 @@ class SampleCompany:
         }
 
     def read_state(self) -> Any:
-        """All that any tool could change, as the API shows it."""
+        """Return all rows that tools can change, as the API returns them."""
         lists = ("transactions", "categorization_rules", "planned_transactions", "categories")
         return {path: self.api.get(path).json() for path in lists}

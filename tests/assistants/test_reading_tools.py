@@ -163,7 +163,7 @@ def test_list_tool_is_paginated(books, assistant):
         page = assistant.call_tool("search_transactions", limit=2, **cursor)
         ids += [row["id"] for row in page["items"]]
         cursor = {"cursor": page.get("nextCursor")}
-    assert sorted(ids) == sorted([books.rent, books.fee, books.sale, books.away, books.back])
+    assert sorted(ids) == sorted([books.rent, books.fee, books.sale, books.outgoing, books.incoming])
     assert cursor == {"cursor": None}
 
 

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture(autouse=True)
 def allow_test_client_host(site, settings):
-    """The server knows its own address alone; the test's own client has another name for it."""
+    """Allow the host name of Django's test client on the live server."""
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
 
 

@@ -25,7 +25,7 @@ def change_subject(books, name):
     elif name == "plan_payment":
         books.create_row("planned_transactions", books.build_tool_arguments()["plan_payment"])
     else:
-        row = books.away if name == "link_transfer" else books.rent
+        row = books.outgoing if name == "link_transfer" else books.rent
         assert books.api.put(f"transactions/{row}", {"notes": "seen"}).status_code == 200
 
 

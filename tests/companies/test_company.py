@@ -39,7 +39,7 @@ def owner(sign_in_browser, alice, acme):
 
 @pytest.fixture
 def old_update_time(acme):
-    """Acme, in which nothing has happened for long."""
+    """The time of Acme's last update, years ago."""
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
     Company.objects.filter(id=acme.id).update(last_overall_updated_time=long_ago, last_updated_time=long_ago)
     return long_ago.isoformat().replace("+00:00", "Z")

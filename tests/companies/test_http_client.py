@@ -65,7 +65,7 @@ def test_http_client_accepts_public_addresses():
 
 @pytest.fixture
 def name_server(monkeypatch):
-    """What the name server says, and where connections went."""
+    """DNS answers by host, and the addresses that were connected to."""
     text, went = {}, []
 
     def getaddrinfo(host, port, *args, **kwargs):

@@ -32,7 +32,7 @@ class Refusing(BaseEmailBackend):
 
 @pytest.fixture
 def use_slow_mail_server(settings, monkeypatch):
-    """A mail server that takes until GATE opens."""
+    """Use a mail server that blocks until GATE opens."""
     settings.EMAIL_BACKEND = f"{__name__}.Slow"
     monkeypatch.setattr(mailer, "submit_email", HAND_OVER)
     monkeypatch.setattr(mailer, "SEND_DELAY_SECONDS", 0)

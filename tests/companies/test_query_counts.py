@@ -19,7 +19,7 @@ TABLES = sorted(m._meta.db_table for m in apps.get_models() if issubclass(m, Com
 
 @pytest.fixture
 def used_api(api):
-    """A caller whose key was used within this minute."""
+    """An API client whose key was used within this minute."""
     api.get("/companies")
     return api
 

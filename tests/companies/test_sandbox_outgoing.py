@@ -20,7 +20,7 @@ __all__ = ["alice_flow", "alice_tokens", "application", "flow"]  # fixtures
 
 @pytest.fixture
 def sandbox(sign_in_browser, alice, acme):
-    """Alice's session in a sandbox of Acme."""
+    """An API client with Alice's session in a sandbox of Acme."""
     member = sign_in_browser(alice, acme)
     answer = member.post("copy", {"name": "What if"})
     return Api(Company.objects.get(id=answer.json()["id"]), session=member.client)

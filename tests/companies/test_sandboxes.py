@@ -46,13 +46,13 @@ MADE_FOR_COPY = {"ledger.Closing", "ledger.Reopening"}  # with digests that name
 
 @pytest.fixture
 def alice_api(sign_in_browser, alice, acme):
-    """Alice's session."""
+    """An API client with Alice's session."""
     return sign_in_browser(alice, acme)
 
 
 @pytest.fixture
 def march_payment(api):
-    """A booked payment in March."""
+    """The id of a payment in March."""
     bank = api.post("accounts", {"name": "Bank", "type": "bank"}).json()["id"]
     return api.post("transactions", {"accountId": bank, "date": "2026-03-15", "amountValue": "-100.00"}).json()["id"]
 

@@ -22,7 +22,7 @@ def sign_in_staff(user):
 
 @pytest.fixture
 def staff_user(db):
-    """Staff who may add and change users, and are no superuser."""
+    """A staff user who may add and change users, but is no superuser."""
     user = factories.UserFactory(email="helper@example.com", is_staff=True)
     wanted = Permission.objects.filter(content_type__app_label="companies", codename__endswith="_user")
     user.user_permissions.set(wanted)

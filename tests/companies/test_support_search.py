@@ -32,7 +32,7 @@ def search_companies(staff, term):
 
 @pytest.fixture
 def search_texts(api, globex_api, alice, carol, acme, alice_flow, alice_tokens):
-    """What somebody of Acme may name."""
+    """What a user of Acme may name in a support request → the text to search for."""
     api.post("account_groups", {"name": "Banks"}, x_request_id="asked-for-help-1")
     api.post("members", {"email": "new@invited.example", "role": "viewer"})
     return {

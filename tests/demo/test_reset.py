@@ -35,7 +35,7 @@ def demo_company():
 
 @pytest.fixture
 def demo_owner(demo_company, sign_in_browser):
-    """Its owner's browser."""
+    """The browser of the demo company's owner."""
     return sign_in_browser(User.objects.get(email="demo@example.com"), demo_company).client
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def run_concurrently(monkeypatch):
-    """Has something done by somebody else when the next import has read its company and waits for its turn."""
+    """Run a function in another thread while the next import waits for the company lock."""
 
     def run(act):
         def wait(*args):
@@ -32,7 +32,7 @@ def run_concurrently(monkeypatch):
 
 @pytest.fixture
 def import_payment(api, books, bank):
-    """Imports one payment with its category."""
+    """Import one categorized payment."""
     item = {
         "accountId": bank,
         "date": "2026-11-18",

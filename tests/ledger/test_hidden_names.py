@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def sign_in_without(sign_in_browser, acme):
-    """A browser of somebody who may do everything but what is named; and its pages."""
+    """Sign in a user with all permissions except those named; return the browser."""
 
     def sign_in(*left_out):
         held = [each.value for each in Permission if each in ALL_PERMISSIONS and each.value not in left_out]

@@ -19,7 +19,7 @@ EXPECTED_RESULT = {"tools": 16, "companies": ["Acme"], "done": [False, True], "a
 
 @pytest.fixture(autouse=True)
 def reached_both_ways(site, settings):
-    """The server knows its own address alone; the test's own client has another name for it."""
+    """Allow the host name of Django's test client on the live server."""
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
 
 

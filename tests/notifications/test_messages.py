@@ -19,7 +19,7 @@ GERMAN = {"Accept-Language": "de-DE,de;q=0.9"}
 
 @pytest.fixture
 def sample_notifications(acme, alice, audit_context):
-    """What Alice does, told with everything that there is to tell."""
+    """Notifications of every type about what Alice did."""
     audit_context = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
     facts = {"company_id": acme.id, "context": audit_context}
     money = {"reported": Decimal("-1.50"), "calculated": Decimal("1234.5"), "currency": "EUR"}

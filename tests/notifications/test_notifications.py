@@ -22,7 +22,7 @@ UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 @pytest.fixture
 def create_notification(acme: Any, audit_context: AuditContext) -> Any:
-    """Tells somebody something; answers the notification."""
+    """Create a notification for a user."""
 
     def create(user: Any, title: str = "Hello", company: Any = acme) -> Notification:
         payload = {"title": title, "body": "", "link": None, "entityType": "import", "entityId": None}
@@ -35,13 +35,13 @@ def create_notification(acme: Any, audit_context: AuditContext) -> Any:
 
 @pytest.fixture
 def ann(acme: Any) -> Any:
-    """An admin of Acme: has cross-user rights."""
+    """Ann, an admin of Acme."""
     return factories.make_member(acme, "ann@acme.example", role=Role.ADMIN)
 
 
 @pytest.fixture(autouse=True)
 def delete_notifications(api: Any, acme: Any, alice: Any, bob: Any) -> None:
-    """What making the callers told is forgotten."""
+    """Delete the notifications that creating the API clients sent."""
     Notification.objects.all().delete()
 
 

@@ -23,7 +23,7 @@ def clear_cache():
 
 @pytest.fixture
 def web(monkeypatch):
-    """What lies where; and what was asked for."""
+    """Documents by URL, and the URLs that were fetched."""
     contents, fetched_urls = {}, []
 
     def fetch(url, **_):
@@ -41,7 +41,7 @@ def web(monkeypatch):
 
 @pytest.fixture
 def metadata_flow(alice):
-    """An app with no row of ours, and Alice's browser."""
+    """The flow of an app known only by its metadata URL, with Alice signed in."""
     flow = OAuthFlow(application=Application(client_id=METADATA_URL), redirect_uri=CALLBACK)
     flow.sign_in(alice)
     return flow

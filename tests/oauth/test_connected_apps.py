@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def bob_consent(application, acme, bob):
-    """A consent of Bob's, who is a viewer."""
+    """Bob's flow, tokens and consent; he is a viewer."""
     flow = OAuthFlow(application=application)
     flow.sign_in(bob)
     tokens = flow.tokens(acme)

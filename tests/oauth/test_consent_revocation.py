@@ -20,7 +20,7 @@ NEW = "another battery staple"
 
 @pytest.fixture
 def bob_consent(application, acme, bob):
-    """Bob's browser, and the tokens of a consent of his."""
+    """Bob's flow and the tokens of his consent."""
     flow = OAuthFlow(application=application)
     flow.sign_in(bob)
     return flow, flow.tokens(acme)

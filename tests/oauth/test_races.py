@@ -76,7 +76,7 @@ WAITING_LOCKS_QUERY = "SELECT 1 FROM pg_locks WHERE NOT granted"
 
 @pytest.fixture
 def access_ends(bob, acme, sign_in_browser, alice, staff):
-    """Bob's membership, or his account, ended by somebody else."""
+    """Functions that end Bob's membership or deactivate his account."""
     browser, member = sign_in_browser(alice, acme), Membership.objects.for_company(acme.id).get(user=bob)
     form = {"email": bob.email, "name": bob.name}  # and not that he is active
     return {

@@ -440,7 +440,7 @@ def test_endpoint_leased_by_other_worker_is_skipped_until_lease_expires(api, acm
 
 @pytest.fixture
 def name_server(monkeypatch):
-    """What a name server says from one time to the next, and where connections went."""
+    """DNS answers by host, one after another, and the addresses that were connected to."""
     text, went = {}, []
 
     def getaddrinfo(host, port, *args, flags=0, **kwargs):

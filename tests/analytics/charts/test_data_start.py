@@ -22,7 +22,7 @@ def client(sign_in_browser, alice, acme):
 
 @pytest.fixture
 def opened_account(api, books, bank):
-    """An account that was opened with 1,000.00 twenty days ago and has earned 50.00 since."""
+    """A bank account with an initial balance of 1,000.00 twenty days ago and 50.00 income since."""
     answer = api.put(f"accounts/{bank}/initial_balance", {"date": format_day_ago(20), "amountValue": "1000.00"})
     assert answer.status_code == 200, answer.content
     books.create_transaction(bank, "50.00", format_day_ago(5))

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def sales_category(api, bank, set_today):
-    """A planned total of -1,000 for sales on the bank account, and a card."""
+    """The id of a category for sales; the bank account starts with 5,000.00."""
     set_today(TWENTIETH)
     api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "5000.00"})
     return api.post("categories", {"name": "Sales", "plTypes": ["neutral"]}).json()["id"]

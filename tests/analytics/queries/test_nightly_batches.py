@@ -30,14 +30,14 @@ class Killed(BaseException):
 
 @pytest.fixture
 def company_ids(db):
-    """The companies' ids, in the order in which they are done."""
+    """The ids of several companies, in processing order."""
     made = [factories.make_company(name=f"Company {number}") for number in range(COMPANY_COUNT)]
     return sorted(company.id for company in made)
 
 
 @pytest.fixture
 def computed_company_ids(monkeypatch):
-    """The companies whose metrics were computed, as often as they were."""
+    """The ids of the companies whose metrics were computed, once per computation."""
     results = []
     remaining = company_metrics.store_company_metrics
 

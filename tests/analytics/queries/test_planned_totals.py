@@ -21,7 +21,7 @@ def revenue(books):
 
 @pytest.fixture
 def receive_payment(books, bank):
-    """Books money in a category, from somebody or nobody."""
+    """Create a categorized payment, with or without a customer; return its id."""
 
     def receive(amount, day, category, *, customer=None, account=None, **more):
         made = books.create_transaction(account or bank, amount, day, **more)["id"]

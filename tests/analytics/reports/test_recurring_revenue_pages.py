@@ -26,7 +26,7 @@ UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 @pytest.fixture
 def customer_ids(api):
-    """Customers who came, grew, shrank, left and came back."""
+    """Customers with new, expansion, contraction, churn and reactivation MRR."""
     import_events(
         api,
         build_event("a", "100.00", "2023-03-01", customerName="Initech", productExternalId="p", productName="Team"),

@@ -24,7 +24,7 @@ NEXT = add_months(MONTH, 1)
 
 @pytest.fixture
 def get_page_html(alice, acme):
-    """A page of the company as its markup."""
+    """Return the HTML of a page of the company."""
 
     def get(path=""):
         answer = sign_in(alice).get(f"/app/companies/{acme.id}{path}")

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("travel_to_may_2026
 
 @pytest.fixture
 def plan_item(api, books):
-    """Plans 300 a month for office and administration in 2026; returns the plan item."""
+    """A plan item of 300 a month for office and administration in 2026."""
     item = {
         "month": "2026-01",
         "plType": "ga",

@@ -20,7 +20,7 @@ PATH = "/movements"
 
 @pytest.fixture
 def customer_ids(api):
-    """Customers who came, grew, shrank, left and came back, in two currencies and with fractions of cents."""
+    """Customers with each kind of MRR movement, in two currencies and with fractions of cents."""
     import_events(
         api,
         build_event("a", "100.00", "2023-03-01", customerName="Initech", productExternalId="p", productName="Team"),

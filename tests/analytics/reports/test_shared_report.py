@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("travel_to_may_2026
 
 @pytest.fixture
 def share_report(api):
-    """Shares a report or a closing, and returns the path of the page."""
+    """Share a report or a closing; return the path of its page."""
 
     def share(kind="reports", month="2026-03", caller=None):
         expires = (datetime.now(tz=UTC) + timedelta(days=30)).isoformat().replace("+00:00", "Z")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def owner(sign_in_browser, alice, acme):
-    """Alice, the only owner of Acme."""
+    """An API client with the session of Alice, the only owner of Acme."""
     Membership.objects.filter(company=acme).exclude(user=alice).delete()
     return sign_in_browser(alice, acme)
 

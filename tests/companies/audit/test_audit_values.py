@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def list_changed_fields(owner, acme):
-    """The fields of the latest change that the filter finds."""
+    """Return the fields of the latest change that matches a filter."""
 
     def list_changed_fields(**query):
         return list_changes(owner.get(f"/app/companies/{acme.id}/settings/activity", query))[0].fields

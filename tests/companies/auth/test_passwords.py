@@ -30,7 +30,7 @@ def isolate_counters(settings, tmp_path):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """The gate's clock; it stands ten seconds behind the begin of a window."""
+    """The clock of password limits, ten seconds after a window began."""
     clock = SimpleNamespace(now=NOON)
     monkeypatch.setattr(passwords, "datetime", SimpleNamespace(now=lambda tz: clock.now))
     return clock

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def csrf_browser(alice, acme):
-    """Alice's browser, with the CSRF check that test clients leave out."""
+    """Alice's browser with CSRF checks."""
     client = Client(enforce_csrf_checks=True)
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
     return client

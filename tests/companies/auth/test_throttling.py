@@ -25,7 +25,7 @@ HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 
 @pytest.fixture(autouse=True)
 def isolate_counters(settings):
-    """Counters of the test's own."""
+    """Use counters of this test only."""
     settings.CACHE_URL = ""
     throttling.reset_local_counts()
     yield
@@ -34,7 +34,7 @@ def isolate_counters(settings):
 
 @pytest.fixture
 def fixed_time(monkeypatch, now):
-    """The clock stands at twelve seconds past a minute."""
+    """A fixed time, twelve seconds past a minute."""
     moment = now.replace(second=12, microsecond=0)
     monkeypatch.setattr("django.utils.timezone.now", lambda: moment)
     return moment
@@ -163,7 +163,7 @@ def test_rate_counter_table_hides_email_addresses_and_is_unlogged():
 
 @pytest.fixture
 def redis():
-    """A server that speaks Redis's protocol, on a port of its own."""
+    """A Redis server on a free port."""
     with run_server(TcpFakeServer(("127.0.0.1", 0))) as server:
         yield server
 
@@ -218,7 +218,7 @@ def test_shared_rate_counters_expire_after_two_minutes(redis, settings):
 
 @pytest.fixture
 def unreachable_redis_url():
-    """The address of a port on which no one listens."""
+    """The URL of a Redis server that does not exist."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     return f"redis://:hunter2@127.0.0.1:{port}"

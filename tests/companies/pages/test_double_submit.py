@@ -30,7 +30,7 @@ FORMS = {
 
 @pytest.fixture(params=FORMS, ids=lambda path: path or "companies/new")
 def form(request, acme, api, owner):
-    """(what it makes, its address, its fields as the page has them)"""
+    """(model that the form creates, its path, its fields as on the page)"""
     model, values = FORMS[request.param]
     account = Books(api).create_account()
     address = f"/app/companies/{acme.id}/{request.param}" if request.param else "/app/companies/new"

@@ -23,7 +23,7 @@ NEW_ADDRESS = "anna@new.example"
 
 @pytest.fixture(autouse=True)
 def send_mail_immediately(monkeypatch):
-    """Mails go out with the answer."""
+    """Send mails before the response."""
     monkeypatch.setattr("companies.mailer.submit_email", lambda letter: letter.to and letter.send())
 
 

@@ -251,7 +251,7 @@ def test_activity_page_shows_lists_and_booleans_as_text(owner, api, acme):
 
 @pytest.fixture
 def notification(owner, acme, alice):
-    """Alice was told about a key."""
+    """Alice's notification about a new API key."""
     sent = {"name": "Nightly", "preset": "read", "expiry": "90"}
     assert owner.post(build_page_path(acme, "settings/api-keys/new"), sent).status_code == 200
     return Notification.objects.for_company(acme.id).for_recipient(alice.pk).get()

@@ -259,7 +259,7 @@ def test_security_log_entries_are_pruned_after_ninety_days(alice, audit_context)
 
 @pytest.fixture
 def capture_mails(mailoutbox, django_capture_on_commit_callbacks):
-    """Does something, and returns what was mailed of it."""
+    """Call a function; return the mails that it sent."""
 
     def capture_mails(act, *args, **kwargs):
         mailoutbox.clear()

@@ -13,7 +13,7 @@ COMPLETE_CONSTRAINT = "transaction_initial_balance_complete"
 
 @pytest.fixture
 def initial_balance(api, bank):
-    """The initial balance of the bank: a hundred euros."""
+    """The transaction of the bank account's initial balance of 100.00."""
     answer = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-03-01", "amountValue": "100.00"})
     assert answer.status_code == 200, answer.content
     return answer.json()["transaction"]

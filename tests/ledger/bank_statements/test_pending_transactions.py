@@ -24,7 +24,7 @@ def build_booked_entry(amount, ref="R1", **more):
 
 @pytest.fixture
 def pending_transaction(api, upload_statement_file, main_account):
-    """The one transaction that a report of the day announced."""
+    """The pending transaction of an intraday report."""
     upload_statement_file(build_report(build_pending_entry()))
     (row,) = api.get("transactions").json()
     return row

@@ -290,7 +290,7 @@ def count_mismatch_notifications():
 
 @pytest.fixture
 def reconciled_transaction(api, upload_statement_file, main_account):
-    """The only row of a statement that agrees."""
+    """The only transaction of a reconciled statement."""
     upload_statement_file(build_simple_camt("-5712.00", opening="10000.00"))
     assert get_mismatch(api, main_account) == NO_MISMATCH
     (row,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]

@@ -148,7 +148,7 @@ def test_unused_category_is_deleted_on_page_without_a_replacement(owner, api, ac
 
 @pytest.fixture
 def counterparty_ids(api):
-    """Two names of one vendor, and a customer."""
+    """The ids of a vendor under two names, and of a customer."""
 
     def made(name, kind, **more):
         return api.post("counterparties", {"name": name, "type": kind, **more}).json()["id"]

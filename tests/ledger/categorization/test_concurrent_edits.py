@@ -17,7 +17,7 @@ assert inbox_page  # a fixture
 
 @pytest.fixture
 def anna_pages(sign_in_browser, acme) -> Pages:
-    """A colleague's pages."""
+    """The pages of Anna, another editor of Acme."""
     user = factories.make_member(acme, "anna@acme.example", role=Role.EDITOR)
     user.name = "Anna"
     user.save(update_fields=["name"])

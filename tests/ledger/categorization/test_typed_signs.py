@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def submit_split(owner, acme):
-    """Sends rows of (category, amount, tax) of the split form."""
+    """Submit the split form with rows of (category, amount, tax)."""
 
     def submit(transaction_id, *rows):
         fields = {}

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def list_failed_checks(api):
-    """The checks that refuse to close a month; None where they pass. Nothing stays closed."""
+    """Return the failed checks of a month, None if it can be closed; the month stays open."""
 
     def list_failed_checks(month="2026-03"):
         answer = api.post("closings", {"month": month})

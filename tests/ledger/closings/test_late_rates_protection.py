@@ -22,7 +22,7 @@ ANNOUNCED = "SET LOCAL tidebook.rates = 'on'; "
 
 @pytest.fixture
 def closed_month(api, transaction_ids, dollars, close_month):
-    """March is closed with a payment in euros and one in dollars."""
+    """Close March with a payment in euros and one in dollars."""
     close_month()
 
 
@@ -94,7 +94,7 @@ def test_rebuild_changes_no_closed_result_that_was_altered_by_hand(closed_month)
 
 @pytest.fixture
 def recurring_revenue(api, transaction_ids, subscription, close_month):
-    """March is closed with recurring revenue in euros and dollars."""
+    """Close March with recurring revenue in euros and dollars."""
     for amount, currency in (("10.00", "EUR"), ("30.00", "USD")):
         body = event(subscription, "2026-03-05", amountValue=amount, amountCurrency=currency)
         assert api.post("subscription_events", body).status_code == 201

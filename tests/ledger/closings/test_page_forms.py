@@ -110,7 +110,7 @@ def fill_field(field):
 
 @pytest.fixture
 def row_ids(api, owner, acme):
-    """A row of everything in months that are then closed."""
+    """The id of a row of every resource, in months that are closed afterwards."""
     found = create_all_rows(api)
     pair = [api.post("accounts", {"name": name, "type": "bank"}).json()["id"] for name in ("Main", "Savings")]
     legs = [
@@ -125,7 +125,7 @@ def row_ids(api, owner, acme):
 
 @pytest.fixture
 def period_errors(monkeypatch):
-    """What has been refused because its period is closed."""
+    """The arguments of each `PeriodClosed` error that was raised."""
     found = []
     build = PeriodClosed.__init__
     monkeypatch.setattr(PeriodClosed, "__init__", lambda *args, **more: found.append(args) or build(*args, **more))

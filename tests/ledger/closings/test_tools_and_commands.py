@@ -37,7 +37,7 @@ NOT_RUN = {"demo", "distribute", "migrate", "postgres", "translations", "up", "w
 
 @pytest.fixture
 def tool_arguments(books, bank, office, transaction_ids, close_month):
-    """What each writing tool is asked about a closed month."""
+    """Arguments of each writing tool that would change a closed month."""
     savings = books.create_account(name="Savings")
     away = books.create_transaction(bank, "-30.00", "2026-03-20")["id"]
     back = books.create_transaction(savings, "30.00", "2026-03-20")["id"]

@@ -70,7 +70,7 @@ CHECKS = pytest.mark.parametrize(
 
 @pytest.fixture
 def create_drawn_company(db, make_api):
-    """Makes what was drawn, with names and texts of all kinds, and most of it categorized."""
+    """Create a drawn company with unusual names and texts, mostly categorized."""
 
     def create(drawn, seed=0):
         api, chance = (

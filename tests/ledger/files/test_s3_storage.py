@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def s3_server():
-    """A server that speaks S3's protocol, and its address."""
+    """The address of an S3 server."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -36,7 +36,7 @@ def s3_server():
 
 @pytest.fixture
 def set_storage_url(settings, monkeypatch, tmp_path):
-    """Files are kept where an address says, as an operator sets it."""
+    """Store files at a STORAGE_URL."""
 
     def set_storage_url(address):
         monkeypatch.setenv("STORAGE_URL", address)
@@ -47,7 +47,7 @@ def set_storage_url(settings, monkeypatch, tmp_path):
 
 @pytest.fixture
 def list_stored_names(s3_server, set_storage_url):
-    """The names in the bucket that files are kept in."""
+    """Store files in a bucket; return the names of its objects."""
     client = boto3.client(
         "s3",
         endpoint_url=f"http://{s3_server}",

@@ -27,7 +27,7 @@ MONEY = st.decimals(min_value=-(10**13), max_value=10**13, places=2)
 
 @pytest.fixture(autouse=True)
 def clear_date_cache():
-    """Dates are remembered: what another test has read would hide how this one's are read."""
+    """Clear the cache of parsed dates, so that each test parses its own."""
     parse_bank_date.cache_clear()
 
 

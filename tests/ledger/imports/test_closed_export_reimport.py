@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def exported(api, books, bank):
-    """Books rows in a closed and in an open month: four with an own id, two without; some are categorized."""
+    """Transactions in a closed and an open month, some with an external id, some categorized."""
     hosting = books.get_category_id("hosting")
     rows = [
         books.create_transaction(bank, "-119.00", "2026-03-16", fromTo="Nimbus Cloud", externalId="e-1")["id"],

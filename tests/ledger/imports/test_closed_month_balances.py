@@ -23,7 +23,7 @@ def editor(sign_in_browser, alice, acme):
 
 @pytest.fixture(autouse=True)
 def close_books_through_june(api, books):
-    """The books are closed through 30 June; another account has the transactions that make the month."""
+    """Close the books through 30 June, with a transaction on another account."""
     other = books.create_account(name="Other")
     books.create_transaction(other, "-4.00", "2025-06-15")
     answer = api.post("closings", {"month": "2025-06", "acknowledge": True})

@@ -23,14 +23,14 @@ FEBRUARY = {"start": "2026-02-01", "end": "2026-02-28", "day": "2026-02-10", "op
 
 @pytest.fixture
 def note_every_row(monkeypatch):
-    """As if each row took a second."""
+    """Note progress after each row."""
     monkeypatch.setattr(progress, "NOTE_INTERVAL_SECONDS", 0)
     monkeypatch.setattr(progress, "ROWS_PER_NOTE", 1)
 
 
 @pytest.fixture
 def import_path(editor, acme, main_account):
-    """Where two statements are looked at and stored."""
+    """The path of an import of two statements, before it is confirmed."""
     files = [("1.xml", build_simple_camt("-40.00", "25.50")), ("2.xml", build_simple_camt("-1.00", **FEBRUARY))]
     sent = [SimpleUploadedFile(name, content) for name, content in files]
     return editor.post(f"/app/companies/{acme.id}/imports/new", {"file": sent})["Location"]

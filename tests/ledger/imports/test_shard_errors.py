@@ -47,7 +47,7 @@ def test_account_deleted_during_import_returns_conflict(api, bank, monkeypatch):
 
 @pytest.fixture
 def refuse_transactions(db):
-    """Has the database refuse every new transaction from now on, by this error."""
+    """Make the database reject every new transaction with this error."""
 
     def refuse(message, state):
         quoted = message.replace("'", "''")

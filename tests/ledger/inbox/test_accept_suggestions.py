@@ -18,7 +18,7 @@ def inbox_path(acme):
 
 @pytest.fixture
 def create_history(api, books, bank):
-    """Categorizes what was booked with a name, so that the name has a suggestion."""
+    """Create categorized transactions with a name, so that a category is suggested for it."""
 
     def create(name, category, times=10):
         ids = [books.create_transaction(bank, "-10.00", fromTo=name)["id"] for _ in range(times)]

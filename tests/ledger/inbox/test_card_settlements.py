@@ -21,7 +21,7 @@ def card(books):
 
 @pytest.fixture
 def categorization_history(api, books, bank, card):
-    """Earlier transactions on both accounts, so that a category is suggested for any other transaction on them."""
+    """Categorized transactions on both accounts, so that each account has a suggested category."""
     for account, amount, category in ((bank, "-20.00", "hosting"), (card, "20.00", "revenueUsage")):
         ids = [
             books.create_transaction(account, amount, "2026-01-05", fromTo=f"Party {number}")["id"]

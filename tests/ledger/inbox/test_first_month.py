@@ -147,7 +147,7 @@ def test_own_category_for_salaries_needs_no_other(editor, inbox_path, api, books
 
 @pytest.fixture
 def novatec_ids(books, bank):
-    """Three payments of a customer, and one to it."""
+    """The ids of three payments of a customer, and one to it."""
     ids = [
         books.create_transaction(bank, amount, fromTo=name)["id"]
         for amount, name in (("1.00", "Novatec"), ("2.00", "NOVATEC"))

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def submit_inbox(sign_in_browser, alice, acme):
-    """The inbox: get() without a form, else the answer after its redirect."""
+    """Open the inbox, or submit a form to it and follow the redirect."""
     client = sign_in_browser(alice, acme).client
     address = f"/app/companies/{acme.id}/inbox"
     return lambda **form: client.post(address, form, follow=True) if form else client.get(address)
@@ -27,7 +27,7 @@ def today():
 
 @pytest.fixture
 def categorize_as_transfer(books):
-    """Categorizes a transaction as Transfers, or a part of its amount; returns its id."""
+    """Categorize a transaction, or a part of its amount, as Transfers; return its id."""
 
     def categorize(row, amount=None):
         part = {

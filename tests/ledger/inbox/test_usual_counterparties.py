@@ -9,7 +9,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def accept_category(sign_in_browser, alice, acme):
-    """Saves a category chosen from the list for an open transaction."""
+    """Accept a category from the list for a transaction in the inbox."""
     client = sign_in_browser(alice, acme).client
 
     def accept(transaction_id, category, **values):

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def publish_rates():
-    """Loads rates (units per euro) as of so many days ago, which pages that convert nothing know too."""
+    """Load rates (units per euro) as of some days ago."""
 
     def publish(days_ago=0, **rates):
         now = timezone.now()

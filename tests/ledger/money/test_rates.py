@@ -140,7 +140,7 @@ def raise_interrupt(*_, **__):
 
 @pytest.fixture
 def get_spent_amount(api):
-    """A hundred dollars on a day whose rate becomes 2.00; returns the one result in the company's currency."""
+    """Create a payment of 100 dollars; return its result in the company's currency."""
     account = api.post("accounts", {"type": "bank", "name": "Dollars", "defaultCurrency": "USD"}).json()["id"]
     hosting = next(c["id"] for c in api.get("categories").json() if c["systemKey"] == "hosting")
     item = {"accountId": account, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": hosting}

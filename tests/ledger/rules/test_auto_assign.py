@@ -9,7 +9,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows
 
 @pytest.fixture
 def create_rule(api, hosting):
-    """Makes a rule for what has "nimbus" in a text."""
+    """Create a rule for transactions with "nimbus" in a text."""
 
     def create(value="nimbus", category=None, conditions=None, **action):
         body = {

@@ -9,7 +9,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows
 
 @pytest.fixture
 def create_history(api, books, bank):
-    """Books transactions with a name and categorizes them."""
+    """Create transactions with a name and categorize them."""
 
     def create(name, category, amount, *, times=5, **values):
         ids = [books.create_transaction(bank, amount, **({"fromTo": name} | values))["id"] for _ in range(times)]
@@ -21,7 +21,7 @@ def create_history(api, books, bank):
 
 @pytest.fixture
 def list_proposals(api, books, bank):
-    """Books an open transaction and returns its proposals as (system key, confidence)."""
+    """Create an uncategorized transaction; return its proposals as (system key, confidence)."""
 
     def list_proposals(name, amount, **values):
         row = books.create_transaction(bank, amount, fromTo=name, **values)["id"]

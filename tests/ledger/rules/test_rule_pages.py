@@ -20,7 +20,7 @@ def rule_form(hosting):
 
 @pytest.fixture
 def split_transaction_id(books, bank):
-    """Two parts, both otherwise."""
+    """The id of a transaction with two categorizations."""
     row = books.create_transaction(bank, "-12.00", fromTo="Nimbus Ltd")["id"]
     support = books.get_category_id("support")
     parts = [{"categoryId": support, "plSplit": {"cogs": -value}} for value in (5, 7)]

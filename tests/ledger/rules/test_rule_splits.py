@@ -15,7 +15,7 @@ CONTRADICTING = "contradicting_fields"
 
 @pytest.fixture
 def create_rule(api, hosting):
-    """Makes a rule for what has "nimbus" in a text."""
+    """Create a rule for transactions with "nimbus" in a text."""
 
     def create(conditions=None, **action):
         body = {"name": "Nimbus", "conditions": conditions or NIMBUS, "action": {"categoryId": hosting} | action}

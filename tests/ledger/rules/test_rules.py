@@ -14,7 +14,7 @@ NO_CONDITIONS = {
 
 @pytest.fixture
 def create_rule(api, hosting):
-    """Makes a rule."""
+    """Create a categorization rule."""
 
     def create(conditions=None, action=None, **values):
         body = {

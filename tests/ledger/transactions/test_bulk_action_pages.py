@@ -19,7 +19,7 @@ def hosting(books):
 
 @pytest.fixture
 def bill_ids(books, bank):
-    """Sixty of them, one more than fifty cents each: more than a page shows."""
+    """The ids of sixty transactions, more than one page shows."""
     return [books.create_transaction(bank, f"-{number}.50", fromTo="Nimbus")["id"] for number in range(60)]
 
 

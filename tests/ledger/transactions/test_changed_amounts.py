@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def save_amount(owner, acme, bank):
-    """Saves another amount on the form of a transaction, and returns the page that follows."""
+    """Save another amount on the form of a transaction; return the next page."""
 
     def save(transaction_id, amount, **more):
         address = f"/app/companies/{acme.id}/transactions/{transaction_id}/edit"

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def read_chip(pages):
-    """What the chip of a filter says."""
+    """Return the text of the active filter chips."""
 
     def read(pages=pages, **filters):
         chips = get_page_text(pages.get(**filters)).split("Active filters")[-1]

@@ -18,7 +18,7 @@ def editor(sign_in_browser, alice, acme):
 
 @pytest.fixture
 def create_payment(books, bank):
-    """Books a payment so many days ago and returns its id."""
+    """Create a payment some days ago; return its id."""
 
     def create(days, amount="-250.00", name="Print shop", account=None, **values):
         day = str(TODAY - timedelta(days=days))

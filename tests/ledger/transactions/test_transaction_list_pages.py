@@ -21,7 +21,7 @@ UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 @pytest.fixture
 def transaction_ids(books, bank, savings):
-    """Hosting, a coffee and a payment of a customer."""
+    """The ids of three transactions: hosting, a coffee and a customer's payment."""
     return {
         "hosting": books.create_transaction(
             bank, "-119.00", "2026-03-15", fromTo="Nimbus Cloud", description="March hosting"

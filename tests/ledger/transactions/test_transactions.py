@@ -177,7 +177,7 @@ def test_batch_delete_is_limited_to_ten_thousand(api):
 
 @pytest.fixture
 def transactions(books, bank, savings, api):
-    """Ten on two accounts; tied dates and amounts."""
+    """Ten transactions on two accounts, some with equal dates and amounts."""
     made = [
         books.create_transaction(bank, amount, date, description=text)
         for amount, date, text in [

@@ -29,7 +29,7 @@ def list_balances(company):
 
 @pytest.fixture
 def transfer_ids(books, bank, savings):
-    """Hundred euros go from the bank to the savings."""
+    """The ids of both legs of a transfer from the bank to the savings account, not linked."""
     return books.create_transaction(bank, "-100.00")["id"], books.create_transaction(savings, "100.00", "2026-03-17")[
         "id"
     ]

@@ -18,7 +18,7 @@ def list_customers():
 
 @pytest.fixture
 def import_id(upload_invoices):
-    """Two invoices of new customers: the id of their import."""
+    """The id of an import of two invoices of new customers."""
     answer = upload_invoices(*LINES)
     assert answer.status_code == 200, answer.content
     return answer.json()["importId"]

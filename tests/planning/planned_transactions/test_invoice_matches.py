@@ -16,7 +16,7 @@ WINDOW = {"startDate": "2026-01-01", "endDate": "2026-12-31"}
 
 @pytest.fixture
 def create_payment(api, account_id):
-    """Book a payment of 119.00 on 1 September 2026, without automatic settlement by imports."""
+    """Create a payment of 119.00 on 1 September 2026; it is not settled automatically."""
 
     def create(text, **values):
         body = {"accountId": account_id, "date": "2026-09-01", "amountValue": "-119.00", "description": text} | values

@@ -20,7 +20,7 @@ MONTHS = [add_months(LAST, -number) for number in (3, 2, 1, 0)]
 
 @pytest.fixture
 def create_payments(api, account) -> Any:
-    """Books payments on some days; their ids, oldest first."""
+    """Create payments on some days; return their ids, oldest first."""
 
     def create(days: Any = MONTHS, amount: str = "-900.00", name: str = "Landlord GmbH", **values: Any) -> list[str]:
         ids = []

@@ -32,7 +32,7 @@ def card(acme, make_account):
 
 @pytest.fixture
 def plan_transfer(api, account, reserve) -> Any:
-    """A transfer of 300.00 from the main account to the reserve in ten days, or another one."""
+    """Plan a transfer of 300.00 from the main account to the reserve in ten days, with changed values."""
 
     def plan(**values: Any) -> dict[str, Any]:
         answer = api.post("planned_transactions", build_transfer(account, reserve) | values)

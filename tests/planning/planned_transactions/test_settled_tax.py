@@ -22,7 +22,7 @@ def categories(api):
 
 @pytest.fixture
 def plan_invoice(plan_payment, categories):  # noqa: F811
-    """Makes an invoice of one-off revenue."""
+    """Plan an invoice of one-off revenue."""
 
     def plan(amount, tax, **values):
         return plan_payment(-10, amount, categoryId=categories["revenueOneOff"], passThroughTaxAmount=tax, **values)

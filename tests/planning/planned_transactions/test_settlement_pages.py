@@ -217,7 +217,7 @@ def test_payments_of_others_and_transfers_are_not_offered(owner, acme, api, acco
 
 @pytest.fixture
 def invoice(api):
-    """An invoice that no transaction matches."""
+    """The id of an invoice that no transaction matches."""
     body = {
         "accountId": None,
         "name": "Invoice 77",

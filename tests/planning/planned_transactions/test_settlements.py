@@ -27,7 +27,7 @@ def format_day(days: int) -> str:
 
 @pytest.fixture
 def plan_payment(api, account) -> Any:
-    """Something expected once, so many days from today."""
+    """Plan a payment, some days from today."""
 
     def plan(days: int, amount: str = "-100.00", **values: Any) -> dict[str, Any]:
         body = {"accountId": str(account.id), "name": "Rent", "startDate": format_day(days), "amountValue": amount}

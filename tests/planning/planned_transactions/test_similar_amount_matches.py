@@ -19,7 +19,7 @@ def harbour_legal(api):
 
 @pytest.fixture
 def plan_payment(api, harbour_legal):
-    """Plans a payment of 330.00 that is due today; without values an invoice of Harbour Legal."""
+    """Plan a payment of 330.00 due today, by default an invoice of Harbour Legal; return its id."""
 
     def plan(**values):
         body = {

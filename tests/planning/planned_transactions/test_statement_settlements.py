@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def planned_payment(api, account) -> Any:
-    """100.00 to be paid twenty days ago, which settles by itself."""
+    """A planned payment of 100.00, due twenty days ago, that settles automatically."""
     body = {"accountId": str(account.id), "name": "Rent", "startDate": format_day(-20), "amountValue": "-100.00"}
     made = api.post("planned_transactions", body | {"autoSettle": True})
     assert made.status_code == 201, made.content

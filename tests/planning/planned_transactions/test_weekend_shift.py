@@ -22,7 +22,7 @@ def day_beside(days: int) -> str:
 
 @pytest.fixture
 def plan_payment(api, account) -> Any:
-    """Something expected every four weeks from a day on."""
+    """Plan a payment every four weeks from a day on; return its id."""
 
     def plan(day: Any = SATURDAY, **values: Any) -> str:
         body = {"accountId": str(account.id), "name": "Rent", "startDate": str(day), "amountValue": "-100.00"}

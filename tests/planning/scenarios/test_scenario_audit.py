@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def list_changed_fields(owner: Any, acme: Any) -> Any:
-    """The fields of each entry about scenarios, newest first."""
+    """Return the changed fields of each audit entry about scenarios, newest first."""
 
     def list_changed_fields(client: Any = owner) -> list[list[tuple[str, str, str]]]:
         answer = client.get(f"/app/companies/{acme.id}/settings/activity", {"kind": "scenario"})

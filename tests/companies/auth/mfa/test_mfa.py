@@ -80,7 +80,7 @@ def alice_browser(alice) -> Client:
 
 @pytest.fixture
 def totp_user(alice_browser, alice):
-    """Alice has an app: her browser, seed and codes, and what is spent forgotten."""
+    """Alice with an authenticator app: client, seed, recovery codes; no code is used yet."""
     seed, codes = set_up_app(alice_browser)
     forget_used_codes()
     alice.refresh_from_db()

@@ -20,7 +20,7 @@ ADD, SIGN_IN = f"{FACTORS}/passkeys", "/app/sign-in/passkey"
 
 @pytest.fixture(autouse=True)
 def use_named_host(settings):
-    """The pages have a host with a name."""
+    """Serve pages from a named host, which passkeys require."""
     settings.APP_URL = f"{ORIGIN}/app"
 
 
@@ -36,7 +36,7 @@ def add_passkey(client: Client, device: PasskeyDevice, *, name: str = "Laptop", 
 
 @pytest.fixture
 def passkey_user(alice):
-    """Alice has one passkey and nothing else."""
+    """Alice with one passkey as her only second factor."""
     client, device = Client(), PasskeyDevice(ORIGIN)
     enter_password(client, alice.email)
     done = add_passkey(client, device)
