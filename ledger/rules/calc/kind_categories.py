@@ -62,6 +62,19 @@ KIND_CATEGORIES = {
         "officeAndAdmin",
         "ga",
     ),
+    PaymentKind.ENERGY: KindCategory(
+        ("Energy", "Electricity", "Utilities", "Energie", "Energiekosten", "Strom", "Strom und Gas", "Raumkosten"),
+        "officeAndAdmin",
+        "ga",
+    ),
+    PaymentKind.TRAVEL: KindCategory(
+        ("Travel", "Travel expenses", "Travel costs", "Business travel", "Reisekosten", "Reisen"),
+        "officeAndAdmin",
+        "ga",
+    ),
+    PaymentKind.ENTERTAINMENT: KindCategory(
+        ("Entertainment", "Meals and entertainment", "Meals", "Bewirtung", "Bewirtungskosten"), "officeAndAdmin", "ga"
+    ),
     PaymentKind.HOSTING: KindCategory(("Hosting", "Cloud", "Servers", "Server"), "hosting", "cogs"),
     PaymentKind.DEVELOPMENT_SOFTWARE: KindCategory(SOFTWARE_NAMES, "productDevelopment", "pd"),
     PaymentKind.OFFICE_SOFTWARE: KindCategory(SOFTWARE_NAMES, "officeAndAdmin", "ga"),

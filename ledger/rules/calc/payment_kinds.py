@@ -22,6 +22,9 @@ class PaymentKind(StrEnum):
     RENT = "rent"
     INSURANCE = "insurance"
     TELECOM = "telecom"
+    ENERGY = "energy"
+    TRAVEL = "travel"
+    ENTERTAINMENT = "entertainment"
     HOSTING = "hosting"
     DEVELOPMENT_SOFTWARE = "developmentSoftware"
     OFFICE_SOFTWARE = "officeSoftware"
@@ -176,6 +179,35 @@ KIND_SIGNS = (
             *("sipgate", "NetCologne", "M-net", "EWE TEL", "BT", "British Telecommunications"),
         ),
     ),
+    build_signs(
+        PaymentKind.ENERGY,
+        names=(
+            *("Stadtwerke", "Vattenfall", "E.ON", "E.ON Energie", "EnBW", "EWE", "LichtBlick", "RheinEnergie"),
+            *("Naturstrom", "Mainova", "Entega", "Octopus Energy", "British Gas", "EDF Energy"),
+        ),
+    ),
+    build_signs(PaymentKind.ENERGY, name_words=("Stadtwerke",)),
+    build_signs(
+        PaymentKind.ENERGY,
+        texts=("Stromabschlag", "Abschlag Strom", "Gasabschlag", "Abschlag Gas", "electricity bill"),
+    ),
+    build_signs(
+        PaymentKind.TRAVEL,
+        names=(
+            *("Deutsche Bahn", "DB Vertrieb", "DB Fernverkehr", "DB AG", "BahnCard", "Trainline", "Eurostar", "SNCF"),
+            *("Flixbus", "Flix", "FlixMobility", "Lufthansa", "Deutsche Lufthansa", "Eurowings", "Ryanair", "easyJet"),
+            *("British Airways", "KLM", "Air France", "Swiss International Air Lines", "Austrian Airlines", "Condor"),
+            *("Booking.com", "HRS", "Airbnb", "Expedia", "Uber", "Free Now", "Bolt", "Sixt", "Europcar", "Hertz"),
+            *("Motel One", "Ibis", "Holiday Inn", "Premier Inn", "NH Hotel", "NH Hotels", "Steigenberger"),
+        ),
+    ),
+    build_signs(PaymentKind.TRAVEL, name_words=("Hotel", "Taxi", "Airlines", "Airways")),
+    build_signs(PaymentKind.TRAVEL, texts=("Reisekosten", "Reisekostenabrechnung", "travel expenses")),
+    build_signs(
+        PaymentKind.ENTERTAINMENT,
+        name_words=("Restaurant", "Ristorante", "Trattoria", "Osteria", "Pizzeria", "Brauhaus", "Steakhouse"),
+    ),
+    build_signs(PaymentKind.ENTERTAINMENT, texts=("Bewirtung", "Geschäftsessen", "business lunch", "business dinner")),
     build_signs(PaymentKind.ADVERTISING, names=("Google",), texts=("Ads", "AdWords")),
     build_signs(
         PaymentKind.ADVERTISING, names=("Google Ads", "LinkedIn", "LinkedIn Ads", "Meta Platforms", "Facebook")
@@ -336,7 +368,8 @@ def matches_signs(signs: KindSigns, name: Tokens, text: Tokens, *, is_incoming: 
         return False
     if signs.names and not any(is_whole_name(name, phrase) for phrase in signs.names):
         return False
-    if signs.name_words and (not DOUBT_WORDS.isdisjoint(name) or not has_phrase(name, signs.name_words)):
+    name_doubts = DOUBT_WORDS.difference(*signs.name_words)  # "Hotel" in the name of a hotel is no doubt
+    if signs.name_words and (not name_doubts.isdisjoint(name) or not has_phrase(name, signs.name_words)):
         return False
     if not signs.texts:
         return True

@@ -4,6 +4,7 @@ from uuid import UUID
 
 import pytest
 
+from ledger.inbox.proposal_basis import PAYMENT_KIND_EXPLANATIONS
 from ledger.rules.calc.kind_categories import KIND_CATEGORIES, CategoryOption, find_kind_category
 from ledger.rules.calc.payment_kinds import PaymentKind, find_payment_kind
 
@@ -44,6 +45,20 @@ OUT, IN = False, True
         ("Telekom Deutschland GmbH", "Rechnung 10/2026", OUT, "telecom"),
         ("1&1 Telecom GmbH", "Kd.Nr. 1", OUT, "telecom"),
         ("Vodafone", "", OUT, "telecom"),
+        ("Stadtwerke München GmbH", "Abschlag 10/2026", OUT, "energy"),
+        ("Stadtwerke Köln", "Abschlag Strom", OUT, "energy"),
+        ("E.ON Energie Deutschland GmbH", "", OUT, "energy"),
+        ("Hausverwaltung Maier", "Stromabschlag Oktober", OUT, "energy"),
+        ("DB Vertrieb GmbH", "Ticket QX7K2P", OUT, "travel"),
+        ("Deutsche Lufthansa AG", "220-2231", OUT, "travel"),
+        ("BOOKING.COM", "Amsterdam", OUT, "travel"),
+        ("Uber", "Trip 7", OUT, "travel"),
+        ("Hotel Adlon GmbH", "Rechnung 881", OUT, "travel"),
+        ("Taxi Huber", "Fahrt 12.10.", OUT, "travel"),
+        ("Sixt", "Rent a car Berlin", OUT, "travel"),
+        ("Anna Schneider", "Reisekostenabrechnung September", OUT, "travel"),
+        ("Restaurant Alte Post", "Kartenzahlung", OUT, "entertainment"),
+        ("Trattoria Da Mario", "", OUT, "entertainment"),
         ("AWS EMEA SARL", "Invoice 1849221", OUT, "hosting"),
         ("Amazon Web Services EMEA SARL", "", OUT, "hosting"),
         ("Hetzner Online GmbH", "Rechnung R0022334", OUT, "hosting"),
@@ -88,11 +103,18 @@ def test_texts_say_the_kind(from_to, description, is_incoming, expected):
         ("Untermieter Maier", "Miete Oktober", IN),
         ("Maier Hausverwaltung", "Rückzahlung Miete", OUT),
         ("Maier Hausverwaltung", "Miete Kaution", OUT),
-        ("Sixt", "Rent a car Berlin", OUT),
+        ("Sixty Shoes", "Rent a car Berlin", OUT),
         ("Current Events GmbH", "Different parents", OUT),
         ("Finanzamt Café Berlin", "Kaffee", OUT),
         ("Finanzamt Verlag GmbH", "Abo", OUT),
-        ("Stadtwerke Köln", "Abschlag Strom", OUT),
+        ("Stadtwerke Köln", "Erstattung Strom", IN),
+        ("Flixbus Modellbau Müller", "Bausatz", OUT),
+        ("Hotelsoftware Weber GmbH", "Lizenz", OUT),
+        ("Hotel Software Weber GmbH", "Lizenz", OUT),
+        ("Condor Fahrradhaus", "Inspektion", OUT),
+        ("Hotel Adlon GmbH", "Storno Rechnung 881", IN),
+        ("Boltz Maschinenbau", "Teile", OUT),
+        ("Restaurantbedarf Weber", "Gläser", OUT),
         ("Stadt Köln", "Parkgebühr", OUT),
         ("Versicherungsmakler Roth", "Provision", OUT),
         ("Versicherung Makler Roth", "Provision", OUT),
@@ -144,3 +166,7 @@ def test_no_category_fits_without_name_or_system_key():
 
 def test_every_kind_has_a_category_to_look_for():
     assert KIND_CATEGORIES.keys() == set(PaymentKind)
+
+
+def test_every_kind_has_a_category_and_an_explanation():
+    assert set(PaymentKind) == set(KIND_CATEGORIES) == set(PAYMENT_KIND_EXPLANATIONS)
