@@ -107,14 +107,14 @@ def test_authlib_client_completes_oauth_flow(site, oauth_user, registration):
 
 
 class SdkStorage:
-    """What the SDK keeps: the app was registered by staff beforehand."""
+    """Token storage of the SDK; staff registered the app beforehand."""
 
-    def __init__(self, registered):
-        method = "client_secret_basic" if registered.secret else "none"
+    def __init__(self, registration):
+        method = "client_secret_basic" if registration.secret else "none"
         self.tokens = None
         self.client = OAuthClientInformationFull(
-            client_id=registered.application.client_id,
-            client_secret=registered.secret,
+            client_id=registration.application.client_id,
+            client_secret=registration.secret,
             redirect_uris=[REDIRECT],
             token_endpoint_auth_method=method,
         )
@@ -132,12 +132,12 @@ class SdkStorage:
         self.client = client_info
 
 
-async def run_mcp_client(site, oauth_user, registered):
+async def run_mcp_client(site, oauth_user, registration):
     """The SDK finds everything from the first 401: resource metadata, server metadata, scopes."""
-    storage, callbacks = SdkStorage(registered), []
+    storage, callbacks = SdkStorage(registration), []
 
     async def redirected(url):
-        callbacks.append(await asyncio.to_thread(oauth_user.visit, url))
+        callbacks.append(await asyncio.to_thread(oauth_user.allow_app, url))
 
     async def called_back():
         values = {name: value[0] for name, value in parse_qs(urlsplit(callbacks[-1]).query).items()}
