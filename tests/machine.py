@@ -21,9 +21,18 @@ from config.databases.connection import EmbeddedDatabase
 from tests.template_database import compute_schema_digest
 
 ROOT = Path(__file__).resolve().parents[1]
-MACHINES_FOLDER = "/tmp"
+MEMORY_FOLDER = Path("/dev/shm")
+MIN_MEMORY_BYTES = 4 * 1024**3  # of several machines at once, each of a tenth of a GiB, and what a test writes there
+PREPARED_FOLDER = Path("/tmp")  # for what stays after the tests
 COMPANIES = {"Acme": "alice@acme.example", "Globex": "carol@globex.example"}  # name -> owner
 PASSWORD = "correct horse battery"
+
+
+def find_machines_folder() -> Path:
+    """Where data directories are made: in memory where there is room, for a disk takes seconds to copy one and to sync
+    what PostgreSQL writes. Processes are killed in tests, the operating system is not."""
+    has_room = MEMORY_FOLDER.is_dir() and shutil.disk_usage(MEMORY_FOLDER).free >= MIN_MEMORY_BYTES
+    return MEMORY_FOLDER if has_room else PREPARED_FOLDER
 
 
 def find_free_port() -> int:
@@ -84,7 +93,7 @@ class Machine:
 
 @contextlib.contextmanager
 def create_machine() -> Iterator[Machine]:
-    home = Path(tempfile.mkdtemp(dir=MACHINES_FOLDER, prefix="up-"))
+    home = Path(tempfile.mkdtemp(dir=find_machines_folder(), prefix="up-"))
     home.chmod(0o755)
     machine = Machine(home=home)
     try:
@@ -122,17 +131,19 @@ def _get_prepared_directory() -> Path:
 
     If two processes create it at the same time, the first rename wins.
     """
-    directory = Path(MACHINES_FOLDER) / f"machine-{os.getuid()}-{compute_schema_digest()}"
+    directory = PREPARED_FOLDER / f"machine-{os.getuid()}-{compute_schema_digest()}"
     if not directory.exists():
         with create_machine() as first:
             with first.embedded.run_while_used():
                 companies = {name: _create_company(first, name, owner) for name, owner in COMPANIES.items()}
-            prepared = first.home / "prepared"
-            prepared.mkdir()
-            (first.home / "var").rename(prepared / "var")
+            prepared = Path(tempfile.mkdtemp(dir=PREPARED_FOLDER, prefix=f"{directory.name}."))
+            prepared.chmod(0o755)
+            copy_directory(first.home / "var", prepared / "var")
             (prepared / "companies.json").write_text(json.dumps(companies))
-            with contextlib.suppress(OSError):
+            try:
                 prepared.rename(directory)
+            except OSError:
+                shutil.rmtree(prepared)
     return directory
 
 

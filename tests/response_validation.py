@@ -70,7 +70,9 @@ def watch_responses(monkeypatch: Any) -> list[tuple[str, str, list[str]]]:
         operation = find_operation(view)
         # Callers who may not read what they changed get an id or a count instead (tests/api/test_write_only_access.py).
         # Apps that may only identify the user get the names of companies (tests/oauth/test_resource.py).
-        sees_less = getattr(view, "is_blind", False) or not getattr(getattr(view, "caller", None), "reaches_data", True)
+        sees_less = getattr(view, "is_blind", False) or not getattr(
+            getattr(view, "caller", None), "has_data_access", True
+        )
         if operation and 200 <= response.status_code < 300 and not sees_less:
 
             def check(rendered: Any) -> None:

@@ -38,8 +38,10 @@ class TransactionGroup(NamedTuple):
     def amounts(self) -> dict[str, Decimal]:
         """The sum of the uncategorized amounts by currency."""
         sums: dict[str, Decimal] = {}
-        for each in self.transactions:
-            sums[each.row.amount_currency] = sums.get(each.row.amount_currency, Decimal(0)) + each.amount
+        for transaction in self.transactions:
+            sums[transaction.row.amount_currency] = (
+                sums.get(transaction.row.amount_currency, Decimal(0)) + transaction.amount
+            )
         return sums
 
 
@@ -72,11 +74,12 @@ def group_by_category(transactions: Iterable[GroupedTransaction]) -> list[Transa
     Of each kind the largest groups come first.
     """
 
-    def get_key(each: GroupedTransaction) -> Hashable:
-        if each.proposal is None:
-            return each.counterparty_key
-        proposal = each.proposal
-        return proposal.categorization.choice, proposal.is_likely, proposal.tax_percent, each.row.amount_value > 0
+    def get_key(transaction: GroupedTransaction) -> Hashable:
+        proposal = transaction.proposal
+        if proposal is None:
+            return transaction.counterparty_key
+        is_incoming = transaction.row.amount_value > 0
+        return proposal.categorization.choice, proposal.is_likely, proposal.tax_percent, is_incoming
 
     return build_groups(transactions, get_key)
 
@@ -91,8 +94,8 @@ def build_groups(
 ) -> list[TransactionGroup]:
     """Return the groups of equal keys: with a likely suggestion, with another, with none; the largest first."""
     members: dict[Hashable, list[GroupedTransaction]] = {}
-    for each in transactions:
-        members.setdefault(get_key(each), []).append(each)
+    for transaction in transactions:
+        members.setdefault(get_key(transaction), []).append(transaction)
     groups = [build_group(group) for group in members.values()]
     return sorted(groups, key=lambda group: (not group.is_likely, group.choice is None, -len(group.transactions)))
 

@@ -45,7 +45,7 @@ InboxNotice = tuple[str, str]  # what to look at, and where
 class InboxOffer(NamedTuple):
     """A suggestion of another app that one button confirms: a form that is posted to ``address``."""
 
-    what: str
+    description: str
     detail: str
     amount: Decimal
     currency: str

@@ -44,8 +44,8 @@ class ActionResult(NamedTuple):
 
 def accept_suggestion(page: CompanyPage) -> ActionResult:
     """Categorize the remaining amount of one transaction."""
-    posted = page.request.POST
-    category_id, pl_type = parse_category_choice(posted.get("category", ""))
+    post_data = page.request.POST
+    category_id, pl_type = parse_category_choice(post_data.get("category", ""))
     if not category_id:
         raise ValidationFailed([("#/categoryId", "required", _("Choose a category."))])
     rows = get_form_transactions(page)
@@ -53,11 +53,11 @@ def accept_suggestion(page: CompanyPage) -> ActionResult:
         raise ValidationFailed([("#/id", "unknown_id", _("The transaction has been deleted."))])
     selection = {"mode": "ids", "ids": [str(rows[0].id)]}
     body: dict[str, Any] = {"selection": selection, "categoryId": category_id, "plType": pl_type}
-    if posted.get("counterparty"):
-        body["counterparty"] = {"id": posted["counterparty"]}
+    if post_data.get("counterparty"):
+        body["counterparty"] = {"id": post_data["counterparty"]}
     choice = categorizations.to_categorize_arguments(validate_request_body(categorizations.CategorizeRequest, body))
-    tax_percent = parse_tax_percentage(posted.get("tax", ""), pointer="#/tax")
-    if "counterparty" not in posted and choice["pl_type"]:  # a category of the list: nobody has chosen these
+    tax_percent = parse_tax_percentage(post_data.get("tax", ""), pointer="#/tax")
+    if "counterparty" not in post_data and choice["pl_type"]:  # a category of the list: nobody has chosen these
         category_line = choice["category_id"], choice["pl_type"]
         usual_id = find_usual_counterparty(page.company, rows[0], category_line)
         choice["counterparty"] = (usual_id, None) if usual_id else None
@@ -113,15 +113,15 @@ def link_suggested_transfer(page: CompanyPage) -> ActionResult:
 
 def dismiss_suggested_match(page: CompanyPage) -> ActionResult:
     """Dismiss a proposed match; neither the inbox nor the API proposes it again."""
-    posted = page.request.POST
-    body = {"id": posted.get("id", ""), "otherId": posted.get("other", ""), "day": posted.get("day") or None}
+    post_data = page.request.POST
+    body = {"id": post_data.get("id", ""), "otherId": post_data.get("other", ""), "day": post_data.get("day") or None}
     dismissed_match = dismissed_matches.dismiss_match(
         company=page.company, context=page.audit_context, **validate_request_body(DismissedMatchSerializer, body)
     )
     return ActionResult(
         _("Suggestion rejected."),
         dismissed_match_id=dismissed_match.id,
-        return_row=posted.get("back", ""),
+        return_row=post_data.get("back", ""),
     )
 
 

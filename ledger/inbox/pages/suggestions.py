@@ -244,7 +244,7 @@ def format_refusals(refusals: Sequence[str]) -> str:
     if not refusals:
         return ""
     items = list(refusals[:REFUSALS_SHOWN])
-    if others := len(refusals) - len(items):
-        text = ngettext("{count} more transaction.", "{count} more transactions.", others)
-        items.append(text.format(count=format_count(others)))
+    if other_count := len(refusals) - len(items):
+        text = ngettext("{count} more transaction.", "{count} more transactions.", other_count)
+        items.append(text.format(count=format_count(other_count)))
     return f"{_('Not categorized:')} {' '.join(items)}"

@@ -45,8 +45,8 @@ MATCH_COLUMNS = ("id", "date", "amount_value", "amount_currency", "from_to", "de
 
 def filter_unassigned_transactions(rows: Any) -> Any:
     """Return the transactions without any categorization that rules may categorize."""
-    own = {"company_id": OuterRef("company_id"), "transaction_id": OuterRef("id")}
-    return rows.auto_categorizable().filter(~Exists(Categorization.objects.filter(**own)))
+    transaction_key = {"company_id": OuterRef("company_id"), "transaction_id": OuterRef("id")}
+    return rows.auto_categorizable().filter(~Exists(Categorization.objects.filter(**transaction_key)))
 
 
 def iterate_unassigned_chunks(rows: Any) -> Iterator[list[UnassignedTransaction]]:
@@ -121,9 +121,9 @@ def match_rules(
     """Yield (source, transaction, choice) for each transaction that a rule, the history or its account categorizes."""
     unmatched = []
     for candidate in chunk:
-        verdict = rules.find_first(candidate.match_input, candidate.transaction.day)
-        if verdict:
-            yield verdict.rule_id, candidate.transaction, verdict.choice
+        assignment = rules.find_first(candidate.match_input, candidate.transaction.day)
+        if assignment:
+            yield assignment.rule_id, candidate.transaction, assignment.choice
         else:
             unmatched.append(candidate)
     certain_uses = (

@@ -41,8 +41,8 @@ def suggest_categories(company: Company, transaction_ids: list[UUID]) -> dict[UU
             continue
         choice = find_kind_category(kind, options) if kind and not is_day_closed(company, subject.date) else None
         if kind and choice:
-            others = [each for each in proposals_by_id[subject.id] if each.categorization.choice != choice]
-            proposals = [build_payment_kind_proposal(kind, choice), *others]
+            other_proposals = [each for each in proposals_by_id[subject.id] if each.categorization.choice != choice]
+            proposals = [build_payment_kind_proposal(kind, choice), *other_proposals]
             proposals_by_id[subject.id] = proposals[:MAX_PROPOSALS]
     return proposals_by_id
 

@@ -33,7 +33,7 @@ class RuleTooBroad(ConflictError):
 
     def __init__(self, examples: list[tuple[UUID, UUID]]):
         super().__init__()
-        self.more = {
+        self.extensions = {
             "counterExamples": [
                 {"transactionId": str(transaction), "categoryId": str(category)} for transaction, category in examples
             ]

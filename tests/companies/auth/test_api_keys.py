@@ -126,7 +126,7 @@ def test_api_key_lookup_uses_company_of_url_or_directory(acme, globex, make_api,
     with CaptureQueriesContext(connection) as queries:
         caller = authentication.authenticate_api_key(text, now=now, company_id=company_id)
     assert caller is not None
-    assert caller.granted.company.id == acme.id
+    assert caller.company_access.company.id == acme.id
     assert len(queries) == len(looks)
     assert all(look in query["sql"] for look, query in zip(looks, queries, strict=True))
 

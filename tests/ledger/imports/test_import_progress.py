@@ -103,7 +103,7 @@ def test_rejected_file_leaves_no_progress(editor, acme, main_account, note_every
 def test_long_file_reports_bytes_read_as_progress(monkeypatch):
     heard = []
     content = build_simple_camt("-40.00").replace(b"<Ntry>", b"<!-- " + b"x" * 300_000 + b" --><Ntry>")
-    camt.read_camt(content, most=10, on_progress=heard.append)
+    camt.read_camt(content, max_entries=10, on_progress=heard.append)
     assert heard[0] == 0
     assert all(0 < after - before <= camt.CHUNK_BYTES for before, after in pairwise(heard))
     assert heard[-1] == len(content)
@@ -113,7 +113,7 @@ def test_csv_rows_are_reported_as_progress(editor, acme, bank, note_every_row, m
     file = SimpleUploadedFile("a.csv", b"Date,Amount,Text\n2026-01-05,-4.50,Coffee\n2026-01-06,-3.00,Tea\n")
     address = editor.post(f"/app/companies/{acme.id}/imports/new", {"file": file, "account": bank})["Location"]
     page = editor.get(address).content.decode()
-    assert 'data-sending="Importing 2 transactions"' in page
+    assert 'data-upload-form="Importing 2 transactions"' in page
     chosen = editor.get(address).context["form"].hidden
     with poll_at_each_row(monkeypatch, lambda: get_progress(editor, address)) as heard:
         assert editor.post(urlsplit(address).path, dict(chosen)).status_code == 303

@@ -92,7 +92,7 @@ def test_inbox_offers_the_category_of_the_kind_with_the_reason(editor, inbox_pat
     assert "Hosting: Looks like hosting" in text(shown)
     button = re.search(r'<button class="button small primary"[^>]*name="category"[^>]*>', shown.content.decode())[0]
     assert f'value="{books.get_category_id("hosting")}:cogs"' in button
-    assert 'data-key="a"' in button
+    assert 'data-shortcut-key="a"' in button
     form = {"act": "accept", "id": row, "category": f"{books.get_category_id('hosting')}:cogs", "counterparty": ""}
     editor.post(inbox_path, form)
     assert [list_pl_amounts(part) for part in books.list_categorizations(row)] == [{"cogs": -312.4}]

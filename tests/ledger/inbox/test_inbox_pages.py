@@ -44,7 +44,7 @@ def list_accept_buttons(page):
     shown = page.content.decode()
     pattern = (
         r'class="button small( primary)?" type="submit"\s+name="category"\s+value="[^"]+"\s*'
-        r'(?:data-key="(\w)")?\s*title="([^"]*)"'
+        r'(?:data-shortcut-key="(\w)")?\s*title="([^"]*)"'
     )
     return [(bool(primary), key or None, why) for primary, key, why in re.findall(pattern, shown)]
 
@@ -76,7 +76,7 @@ def test_own_transfer_is_the_only_and_primary_suggestion(api, books, bank, inbox
     page = inbox_page.get("inbox")
     assert list_accept_buttons(page) == [(True, "a", "Your company is the counterparty")]
     transfer = f"{books.get_category_id('transfer')}:neutral"
-    assert f'value="{transfer}" data-key="a"' in page.content.decode()
+    assert f'value="{transfer}" data-shortcut-key="a"' in page.content.decode()
     assert inbox_page.post("inbox", act="accept", id=row, category=transfer, counterparty="").status_code == 303
     assert [part["categoryId"] for part in books.list_categorizations(row)] == [books.get_category_id("transfer")]
 
@@ -119,7 +119,7 @@ def test_inbox_suggestion_is_accepted_in_one_step(api, books, bank, hosting, inb
     assert "3 of 3 transactions with this name" in text
     assert "pending" not in text
     assert "Inbox 1 to review" in text
-    form = re.search(r'name="category" value="([^"]+)" data-key="a"', page.content.decode())
+    form = re.search(r'name="category" value="([^"]+)" data-shortcut-key="a"', page.content.decode())
     done = inbox_page.post("inbox", act="accept", id=row, category=form[1], counterparty="")
     assert (done.status_code, done["Location"].partition("&")[0]) == (303, f"{inbox_page.base}/inbox?said={row}")
     (part,) = books.list_categorizations(row)

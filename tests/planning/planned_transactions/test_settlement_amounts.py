@@ -159,6 +159,15 @@ def test_fee_kept_back_is_written_off(api, plan_invoice, create_payment):
     assert settle(api, owed, create_payment("2.50"), "2.50") == (409, "settles_too_much")
 
 
+def test_invoice_date_stays_before_its_write_off(api, plan_invoice):
+    owed = plan_invoice("100.00")
+    assert write_off(api, owed, format_day(-5)) == (200, None)
+    body = {name: owed[name] for name in ("accountId", "name", "startDate", "amountValue", "autoSettle")}
+    for days, result in ((-4, (400, "out_of_range")), (-5, (200, None))):
+        answer = api.put(f"planned_transactions/{owed['id']}", body | {"invoiceDate": format_day(days)})
+        assert get_error(answer) == result
+
+
 def test_occurrence_of_a_recurring_plan_is_written_off_by_its_date(api, plan_invoice):
     rent = plan_invoice("-100.00", invoiceDate=None, recurrence={"frequency": "week"})
     assert write_off(api, rent, format_day(11)) == (400, "not_an_occurrence")
@@ -177,6 +186,8 @@ def test_credit_note_and_invoice_are_settled_by_one_payment(api, plan_invoice, c
     assert sorted(list_settled(api, paid)) == ["-20.00", "100.00"]
     assert [get_amounts(api, each)[2:] for each in (owed, credit)] == [("0.00", "paid")] * 2
     assert unsettle(api, credit) == (409, "settles_too_much"), "the invoice needs it"
+    assert settle(api, credit, paid, "-10.00") == (409, "settles_too_much"), "and all of it"
+    assert sorted(list_settled(api, paid)) == ["-20.00", "100.00"]
     assert get_error(api.delete(f"planned_transactions/{credit['id']}")) == (409, "settles_too_much")
     assert unsettle(api, owed) == (200, None)
     assert unsettle(api, credit) == (200, None)

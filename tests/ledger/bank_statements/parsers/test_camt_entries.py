@@ -14,7 +14,7 @@ ACCOUNT = build_tag("Acct", build_tag("Id", build_tag("IBAN", "DE1")), build_tag
 
 def read_entries(*inside, account=ACCOUNT, kind="BkToCstmrStmt", name="Stmt"):
     text = f"<Document><{kind}><{name}>{account}\n{''.join(inside)}</{name}></{kind}></Document>"
-    return camt.read_camt(text.encode(), most=100)[1][0].entries
+    return camt.read_camt(text.encode(), max_entries=100)[1][0].entries
 
 
 def read_single_entry(*inside, value="1.00", sign="DBIT", day=DAY, **more):
