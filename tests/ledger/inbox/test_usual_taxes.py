@@ -109,7 +109,7 @@ def test_groups_have_one_tax_rate_each(editor, inbox_url, books, bank, marketing
         for name, amount in (("Messe Köln GmbH", "-238.00"), ("Verlag AG", "-214.00"))
     )
     page = editor.get(f"{inbox_url}/groups").content.decode()
-    forms = re.findall(r'<form method="post" class="card group".*?</form>', page, re.DOTALL)
+    forms = re.findall(r'<form method="post" class="card transaction-group".*?</form>', page, re.DOTALL)
     taxes = {re.search(r'name="tax"[^>]*value="([^"]*)"', form)[1]: form for form in forms}
     assert set(taxes) == {"19", "7"}
     for tax, form in taxes.items():
