@@ -63,7 +63,7 @@ def build_balance_section(data: ChartData) -> Section:
         smallest=get_smallest_step(currency),
         height=BALANCE_HEIGHT,
     )
-    links = data.links
+    urls = [data.links.get_balance_url(*window) for window in list_bucket_windows(data.period, days)]
     is_daily = data.interval == "day"
     build_rows = build_day_rows if is_daily else build_balance_rows
     return Section(
@@ -87,11 +87,7 @@ def build_balance_section(data: ChartData) -> Section:
         table=ChartTable(
             first=_("Day") if is_daily else _("Month"),
             columns=[TableColumn(key.label) for key in BALANCE_KEYS],
-            rows=build_rows(
-                days,
-                balances.values(),
-                [links.get_balance_url(*each) for each in list_bucket_windows(data.period, days)],
-            ),
+            rows=build_rows(days, balances.values(), urls),
             currency=currency,
             newest_first=True,
         ),

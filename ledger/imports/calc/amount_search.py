@@ -256,15 +256,9 @@ class AmountSearch(PairSearch):
         singles = named_columns if named_columns and not is_named else self.list_single_amount_candidates()
         singles = [each for each in singles if each not in balance_columns][:MAX_TRIED]
         readings += [({"amount": each}, to_decimals(each, steps.decimal_mark)) for each in singles]
-        open_pairs = (
-            []
-            if pair
-            else [
-                column_pair
-                for column_pair in self.iterate_undecided_debit_credit_pairs()
-                if not collect_positions(column_pair) & collect_positions(balance_columns)
-            ]
-        )
+        undecided_pairs = () if pair else self.iterate_undecided_debit_credit_pairs()
+        balance_positions = collect_positions(balance_columns)
+        open_pairs = [each for each in undecided_pairs if not collect_positions(each) & balance_positions]
         if named_columns and not is_named:
             open_pairs = [each for each in open_pairs if collect_positions(each) & collect_positions(named_columns)]
         readings += [

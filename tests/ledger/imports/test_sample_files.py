@@ -47,7 +47,7 @@ def add_answers(settings, answers):
 def account(books):
     def opened(name):
         currency = ACCOUNT_CURRENCIES.get(name, "EUR")
-        return books.account(type=ACCOUNT_TYPES.get(name, "bank"), defaultCurrency=currency)
+        return books.create_account(type=ACCOUNT_TYPES.get(name, "bank"), defaultCurrency=currency)
 
     return opened
 

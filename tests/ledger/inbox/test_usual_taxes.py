@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def marketing(books):
-    return books.category("marketing")
+    return books.get_category_id("marketing")
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def make_history(api, books, bank):
     """Categorizes an earlier transaction of a name, with tax."""
 
     def make(name, amount, category_id, tax=None, date="2026-02-10"):
-        transaction_id = books.book(bank, amount, date, fromTo=name, description="earlier")["id"]
+        transaction_id = books.create_transaction(bank, amount, date, fromTo=name, description="earlier")["id"]
         categorize(api, transaction_id, category_id, tax)
         return transaction_id
 
@@ -40,7 +40,7 @@ def make_history(api, books, bank):
 
 def list_taxes(books, transaction_id):
     """Return P&L amounts and tax of each categorization."""
-    return [(list_pl_amounts(part), part["passThroughTax"]) for part in books.parts(transaction_id)]
+    return [(list_pl_amounts(part), part["passThroughTax"]) for part in books.list_categorizations(transaction_id)]
 
 
 def read_form(page, transaction_id):
@@ -53,7 +53,7 @@ def read_form(page, transaction_id):
 
 def test_suggestion_names_the_tax_rate_and_includes_it(editor, inbox_url, books, bank, marketing, make_history):
     make_history("Messe Köln GmbH", "-3570.00", marketing, "-570.00")
-    transaction_id = books.book(bank, "-1190.00", fromTo="Messe Köln GmbH", description="March")["id"]
+    transaction_id = books.create_transaction(bank, "-1190.00", fromTo="Messe Köln GmbH", description="March")["id"]
     page = editor.get(inbox_url)
     fields, button = read_form(page, transaction_id)
     assert (button, fields["tax"]) == ("Marketing, 19 % tax", "19")
@@ -65,7 +65,7 @@ def test_suggestion_names_the_tax_rate_and_includes_it(editor, inbox_url, books,
 
 def test_category_of_the_list_gets_its_usual_tax(editor, inbox_url, books, bank, marketing, office, make_history):
     make_history("Messe Köln GmbH", "-3570.00", marketing, "-570.00")
-    first, second = (books.book(bank, "-1190.00", fromTo="Messe Köln GmbH")["id"] for _ in range(2))
+    first, second = (books.create_transaction(bank, "-1190.00", fromTo="Messe Köln GmbH")["id"] for _ in range(2))
     for transaction_id, category in ((first, f"{marketing}:cac"), (second, f"{office}:ga")):
         fields, _ = read_form(editor.get(inbox_url), transaction_id)
         form = {name: fields[name] for name in ("act", "id", "seen")}
@@ -77,8 +77,8 @@ def test_category_of_the_list_gets_its_usual_tax(editor, inbox_url, books, bank,
 def test_latest_transaction_of_the_direction_decides(editor, inbox_url, books, bank, marketing, make_history):
     make_history("Messe Köln GmbH", "-1190.00", marketing, "-190.00", "2026-01-10")
     make_history("Messe Köln GmbH", "-1081.00", marketing, "-81.00", "2026-02-10")
-    bill = books.book(bank, "-2162.00", fromTo="Messe Köln GmbH")["id"]
-    refund = books.book(bank, "119.00", fromTo="Messe Köln GmbH")["id"]
+    bill = books.create_transaction(bank, "-2162.00", fromTo="Messe Köln GmbH")["id"]
+    refund = books.create_transaction(bank, "119.00", fromTo="Messe Köln GmbH")["id"]
     page = editor.get(inbox_url)
     assert read_form(page, bill)[0]["tax"] == "8.1"
     assert "tax" not in read_form(page, refund)[0]
@@ -95,7 +95,7 @@ def test_bill_without_tax_or_with_several_rates_suggests_none(
 ):
     make_history("Messe Köln GmbH", "-1190.00", marketing, "-190.00", "2026-01-10")
     make_history("Messe Köln GmbH", "-1190.00", marketing, tax, "2026-02-10")
-    transaction_id = books.book(bank, "-1190.00", fromTo="Messe Köln GmbH")["id"]
+    transaction_id = books.create_transaction(bank, "-1190.00", fromTo="Messe Köln GmbH")["id"]
     fields, button = read_form(editor.get(inbox_url), transaction_id)
     assert button == "Marketing"
     assert "tax" not in fields
@@ -105,7 +105,7 @@ def test_groups_have_one_tax_rate_each(editor, inbox_url, books, bank, marketing
     for name, amount, tax in (("Messe Köln GmbH", "-119.00", "-19.00"), ("Verlag AG", "-107.00", "-7.00")):
         make_history(name, amount, marketing, tax)
     fair, paper = (
-        [books.book(bank, amount, fromTo=name)["id"] for _ in range(2)]
+        [books.create_transaction(bank, amount, fromTo=name)["id"] for _ in range(2)]
         for name, amount in (("Messe Köln GmbH", "-238.00"), ("Verlag AG", "-214.00"))
     )
     page = editor.get(f"{inbox_url}/groups").content.decode()
@@ -123,8 +123,8 @@ def test_groups_have_one_tax_rate_each(editor, inbox_url, books, bank, marketing
 def test_accepting_all_suggestions_includes_tax(editor, inbox_url, books, bank, marketing, office, make_history):
     make_history("Messe Köln GmbH", "-119.00", marketing, "-19.00")
     make_history("Insurance AG", "-100.00", office)
-    taxed = books.book(bank, "-238.00", fromTo="Messe Köln GmbH")["id"]
-    untaxed = books.book(bank, "-100.00", fromTo="Insurance AG")["id"]
+    taxed = books.create_transaction(bank, "-238.00", fromTo="Messe Köln GmbH")["id"]
+    untaxed = books.create_transaction(bank, "-100.00", fromTo="Insurance AG")["id"]
     page = editor.get(f"{inbox_url}/accept?confidence=50")
     assert "includes 19 % tax" in get_page_text(page)
     values = re.findall(r'name="suggestion" value="([^"]+)"', page.content.decode())
@@ -139,6 +139,6 @@ def test_automatic_categorization_from_history_includes_tax(api, acme, books, ba
     company = api.get().json()
     response = api.put("", {"name": company["name"], "autoCategorize": True})
     assert response.status_code == 200, response.content
-    transaction_id = books.book(bank, "-238.00", fromTo="Messe Köln GmbH")["id"]
-    (part,) = books.parts(transaction_id)
+    transaction_id = books.create_transaction(bank, "-238.00", fromTo="Messe Köln GmbH")["id"]
+    (part,) = books.list_categorizations(transaction_id)
     assert (part["sourceNote"], list_pl_amounts(part), part["passThroughTax"]) == ("history", {"cac": -200}, -38)

@@ -41,16 +41,15 @@ def test_first_word_is_the_first_that_says_something(text, word):
 
 @pytest.mark.django_db
 def test_payments_booked_alike_suggest_nothing_for_each_other(api, books, bank, hosting):
-    def book(text):
+    def create_payment(text, name):
         description = f"FOLGELASTSCHRIFT {text} Umsatz gebucht"
-        return books.book(bank, "-100.00", fromTo=text.split()[0], description=description)["id"]
+        return books.create_transaction(bank, "-100.00", fromTo=name, description=description)["id"]
 
-    past = [book("Server 09/2026"), book("Domains 09/2026")]
-    selection = {"mode": "ids", "ids": past}
+    past_ids = [create_payment("Server 09/2026", "Anna"), create_payment("Domains 09/2026", "Berta")]
+    selection = {"mode": "ids", "ids": past_ids}
     assert api.post("transactions/categorize", {"selection": selection, "categoryId": hosting}).status_code == 200
-    ids = [book(text) for text in ("Stellplatz Oktober", "Porto Frankierkarte", "7712")]
-    bare = books.book(bank, "-1.00", fromTo="New", description="FOLGELASTSCHRIFT Umsatz gebucht")["id"]
-    alike = books.book(bank, "-5.00", fromTo="New", description="FOLGELASTSCHRIFT Server 10/2026 Umsatz gebucht")["id"]
-    answer = api.post("transactions/proposals", {"transactionIds": [*ids, bare, alike]}).json()
-    assert [answer[row] for row in [*ids, bare]] == [[]] * 4
-    assert [(each["categoryId"], each["basis"]["kind"]) for each in answer[alike]] == [(hosting, "text")]
+    other_ids = [create_payment(text, "New") for text in ("Stellplatz Oktober", "Porto Frankierkarte", "7712", "")]
+    similar_id = create_payment("Server 10/2026", "New")
+    proposals = api.post("transactions/proposals", {"transactionIds": [*other_ids, similar_id]}).json()
+    assert [proposals[row_id] for row_id in other_ids] == [[]] * 4
+    assert [(each["categoryId"], each["basis"]["kind"]) for each in proposals[similar_id]] == [(hosting, "text")]

@@ -164,9 +164,9 @@ def test_empty_cash_plan_suggests_next_step_to_editors_only(owner, viewer, acme)
     assert "Plan transaction" not in get_page_text(viewer.get(build_page_path(acme)))
 
 
-def test_account_names_are_hidden_without_permission(browser_of, acme, rent):
+def test_account_names_are_hidden_without_permission(sign_in_browser, acme, rent):
     planner = factories.make_member(acme, "p@acme.example", permissions=["planning:read", "planning:write"])
-    client = browser_of(planner, acme).client
+    client = sign_in_browser(planner, acme).client
     for path in ("", "/rules", f"/{rent}", f"/{rent}/edit", "/new"):
         answer = client.get(build_page_path(acme, path))
         assert answer.status_code == 200

@@ -325,7 +325,7 @@ def test_camt_payment_without_sign_takes_sign_of_entry():
     "details",
     [
         [build_payment("-30"), build_payment("-69.99")],
-        [build_payment("-30"), build_detail(name="B", of="-70")],  # one tells no amount
+        [build_payment("-30"), build_detail(name="B", entry_value="-70")],  # one tells no amount
         [build_payment("-30"), build_detail("-70", name="B", currency="USD")],
     ],
 )
