@@ -86,7 +86,8 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> NamedRows:
     """Tell which rows that name a balance or a sum are one, and which may be a payment as well.
 
     A row by whose amount the balance changes is a movement. A balance or a sum is proven by its amount: it is zero, or
-    the balance there, or a sum of rows. Without a proof, a direction or a reference says that a row is a payment, and
+    the balance there, or a sum of rows. Above all movements the full name of a balance, such as "Opening balance", is
+    enough. Without a proof, a direction or a reference says that a row is a payment, and
     so do names of firms and transfers, such as Total and "Übertrag".
     """
     wordless = find_wordless_balances(rows)
@@ -108,7 +109,8 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> NamedRows:
         last_named = position
         is_first = not totals[position].count
         is_proven = is_sum or is_unchanged or is_proven_balance(row, totals[position]) or row.line in repeated
-        if is_proven or row.kind == WORDLESS or (row.kind == CARRIED_FROM and is_first):
+        is_opening = is_first and (row.kind == CARRIED_FROM or (row.kind == "balance" and row.balance is None))
+        if is_proven or is_opening or row.kind == WORDLESS:
             balances.add(row.line)
         elif not is_payment(row, is_first=is_first):
             unproven.add(row.line)

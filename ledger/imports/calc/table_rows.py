@@ -59,7 +59,7 @@ class RowReader(AmountReader):
         for line in self.table.rows:
             cells = line.cells
             day = find_bank_date(self.get_cell(cells, "date"), self.mapping.date_order)
-            if day is not None:
+            if day is not None and not self._explain_by_values(line, cells):
                 amount, balance = self.find_amount(line), self._read_number(cells, "balance")
                 kind = self._find_line_kind(cells)
                 is_like_payment = bool(kind) and self._is_like_payment(cells)
