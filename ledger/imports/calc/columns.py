@@ -215,7 +215,7 @@ def select_sample_rows(table: Table) -> Lines:
     usual = sorted(sum(map(bool, cells)) for _, cells in rows)[len(rows) // 2] if rows else 0
     full = [row for row in rows if 2 * sum(map(bool, row[1])) > usual or len(rows) < 3]
     dated = [row for row in full if any(map(is_date_like_cell, row[1]))]
-    full = dated if 2 * len(dated) > len(full) else full  # footers and sums have no day
+    full = dated if dated and 2 * len(dated) >= len(full) else full  # footers and sums have no day
     return table.rows.select_lines(position for position, _ in full)
 
 
