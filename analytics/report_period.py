@@ -118,16 +118,16 @@ def build_span_period(
     )
 
 
-def parse_report_period(query: Mapping[str, str], *, today: date, compares: bool = True) -> ReportPeriod:
+def parse_report_period(query: Mapping[str, str], *, today: date, allows_comparison: bool = True) -> ReportPeriod:
     """Parse the period of a URL. Invalid values are replaced by the default, with a message.
 
     Args:
-        compares: whether the page has a comparison.
+        allows_comparison: whether the page has a comparison.
     """
     messages = []
     requested_comparison = query.get("comparison", "")
-    comparison = next((each for each in COMPARISON_LABELS if each == requested_comparison and compares), None)
-    if requested_comparison and not compares:
+    comparison = next((each for each in COMPARISON_LABELS if each == requested_comparison and allows_comparison), None)
+    if requested_comparison and not allows_comparison:
         messages.append(_("This page has no comparison. Compare periods on the overview."))
     elif requested_comparison and comparison is None:
         messages.append(_("Unknown comparison. Showing none."))

@@ -30,7 +30,7 @@ def condense_answer(tool: Tool, tool_answer: ToolAnswer, arguments: Arguments) -
         body = condense_balances(list(body.values()), arguments)
     elif isinstance(body, list):
         rows, totals = body, tool_answer.totals
-        if tool.limits_rows:
+        if tool.has_row_limit:
             rows, totals = body[: get_row_limit(arguments, default=tool.default_rows)], {"totalCount": len(body)}
         body = {"items": rows, "nextCursor": tool_answer.next_cursor, **totals}
     return ToolAnswer(tool_answer.status, orjson.dumps(prune_value(body, tool.output_schema), default=encode_decimal))

@@ -56,12 +56,12 @@ def call_with_confirmation(
         lock_company(access.company)
         parsed = {name: parse_argument(raw) for name, raw in arguments.items() if name != "confirm"}
         state = STATE_BUILDERS[tool.name](access.company, parsed)
-        lists_changes = (
-            tool.lists_changes and confirmed_digest is None and Permission.TRANSACTIONS_READ in access.permissions
+        has_change_list = (
+            tool.has_change_list and confirmed_digest is None and Permission.TRANSACTIONS_READ in access.permissions
         )
-        before = list_selected_transactions(access.company, parsed) if lists_changes else []
+        before = list_selected_transactions(access.company, parsed) if has_change_list else []
         answer = call_tool(tool, arguments, company_id=company_id, caller=caller, request=request)
-        changes = list_category_changes(access.company, before) if lists_changes and not answer.is_error else None
+        changes = list_category_changes(access.company, before) if has_change_list and not answer.is_error else None
         digest = compute_call_digest(tool, parsed, company_id=company_id, caller=caller, state=state)
         is_applied = (
             not answer.is_error

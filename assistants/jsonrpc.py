@@ -146,6 +146,6 @@ def decode_header(header: str | None) -> str | None:
         return None
 
 
-def build_unsupported_version_error(requested: str, message: JsonRpcMessage) -> JsonRpcError:
-    data = {"supported": list(SUPPORTED_REVISIONS), "requested": requested[:100]}
+def build_unsupported_version_error(requested_version: str, message: JsonRpcMessage) -> JsonRpcError:
+    data = {"supported": list(SUPPORTED_REVISIONS), "requested": requested_version[:100]}
     return JsonRpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", data=data, id_=message.id)

@@ -21,8 +21,8 @@ def add_schema_description(schema: Schema, description: str) -> Schema:
     return {**schema, "description": description}
 
 
-def build_enum(*words: str) -> Schema:
-    return {"enum": list(words)}
+def build_enum(*values: str) -> Schema:
+    return {"enum": list(values)}
 
 
 def build_array(schema: Schema) -> Schema:

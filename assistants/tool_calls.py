@@ -71,8 +71,8 @@ class ToolAnswer:
         """Return the body as an object: a list becomes its `items`."""
         if not self.body.startswith(b"["):
             return self.body
-        more = b"" if self.next_cursor is None else b',"nextCursor":' + msgspec.json.encode(self.next_cursor)
-        return b'{"items":' + self.body + more + b"}"
+        cursor_json = b"" if self.next_cursor is None else b',"nextCursor":' + msgspec.json.encode(self.next_cursor)
+        return b'{"items":' + self.body + cursor_json + b"}"
 
 
 def build_error_answer(status: int, code: str, detail: str) -> ToolAnswer:
@@ -85,7 +85,7 @@ def find_unknown_argument(tool: Tool, arguments: Iterable[str]) -> ToolAnswer | 
     known_names = {
         *tool.input_fields,
         *(["companyId"] if tool.is_company_scoped else []),
-        *(["confirm"] if tool.writes else []),
+        *(["confirm"] if tool.is_write else []),
     }
     unknown = sorted(set(arguments) - known_names)
     return (

@@ -40,13 +40,13 @@ class Tool:
     path: str
     input_fields: Schema
     output_schema: Schema
-    writes: bool = False
-    overwrites: bool = False
+    is_write: bool = False
+    is_destructive: bool = False
     required_fields: str = ""  # names of required arguments
     defaults: Mapping[str, Any] = field(default_factory=dict)  # default arguments of the endpoint
     own_arguments: frozenset[str] = frozenset()  # arguments that the endpoint lacks; used by compact_answers.py
-    lists_changes: bool = False  # whether the first call lists the changes
-    limits_rows: bool = False  # whether `limit` truncates a list that the endpoint returns completely
+    has_change_list: bool = False  # whether the first call lists the changes
+    has_row_limit: bool = False  # whether `limit` truncates a list that the endpoint returns completely
     default_rows: int = DEFAULT_ROWS  # of such a list
 
     @property
@@ -58,28 +58,28 @@ class Tool:
         fields = dict(self.input_fields)
         if self.is_company_scoped:
             fields = {"companyId": COMPANY_ID_FIELD} | fields
-        if self.writes:
+        if self.is_write:
             fields |= {"confirm": CONFIRM_FIELD}
         return {
             "name": self.name,
             "title": self.title,
-            "description": (CONFIRMATION_NOTE if self.writes else "") + self.description,
+            "description": (CONFIRMATION_NOTE if self.is_write else "") + self.description,
             "inputSchema": disallow_other_fields(build_object(self.required_fields, **fields)),
-            "outputSchema": build_confirmation_schema(self.output_schema, lists_changes=self.lists_changes)
-            if self.writes
+            "outputSchema": build_confirmation_schema(self.output_schema, has_change_list=self.has_change_list)
+            if self.is_write
             else self.output_schema,
             "annotations": {
-                "readOnlyHint": not self.writes,
-                "destructiveHint": self.overwrites,
+                "readOnlyHint": not self.is_write,
+                "destructiveHint": self.is_destructive,
                 "idempotentHint": True,  # a digest is accepted only once
                 "openWorldHint": False,
             },
         }
 
 
-def build_confirmation_schema(answer: Schema, *, lists_changes: bool) -> Schema:
+def build_confirmation_schema(answer: Schema, *, has_change_list: bool) -> Schema:
     """Build the output schema of a writing tool; only the first call returns `changes`."""
-    changes = {"changes": build_array(TRANSACTION_CHANGE)} if lists_changes else {}
+    changes = {"changes": build_array(TRANSACTION_CHANGE)} if has_change_list else {}
     return build_object("done digest answer", done=FLAG, digest=TEXT, answer=answer, **changes)
 
 

@@ -219,7 +219,7 @@ TOOLS: tuple[Tool, ...] = (
         {"limit": add_schema_description(COUNT, f"default {DEFAULT_CATEGORIES}")},
         build_object("items", items=build_array(CATEGORY), totalCount=COUNT),
         own_arguments=frozenset({"limit"}),
-        limits_rows=True,
+        has_row_limit=True,
         default_rows=DEFAULT_CATEGORIES,
     ),
     Tool(
@@ -242,7 +242,7 @@ TOOLS: tuple[Tool, ...] = (
         build_object("items totalCount", items=build_array(DUE_OCCURRENCE), totalCount=COUNT),
         required_fields="startDate endDate",
         own_arguments=frozenset({"limit"}),
-        limits_rows=True,
+        has_row_limit=True,
     ),
     Tool(
         "categorize",
@@ -259,9 +259,9 @@ TOOLS: tuple[Tool, ...] = (
             "passThroughTax": NUMBER,
         },
         build_object("affected", affected=allow_null(COUNT)),
-        writes=True,
-        overwrites=True,
-        lists_changes=True,
+        is_write=True,
+        is_destructive=True,
+        has_change_list=True,
         required_fields="selection categoryId",
     ),
     Tool(
@@ -285,7 +285,7 @@ TOOLS: tuple[Tool, ...] = (
             "order": COUNT,
         },
         build_object("id", id=TEXT, name=TEXT),
-        writes=True,
+        is_write=True,
         required_fields="name conditions action",
     ),
     Tool(
@@ -301,7 +301,7 @@ TOOLS: tuple[Tool, ...] = (
             "force": add_schema_description(FLAG, "link even if the amounts differ"),
         },
         build_object(success=FLAG),
-        writes=True,
+        is_write=True,
         required_fields="sourceTransactionId targetTransactionId",
     ),
     Tool(
@@ -328,7 +328,7 @@ TOOLS: tuple[Tool, ...] = (
             ),
         },
         build_object("id", id=TEXT, name=TEXT),
-        writes=True,
+        is_write=True,
         required_fields="name startDate amountValue accountId",
     ),
     Tool(
@@ -344,7 +344,7 @@ TOOLS: tuple[Tool, ...] = (
             "amountValue": add_schema_description(TEXT, "default: what both sides have left"),
         },
         build_object("id", id=TEXT, name=TEXT),
-        writes=True,
+        is_write=True,
         required_fields="plannedTransactionId date transactionId",
     ),
 )

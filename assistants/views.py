@@ -208,7 +208,7 @@ def run_tool_call(message: JsonRpcMessage, *, caller: Credential, request: HttpR
     if error_answer := find_unknown_argument(tool, arguments):
         return build_tool_result(error_answer)
     company_id = get_company_id(arguments, caller) if tool.is_company_scoped else ""
-    if not tool.writes:
+    if not tool.is_write:
         answer = call_tool(tool, arguments, company_id=company_id, caller=caller, request=request)
         return build_tool_result(condense_answer(tool, answer, arguments))
     answer, digest, is_applied, changes = call_with_confirmation(

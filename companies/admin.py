@@ -90,8 +90,8 @@ class CompanyRowsInline(ReadOnlyAdminMixin, admin.TabularInline):
         if self.latest is None:
             return rows
         company_id = parse_id(request.resolver_match.kwargs.get("object_id", ""))
-        of_company = self.filter_latest(rows.filter(company_id=company_id))
-        return of_company.filter(pk__in=of_company.values("pk")[: self.latest])
+        company_rows = self.filter_latest(rows.filter(company_id=company_id))
+        return company_rows.filter(pk__in=company_rows.values("pk")[: self.latest])
 
     def filter_latest(self, rows: Any) -> Any:
         """Filter the rows that count towards the latest ones."""

@@ -32,10 +32,10 @@ def refuse_body(request: HttpRequest) -> HttpResponse | None:
         return None
     if chunked:
         return build_refusal_response(request, 411, "length_required", "Send a Content-Length header.")
-    most = get_max_body_bytes(request, view)
-    if length > most:
+    max_bytes = get_max_body_bytes(request, view)
+    if length > max_bytes:
         return build_refusal_response(
-            request, 413, "body_too_large", f"The request is too large (maximum {format_byte_limit(most)})."
+            request, 413, "body_too_large", f"The request is too large (maximum {format_byte_limit(max_bytes)})."
         )
     return None
 

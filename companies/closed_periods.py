@@ -34,10 +34,10 @@ class PeriodClosed(ConflictError):
         super().__init__(detail)
         self.pointers = list(pointers)[:MAX_POINTERS]
         self.days = sorted(days)  # closed ones, one for each row of a file
-        more: dict[str, Any] = {"closedThrough": closed_through.isoformat() if closed_through else None}
+        extensions: dict[str, Any] = {"closedThrough": closed_through.isoformat() if closed_through else None}
         if names_open_month and closed_through:
-            more["firstOpenMonth"] = (closed_through + timedelta(days=1)).isoformat()[:7]
-        self.more: Mapping[str, Any] = more
+            extensions["firstOpenMonth"] = (closed_through + timedelta(days=1)).isoformat()[:7]
+        self.extensions: Mapping[str, Any] = extensions
 
     @classmethod
     def for_company(

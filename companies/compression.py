@@ -34,8 +34,8 @@ class StaticFileCompressor:
     def __call__(self, request: Any, response: Any) -> Any:
         if not COMPRESSIBLE_TYPES.match(response.get("Content-Type", "")):
             return response
-        whole = request.method == "GET" and response.status_code == 200 and response.streaming
-        if whole and is_gzip_accepted(request):
+        is_complete = request.method == "GET" and response.status_code == 200 and response.streaming
+        if is_complete and is_gzip_accepted(request):
             response = self.compress(request.path_info, response)
         patch_vary_headers(response, ["Accept-Encoding"])
         return response

@@ -14,7 +14,7 @@ class DomainError(Exception):
     """The request cannot be completed."""
 
     code = "refused"
-    more: Mapping[str, Any] = {}  # additional fields of the response, by their API names
+    extensions: Mapping[str, Any] = {}  # additional fields of the response, by their API names
     pointers: Sequence[str] = ()  # places in the request that all have this error
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

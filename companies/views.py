@@ -41,7 +41,7 @@ class CompanyListViewSet(ApiViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
     shape = serializers.CompanySerializer
-    refuses = {"create": [companies.TooManyCompanies]}
+    errors_for = {"create": [companies.TooManyCompanies]}
 
     @extend_schema(responses=serializers.CompanyListItem(many=True))
     def list(self, request: Request) -> Response:
@@ -50,7 +50,7 @@ class CompanyListViewSet(ApiViewSet):
         Access tokens without `svc:read` and `svc:write` receive only `id` and `name`.
         """
         self.allow_parameters()
-        if not self.caller.reaches_data:
+        if not self.caller.has_data_access:
             names = [{"id": str(each.company.id), "name": each.company.name} for each in self.caller.accesses()]
             return Response(names)
         return Response(serializers.CompanyListItem(self.caller.accesses(), many=True).data)
@@ -74,12 +74,12 @@ class CompanyDetailViewSet(CompanyViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
     shape = serializers.CompanySerializer
-    refuses = {
+    errors_for = {
         "update": ["rate_missing", companies.SecondFactorMissing, NotASandbox, SignInAgain],
         "copy": [sandboxes.CopyOfSandbox, sandboxes.TooManySandboxes, "quota_exceeded"],
         "destroy": [NotASandbox],
     }
-    minds_expiry = frozenset({"update"})  # settings with company:manage can still be changed
+    actions_checking_expiry = frozenset({"update"})  # settings with company:manage can still be changed
     permission_for = {
         "retrieve": Permission.COMPANY_READ,
         "update": Permission.COMPANY_WRITE,
@@ -147,7 +147,7 @@ class CompanyDetailViewSet(CompanyViewSet):
 class MemberViewSet(CompanyViewSet):
     schema_tags = ["Members"]
     resource, shape = Membership, serializers.MemberSerializer
-    refuses = {
+    errors_for = {
         "create": [AlreadyMember, AlreadyInvited, invitations.TooManyInvitations, NotInSandbox, SignInAgain],
         "resend": [invitations.NotInvited, invitations.TooManyInvitations, SignInAgain],
         **dict.fromkeys(("update", "destroy"), (members.LastOwner, SignInAgain)),
@@ -217,7 +217,7 @@ class MemberViewSet(CompanyViewSet):
 
 class OwnMembershipViewSet(CompanyViewSet):
     schema_tags = ["Members"]
-    refuses = {"leave": [members.LastOwner]}
+    errors_for = {"leave": [members.LastOwner]}
     permission_for = {"leave": ANY_MEMBER}
 
     @extend_schema(operation_id="leaveCompany", responses={200: Success})
@@ -233,7 +233,7 @@ class OwnMembershipViewSet(CompanyViewSet):
 class ApiKeyViewSet(CompanyViewSet):
     schema_tags = ["API keys"]
     resource, shape = ApiKey, serializers.ApiKeySerializer
-    refuses = {"create": [SignInAgain], "destroy": [SignInAgain]}
+    errors_for = {"create": [SignInAgain], "destroy": [SignInAgain]}
     permission_for = build_crud_permissions(reads=Permission.API_KEYS_MANAGE, writes=Permission.API_KEYS_MANAGE)
 
     def list(self, request: Request, company_id: str) -> Response:

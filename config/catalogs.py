@@ -79,7 +79,7 @@ def extract_module_texts() -> Iterator[tuple[str, CatalogKey]]:
 
 def extract_texts(language: str, path: Path, code: str) -> Iterator[tuple[str, CatalogKey]]:
     """Yield (file, text) of one source file."""
-    for _line, text, _comments, sense in extract(language, BytesIO(code.encode()), keywords=KEYWORDS):
+    for _, text, _, sense in extract(language, BytesIO(code.encode()), keywords=KEYWORDS):
         yield str(path.relative_to(settings.ROOT)), (sense, text)
 
 

@@ -44,7 +44,7 @@ class AppCredential:
     grant_id: uuid.UUID
     user_id: uuid.UUID
     scopes: tuple[str, ...]
-    granted: Access
+    company_access: Access
     stale: bool  # whether its last use was stored more than a minute ago
     kind: str = "oauth"
     is_authenticated: bool = True
@@ -58,15 +58,15 @@ class AppCredential:
         return str(self.user_id)
 
     @property
-    def reaches_data(self) -> bool:
+    def has_data_access(self) -> bool:
         """Whether it may access more than the user's identity."""
         return scopes.has_data_scopes(self.scopes)
 
     def access(self, company_id: str) -> Access | None:
-        return self.granted if company_id.lower() == str(self.granted.company.id) else None
+        return self.company_access if company_id.lower() == str(self.company_access.company.id) else None
 
     def accesses(self) -> list[Access]:
-        return [self.granted]
+        return [self.company_access]
 
     def record_use(self, now: datetime) -> None:
         if self.stale:
@@ -98,7 +98,7 @@ def authenticate_access_token(text: str, *, now: datetime) -> AppCredential | No
         grant_id=claims.grant_id,
         user_id=user_id,
         scopes=still_allowed,
-        granted=build_access(
+        company_access=build_access(
             build_company_from_row(columns), role=APP_ROLE, permissions=permissions, factor_since=factor_since
         ),
         stale=last_used_time is None or last_used_time < now - consents.LAST_USED_INTERVAL,

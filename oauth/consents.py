@@ -31,7 +31,7 @@ def can_grant(access: Access, requested_scopes: list[str], *, snapshot: Permissi
         return bool(
             compute_effective_permissions(scopes=requested_scopes, snapshot=snapshot, current=access.permissions)
         )
-    return not access.waits
+    return not access.needs_mfa_setup
 
 
 def list_grantable_permissions(permissions: Permissions) -> list[str]:

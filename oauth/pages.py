@@ -88,7 +88,7 @@ class AuthorizeView(AuthorizationView):
     @method_decorator(csrf_protect)
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Handle the user's decision, which must come from our own page; the toolkit does not see its form."""
-        if any(len(values) > 1 for _name, values in request.POST.lists()):
+        if any(len(values) > 1 for _, values in request.POST.lists()):
             return render_invalid_request(request, REPEATED_MESSAGE)
         self.decision, request.POST = request.POST, QueryDict()
         return self.handle_request(request)
@@ -114,7 +114,7 @@ class AuthorizeView(AuthorizationView):
                 else self.redirect_to_sign_in(is_sign_in_required=self.requires_new_sign_in)
             )
         try:
-            _scopes, credentials = self.validate_authorization_request(self.request)
+            _, credentials = self.validate_authorization_request(self.request)
             if "none" in authorization_request.parse_prompts(self.parameters):
                 raise_oauth_error(credentials, "login_required", "The user is not signed in.")
         except OAuthToolkitError as error:
@@ -201,9 +201,9 @@ class AuthorizeView(AuthorizationView):
             denied = errors.AccessDeniedError("The user denied access.", request=credentials["request"])
             return self.error_response(OAuthToolkitError(error=denied), None)
         possible_companies = [
-            each
-            for each in list_company_choices(request, requested_scopes)
-            if each["id"] == chosen and each["possible"]
+            company
+            for company in list_company_choices(request, requested_scopes)
+            if company["id"] == chosen and company["possible"]
         ]
         if decision != ALLOW_DECISION or not possible_companies:
             message = _("Choose a company.") if decision == ALLOW_DECISION else _("Allow access or cancel.")
@@ -227,7 +227,7 @@ class AuthorizeView(AuthorizationView):
         self, request: HttpRequest, requested_scopes: list[str], credentials: dict[str, Any], consent: ConsentGrant
     ) -> HttpResponse:
         credentials |= {"consent": consent, "auth_time": sessions.get_auth_time(request)}
-        uri, *_rest = self.create_authorization_response(request, " ".join(requested_scopes), credentials, allow=True)
+        uri, *_ = self.create_authorization_response(request, " ".join(requested_scopes), credentials, allow=True)
         return self.redirect(
             authorization_request.build_response_uri(uri, credentials["redirect_uri"]), credentials["request"].client
         )

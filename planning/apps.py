@@ -54,7 +54,7 @@ class PlanningConfig(AppConfig):
             AUDITED_MODELS[kind] = AuditedModel(PlannedTransaction, Permission.PLANNING_READ)
         AUDITED_MODELS["planItem"] = AuditedModel(PlanItem, Permission.PLANNING_READ)
         AUDITED_MODELS["scenario"] = AuditedModel(Scenario, Permission.PLANNING_READ)
-        AUDIT_LABELS["settled_by"] = {code: label for code, (label, _hint) in SETTLED_BY_LABELS.items()}
+        AUDIT_LABELS["settled_by"] = {code: label for code, (label, _) in SETTLED_BY_LABELS.items()}
         AUDIT_LABELS["weekend_shift"] = WEEKEND_SHIFT_LABELS
         AUDIT_FIELDS["scenario"] = list_scenario_fields
         AUDIT_LINKS["invoices.imported"] = planned_history.build_invoice_import_link

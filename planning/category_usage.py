@@ -24,17 +24,17 @@ class PlTypeNotAllowed(InvalidInputError):
 
 def build_category_use_count(company_id: UUID) -> Any:
     """Return an expression counting the planned transactions that use a category, overrides included."""
-    by_rule = (
+    rules = (
         PlannedTransaction.objects.for_company(company_id).filter(category=OuterRef("id")).order_by().values("category")
     )
-    by_override = PlannedOverride.objects.for_company(company_id).filter(
+    overrides = PlannedOverride.objects.for_company(company_id).filter(
         Q(planned__category=None) | ~Q(planned__category=F("category")), category=OuterRef("id")
     )
-    rules = Subquery(by_rule.annotate(n=Count("id")).values("n"))
-    overrides = Subquery(
-        by_override.order_by().values("category").annotate(n=Count("planned", distinct=True)).values("n")
+    rule_count = Subquery(rules.annotate(n=Count("id")).values("n"))
+    override_count = Subquery(
+        overrides.order_by().values("category").annotate(n=Count("planned", distinct=True)).values("n")
     )
-    return Coalesce(rules, 0) + Coalesce(overrides, 0)
+    return Coalesce(rule_count, 0) + Coalesce(override_count, 0)
 
 
 def describe_planned_category_uses(company_id: UUID, category_id: UUID) -> Iterator[tuple[int, str]]:

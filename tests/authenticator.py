@@ -1,4 +1,4 @@
-"""A device that keeps passkeys, in software: answers as a browser sends them, right or wrong in one place."""
+"""A software passkey device. Its responses are those of a browser, correct or wrong in one place."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ def decode_base64url(text: str) -> bytes:
 
 @dataclass
 class PasskeyDevice:
-    """One passkey. What is asked of it comes as the options that the page gave."""
+    """A device with one passkey; `options` are the options that the page gave, `wrong` replaces correct values."""
 
     origin: str
     key: Any = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
@@ -33,26 +33,26 @@ class PasskeyDevice:
     handle: bytes = b""
     count: int = 0
 
-    def made(self, options: dict[str, Any], **wrong: Any) -> str:
-        """The answer to navigator.credentials.create()."""
+    def create_credential(self, options: dict[str, Any], **wrong: Any) -> str:
+        """Return the response of navigator.credentials.create()."""
         self.handle = decode_base64url(options["user"]["id"])
         numbers = self.key.public_key().public_numbers()
         cose = {1: 2, 3: -7, -1: 1, -2: numbers.x.to_bytes(32, "big"), -3: numbers.y.to_bytes(32, "big")}
         attested = bytes(16) + struct.pack(">H", len(self.id)) + self.id + cbor2.dumps(cose)
         rp, flags = wrong.get("rp", options["rp"]["id"]), wrong.get("flags", PRESENT | VERIFIED)
-        data = self.data(rp, flags | ATTESTED, self.count) + attested
-        client = self.client("webauthn.create", options, wrong)
+        data = self.build_authenticator_data(rp, flags | ATTESTED, self.count) + attested
+        client = self.build_client_data("webauthn.create", options, wrong)
         statement = cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": data})
-        return self.answer(
+        return self.format_response(
             {"clientDataJSON": encode_base64url(client), "attestationObject": encode_base64url(statement)}
         )
 
-    def proves(self, options: dict[str, Any], **wrong: Any) -> str:
-        """The answer to navigator.credentials.get()."""
+    def get_credential(self, options: dict[str, Any], **wrong: Any) -> str:
+        """Return the response of navigator.credentials.get()."""
         self.count += 1
         rp, flags = wrong.get("rp", options["rpId"]), wrong.get("flags", PRESENT | VERIFIED)
-        data = self.data(rp, flags, wrong.get("count", self.count))
-        client = self.client("webauthn.get", options, wrong)
+        data = self.build_authenticator_data(rp, flags, wrong.get("count", self.count))
+        client = self.build_client_data("webauthn.get", options, wrong)
         signed = wrong.get("key", self.key).sign(data + hashlib.sha256(client).digest(), ec.ECDSA(hashes.SHA256()))
         response = {
             "clientDataJSON": encode_base64url(client),
@@ -60,19 +60,19 @@ class PasskeyDevice:
             "signature": encode_base64url(signed),
             "userHandle": encode_base64url(wrong.get("handle", self.handle)),
         }
-        return self.answer(response, wrong.get("id"))
+        return self.format_response(response, wrong.get("id"))
 
-    def answer(self, response: dict[str, str], other: bytes | None = None) -> str:
+    def format_response(self, response: dict[str, str], other: bytes | None = None) -> str:
         name = encode_base64url(other or self.id)
         extra = {"clientExtensionResults": {}, "authenticatorAttachment": "platform"}
         return json.dumps({"id": name, "rawId": name, "type": "public-key", "response": response, **extra})
 
-    def client(self, kind: str, options: dict[str, Any], wrong: dict[str, Any]) -> bytes:
+    def build_client_data(self, kind: str, options: dict[str, Any], wrong: dict[str, Any]) -> bytes:
         text = {"type": kind, "challenge": options["challenge"], "origin": self.origin, "crossOrigin": False}
         return json.dumps(
             text | {name: wrong[name] for name in ("type", "challenge", "origin") if name in wrong}
         ).encode()
 
     @staticmethod
-    def data(rp: str, flags: int, count: int) -> bytes:
+    def build_authenticator_data(rp: str, flags: int, count: int) -> bytes:
         return hashlib.sha256(rp.encode()).digest() + bytes([flags]) + struct.pack(">I", count)

@@ -1,7 +1,7 @@
 """The rows that most tests begin with: Acme and Globex, their people, and an API key of each company.
 
-Each set is created once for a database, by the code that creates companies, members and keys, and kept in a schema
-beside the tables. A test that asks for a set copies its rows, which takes a tenth of the time.
+Each set is created once per database with the product's own actions, and stored in a separate schema. A fixture copies
+the rows of a set, which takes a tenth of the time.
 """
 
 import copy
@@ -16,17 +16,17 @@ from companies.permissions import ALL_PERMISSIONS, Role
 from tests import database_cleanup, factories
 
 SCHEMA = "base_rows"
-FIRST_TABLES = ("companies_user", "companies_company", "companies_directoryentry")  # others refer to them
+FIRST_TABLES = ("companies_user", "companies_company", "companies_directoryentry")  # other tables refer to them
 
 
 def create_key(company_name: str) -> str:
     """Create an API key of every permission; return its text."""
     company = Company.objects.get(name=company_name)
     context = factories.make_audit_context()
-    minted = api_keys.create_api_key(
+    api_key = api_keys.create_api_key(
         company=company, context=context, name="test", permissions=ALL_PERMISSIONS, creator=None
     )
-    return minted.text
+    return api_key.text
 
 
 def create_member(company_name: str, email: str, role: Role) -> User:
@@ -42,7 +42,7 @@ SETS: dict[str, Callable[[], Any]] = {
     "globex_key": lambda: create_key("Globex"),
     "carol": lambda: create_member("Globex", "carol@globex.example", Role.OWNER),
 }
-_made: dict[str, Any] = {}  # what each set's function returned
+_created_values: dict[str, Any] = {}  # what each set's function returned
 
 
 def prepare_sets() -> None:
@@ -52,13 +52,13 @@ def prepare_sets() -> None:
         remaining: dict[str, set[bytes]] = {}
         rows_by_set = {}
         for name, create in SETS.items():
-            _made[name] = create()
+            _created_values[name] = create()
             rows = {table: read_rows(table, names) for table, names in columns.items()}
             rows_by_set[name] = {
                 table: find_new_rows(lines, remaining.get(table, set())) for table, lines in rows.items()
             }
             remaining = rows
-        connection.run_on_commit.clear()  # nothing is mailed
+        connection.run_on_commit.clear()  # no mails
         transaction.set_rollback(True)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE; CREATE SCHEMA {SCHEMA}")
@@ -96,7 +96,7 @@ def copy_set(name: str) -> Any:
     """Copy a set's rows into the tables; return what its function returned."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {SCHEMA}.copy_{name}()")
-    return copy.deepcopy(_made[name])
+    return copy.deepcopy(_created_values[name])
 
 
 def read_rows(table: str, columns: str) -> set[bytes]:

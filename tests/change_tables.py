@@ -1,4 +1,4 @@
-"""What pages show of changes: the tables of the audit log and of histories."""
+"""Read the tables of changes on audit log and history pages."""
 
 import re
 from html import unescape
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class ShownChange(NamedTuple):
-    """A change as its part of the table shows it; the fields as {label: (before, after)}, "—" without a value."""
+    """A change as the page shows it; fields are {label: (before, after)}, "—" without a value."""
 
     label: str
     name: str
@@ -14,10 +14,10 @@ class ShownChange(NamedTuple):
     fields: dict[str, tuple[str, str]]
 
 
-def list_changes(answer: Any) -> list[ShownChange]:
-    """The changes of a page, from the first to the last."""
+def list_changes(response: Any) -> list[ShownChange]:
+    """Return the changes on a page, top to bottom."""
     changes = []
-    for part, rows in zip(find_parts(answer), list_change_rows(answer), strict=True):
+    for part, rows in zip(find_parts(response), list_change_rows(response), strict=True):
         heading = part.partition("</tr>")[0]
         label, name, actor = (
             get_text(next(iter(re.findall(pattern, heading, re.DOTALL)), ""))
@@ -27,16 +27,17 @@ def list_changes(answer: Any) -> list[ShownChange]:
     return changes
 
 
-def list_change_rows(answer: Any) -> list[list[tuple[str, str, str]]]:
-    """The rows of each change of a page: field, before and after."""
-    parts = (re.findall(r'<tr(?: class="wide-only")?>(.*?)</tr>', part, re.DOTALL) for part in find_parts(answer))
+def list_change_rows(response: Any) -> list[list[tuple[str, str, str]]]:
+    """Return (field, before, after) of each row of each change on a page."""
+    parts = (re.findall(r'<tr(?: class="wide-only")?>(.*?)</tr>', part, re.DOTALL) for part in find_parts(response))
     cells = ([re.findall(r'<t[hd](?: \w+="\w+")?>(.*?)</t', row, re.DOTALL) for row in rows] for rows in parts)
     return [[(get_text(one), get_text(two), get_text(three)) for one, two, three in rows] for rows in cells]
 
 
-def find_parts(answer: Any) -> list[str]:
-    assert answer.status_code == 200, answer
-    table: str = answer.content.decode().partition('<div class="card changes">')[2].partition("</table>")[0]
+def find_parts(response: Any) -> list[str]:
+    """Return the HTML of each change on a page."""
+    assert response.status_code == 200, response
+    table: str = response.content.decode().partition('<div class="card changes">')[2].partition("</table>")[0]
     return table.split("<tbody>")[1:]
 
 

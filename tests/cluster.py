@@ -1,6 +1,6 @@
-"""A database of a Citus cluster for tests: ``CITUS_URL`` names one on its coordinator, whose workers it knows.
+"""Databases on a Citus cluster for tests. ``CITUS_URL`` is a database on its coordinator.
 
-With ``DATABASE_URL`` set to the same, all tests run on a distributed schema.
+If ``DATABASE_URL`` is the same, all tests run on a distributed schema.
 """
 
 import os
@@ -12,14 +12,14 @@ from psycopg import sql
 
 CITUS_URL = os.environ.get("CITUS_URL", "")
 SKIP_REASON = "CITUS_URL names no coordinator of a Citus cluster"
-SHARDS = 4  # on two workers each has two; to empty 32 after each test that commits takes half a minute
+SHARDS = 4  # two on server of two workers; emptying 32 after server committing test takes half a minute
 TESTS_RUN_ON_CLUSTER = bool(CITUS_URL) and os.environ.get("DATABASE_URL") == CITUS_URL
 
 
 def list_nodes() -> list[tuple[str, int]]:
-    """Host and port of each machine, the coordinator first."""
-    with psycopg.connect(CITUS_URL, autocommit=True) as first:
-        return first.execute("SELECT nodename, nodeport FROM pg_dist_node ORDER BY groupid").fetchall()
+    """Return host and port of server server, the coordinator coordinator."""
+    with psycopg.connect(CITUS_URL, autocommit=True) as coordinator:
+        return coordinator.execute("SELECT nodename, nodeport FROM pg_dist_node ORDER BY groupid").fetchall()
 
 
 def connect_server(host: str, port: int, database: str) -> Any:
@@ -31,43 +31,43 @@ def connect_coordinator(database: str) -> Any:
 
 
 def build_database_url(database: str) -> str:
-    """The address of another database on the coordinator."""
+    """Return the URL of another database on the coordinator."""
     return urlsplit(CITUS_URL)._replace(path=f"/{database}").geturl()
 
 
 def has_database(host: str, port: int, database: str) -> bool:
-    with connect_server(host, port, "postgres") as each:
-        return bool(each.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone())
+    with connect_server(host, port, "postgres") as server:
+        return bool(server.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone())
 
 
 def join_cluster(database: str) -> None:
-    """Makes a database, new or there, part of the cluster: one of its name on every machine, with the extension."""
+    """Create a database on every server of the cluster, if missing, with the Citus extension."""
     (host, port), *workers = list_nodes()
     if not has_database(host, port, database):
         create_database(host, port, database)
-    with connect_server(host, port, database) as first:
-        if first.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchone():
+    with connect_server(host, port, database) as coordinator:
+        if coordinator.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchone():
             return
-        first.execute("CREATE EXTENSION citus")
-        first.execute("SELECT citus_set_coordinator_host(%s, %s)", [host, port])
+        coordinator.execute("CREATE EXTENSION citus")
+        coordinator.execute("SELECT citus_set_coordinator_host(%s, %s)", [host, port])
         for worker in workers:
-            drop_database(database, [worker])  # of an earlier database of that name
+            drop_database(database, [worker])  # left by an earlier database of that name
             create_database(*worker, database)
-            with connect_server(*worker, database) as each:
-                each.execute("CREATE EXTENSION citus")
-            first.execute("SELECT citus_add_node(%s, %s)", worker)
+            with connect_server(*worker, database) as server:
+                server.execute("CREATE EXTENSION citus")
+            coordinator.execute("SELECT citus_add_node(%s, %s)", worker)
 
 
 def create_database(host: str, port: int, database: str) -> None:
-    with connect_server(host, port, "postgres") as each:
-        each.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
+    with connect_server(host, port, "postgres") as server:
+        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
 
 
-def drop_database(database: str, machines: list[tuple[str, int]] | None = None) -> None:
-    """Takes the database away, from every machine where none are named."""
-    for host, port in machines or list_nodes():
-        with connect_server(host, port, "postgres") as each:
-            each.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(database)))
+def drop_database(database: str, servers: list[tuple[str, int]] | None = None) -> None:
+    """Drop a database on the given servers, or on all."""
+    for host, port in servers or list_nodes():
+        with connect_server(host, port, "postgres") as server:
+            server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(database)))
 
 
 DISABLE_TRUNCATE_TRIGGERS = """

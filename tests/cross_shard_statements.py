@@ -31,7 +31,7 @@ TYING_SUBLINKS = {SubLinkType.EXISTS_SUBLINK, SubLinkType.ANY_SUBLINK}
 
 @cache
 def list_company_columns() -> dict[str, str]:
-    """The tables of companies, and the column of each that says whose a row is."""
+    """Return {company-owned table: the column with the company's id}."""
     owned = {
         model._meta.db_table: "company_id"
         for model in apps.get_models()
@@ -50,10 +50,10 @@ class Query:
 
     def __init__(self, reading: "StatementReading", outer: "Query | None"):
         self.reading, self.outer = reading, outer
-        self.names: dict[str, str | None] = {}  # what a table is called here → the table; None for what is no table
+        self.names: dict[str, str | None] = {}  # alias → table; None for a subquery
 
     def node(self, column: Any) -> Any:
-        """What stands for a column in the reading, or None where the expression is none."""
+        """Return the node of a column, or None if the expression is not a column."""
         if not isinstance(column, ast.ColumnRef) or not all(isinstance(each, ast.String) for each in column.fields):
             return None
         *qualified, name = [each.sval for each in column.fields]
@@ -66,14 +66,14 @@ class Query:
         return None
 
     def only(self, column: str) -> str | None:
-        """Whose column it is that has no table before it."""
+        """Return the table of an unqualified column."""
         names = [name for name, table in self.names.items() if table is None or list_company_columns()[table] == column]
         tables = [name for name in names if self.names[name]]
         result = tables or names
         return result[0] if len(result) == 1 else None
 
     def tie(self, condition: Any) -> None:
-        """What a condition that holds for every row ties."""
+        """Tie columns by a condition that holds for every row."""
         if isinstance(condition, ast.BoolExpr) and condition.boolop == BoolExprType.AND_EXPR:
             for each in condition.args:
                 self.tie(each)
@@ -112,7 +112,7 @@ def is_value(expression: Any) -> bool:
 
 
 class StatementReading:
-    """A statement on its way to being understood."""
+    """A parsed statement and the equalities between its columns."""
 
     def __init__(self) -> None:
         self.same: dict[Any, Any] = {}
@@ -163,7 +163,7 @@ class StatementReading:
             self.subqueries(getattr(statement, part, None), None)
 
     def source(self, query: Query, source: Any) -> Iterator[Any]:
-        """Notes a table, or what stands for one; yields the joins."""
+        """Add a table or subquery of FROM; yield its joins."""
         if isinstance(source, ast.JoinExpr):
             yield from self.source(query, source.larg)
             yield from self.source(query, source.rarg)
@@ -185,7 +185,7 @@ class StatementReading:
                 self.unite(sides[0], side)
 
     def subqueries(self, part: Any, outer: Query | None) -> None:
-        """Reads every query that stands somewhere in a part of a statement."""
+        """Read every subquery in a part of a statement."""
         if isinstance(part, ast.SelectStmt):
             self.read(part, outer)
         elif isinstance(part, tuple):
@@ -212,46 +212,48 @@ UntiedStatement = tuple[str, str, tuple[str, ...], str]  # method, address, tabl
 
 @dataclass
 class StatementLog:
-    """Statements that requests sent to the database: their number, and those that go to every shard."""
+    """The number of statements that requests sent to the database, and the statements that go to every shard."""
 
     statements: int = 0
-    of_all: list[UntiedStatement] = field(default_factory=list)
+    cross_shard: list[UntiedStatement] = field(default_factory=list)
     by_staff: list[UntiedStatement] = field(default_factory=list)
 
     @contextmanager
-    def during(self, request: Any) -> Iterator[None]:
-        def look(execute: Any, statement: Any, *rest: Any) -> Any:
+    def record(self, request: Any) -> Iterator[None]:
+        """Record the statements of a request while the block runs."""
+
+        def record_statement(execute: Any, statement: Any, *rest: Any) -> Any:
             text = statement if isinstance(statement, str) else statement.as_string()
             self.statements += 1
             if tables := find_untied_tables(text):
                 result = (request.method, format_route(request), tuple(sorted(tables)), text)
-                (self.by_staff if request.path.startswith("/admin/") else self.of_all).append(result)
+                (self.by_staff if request.path.startswith("/admin/") else self.cross_shard).append(result)
             return execute(statement, *rest)
 
-        with connection.execute_wrapper(look):
+        with connection.execute_wrapper(record_statement):
             yield
 
 
 def watch_statements(monkeypatch: Any) -> StatementLog:
     """Record the statements of every request until the test ends."""
-    watched = StatementLog()
-    answered = BaseHandler.get_response
+    statement_log = StatementLog()
+    original_get_response = BaseHandler.get_response
 
     def get_response(handler: Any, request: Any) -> Any:
-        with watched.during(request):
-            answer = answered(handler, request)
-        if answer.streaming and not answer.is_async:
-            answer.streaming_content = watch_stream(answer.streaming_content, watched, request)
-        return answer
+        with statement_log.record(request):
+            response = original_get_response(handler, request)
+        if response.streaming and not response.is_async:
+            response.streaming_content = watch_stream(response.streaming_content, statement_log, request)
+        return response
 
     monkeypatch.setattr(BaseHandler, "get_response", get_response)
-    return watched
+    return statement_log
 
 
-def watch_stream(content: Any, watched: StatementLog, request: Any) -> Iterator[Any]:
+def watch_stream(content: Any, statement_log: StatementLog, request: Any) -> Iterator[Any]:
     parts = iter(content)
     while True:
-        with watched.during(request):
+        with statement_log.record(request):
             part = next(parts, None)
         if part is None:
             return
@@ -259,6 +261,6 @@ def watch_stream(content: Any, watched: StatementLog, request: Any) -> Iterator[
 
 
 def format_route(request: Any) -> str:
-    """With {} for what differs."""
+    """Return the route of a request, with {} for each parameter."""
     match = request.resolver_match
     return "/" + re.sub(r"<[^>]+>", "{}", match.route) if match else request.path

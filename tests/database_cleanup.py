@@ -1,7 +1,7 @@
-"""Delete what a committing test leaves behind, and nothing else.
+"""Delete only the rows that a committing test leaves behind.
 
 Django would truncate every table, recreate content types and permissions, and reload 27 years of rates:
-seconds for each test. To truncate a hundred empty tables takes a hundred times as long as to delete a few rows.
+seconds for each test. Truncating a hundred empty tables takes a hundred times as long as deleting a few rows.
 """
 
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from tests import cluster
 
 KEPT_TABLES = {"django_migrations", "django_content_type", "auth_permission"}
 RATE_TABLES = {"ledger_rate", "ledger_rateload"}
-_LOADED_RATE_IDS: set[int] = set()  # the arrivals of rates that every test starts with
+_LOADED_RATE_IDS: set[int] = set()  # the rate loads that every test starts with
 
 
 def install_cleanup() -> None:
@@ -33,11 +33,11 @@ def load_rates() -> None:
 
 @transaction.atomic
 def empty_tables(_: TransactionTestCase | None = None) -> None:
-    # No rate changes without an arrival.
+    # Rates only change with a rate load.
     untouched = set(RateLoad.objects.values_list("id", flat=True)) == _LOADED_RATE_IDS
     tables = sorted(list_tables() - (RATE_TABLES if untouched else set()))
     with connection.cursor() as cursor:
-        if is_superuser():  # triggers, of which some refuse to delete, and foreign keys are off
+        if is_superuser():  # disables foreign keys and the triggers of append-only tables
             cursor.execute("SET LOCAL session_replication_role = replica")
             cursor.execute(
                 " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT FROM {table})" for table in tables)

@@ -27,32 +27,34 @@ def make_audit_context() -> AuditContext:
 
 
 def make_company(*, name: str = "Acme", base_currency: str = "EUR", owner: User | None = None) -> Company:
-    """A company with its default set and an owner of its own."""
-    founded, _ = create_company(
+    """Create a company with default categories and an owner."""
+    company, _ = create_company(
         name=name, base_currency=base_currency, owner=owner or UserFactory(), context=make_audit_context()
     )
-    return founded
+    return company
 
 
-def turn_into(company: Company, **values: Any) -> None:
-    """Make a company the demo or sandbox that it was not from the start; the database refuses it to everybody else."""
+def force_company_values(company: Company, **values: Any) -> None:
+    """Change columns of a company that are fixed at its creation, such as demo or sandbox status."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE companies_company DISABLE TRIGGER ledger_check_company")
         Company.objects.filter(id=company.id).update(**values)
         cursor.execute("ALTER TABLE companies_company ENABLE TRIGGER ledger_check_company")
 
 
-def make_member(of: Company, email: str, *, role: Role = Role.EDITOR, permissions: list[str] | None = None) -> User:
+def make_member(
+    company: Company, email: str, *, role: Role = Role.EDITOR, permissions: list[str] | None = None
+) -> User:
     user = User.objects.find_by_email(email) or UserFactory(email=email)
-    Membership(company=of, user=user, role=role, permissions=permissions).mark_created(make_audit_context()).save(
+    Membership(company=company, user=user, role=role, permissions=permissions).mark_created(make_audit_context()).save(
         force_insert=True
     )
     return user
 
 
-def make_customer(of: Company, name: str = "Initech", *, external_id: str | None = None) -> Counterparty:
-    made = Counterparty(company=of, type="customer", name=name, external_id=external_id).mark_created(
+def make_customer(company: Company, name: str = "Initech", *, external_id: str | None = None) -> Counterparty:
+    customer = Counterparty(company=company, type="customer", name=name, external_id=external_id).mark_created(
         make_audit_context()
     )
-    made.save(force_insert=True)
-    return made
+    customer.save(force_insert=True)
+    return customer

@@ -21,9 +21,18 @@ from config.databases.connection import EmbeddedDatabase
 from tests.template_database import compute_schema_digest
 
 ROOT = Path(__file__).resolve().parents[1]
-MACHINES_FOLDER = "/tmp"
+MEMORY_FOLDER = Path("/dev/shm")
+MIN_MEMORY_BYTES = 4 * 1024**3  # of several machines at once, each of a tenth of a GiB, and what a test writes there
+PREPARED_FOLDER = Path("/tmp")  # for what stays after the tests
 COMPANIES = {"Acme": "alice@acme.example", "Globex": "carol@globex.example"}  # name -> owner
 PASSWORD = "correct horse battery"
+
+
+def find_machines_folder() -> Path:
+    """Where data directories are made: in memory where there is room, for a disk takes seconds to copy one and to sync
+    what PostgreSQL writes. Processes are killed in tests, the operating system is not."""
+    has_room = MEMORY_FOLDER.is_dir() and shutil.disk_usage(MEMORY_FOLDER).free >= MIN_MEMORY_BYTES
+    return MEMORY_FOLDER if has_room else PREPARED_FOLDER
 
 
 def find_free_port() -> int:
@@ -33,7 +42,7 @@ def find_free_port() -> int:
 
 @dataclass
 class Machine:
-    """A home, a data directory, and nothing else in the environment but the settings that a test asks for."""
+    """A home and a data directory; the environment has only the settings that a test gives."""
 
     home: Path
     settings: dict[str, object] = field(default_factory=dict)
@@ -59,9 +68,9 @@ class Machine:
 
     @contextlib.contextmanager
     def up(self, port: int, *words: str) -> Iterator[subprocess.Popen]:
-        """``up`` on ``port``, ready; killed at the end if it still runs."""
+        """Run ``up`` on ``port`` until it is ready; kill it at the end."""
         with self.starting(port, *words) as process:
-            # Not by the command: each takes the processor for seconds to load the apps.
+            # Ask over HTTP: a management command takes seconds to load the apps.
             wait_until(lambda: get_status(port, "/readyz") not in (0, 503) or process.poll() is not None, seconds=300)
             assert process.poll() is None, process.stdout and process.stdout.read()
             yield process
@@ -70,7 +79,7 @@ class Machine:
     def starting(
         self, port: int, *words: str, output: int | IO = subprocess.PIPE, demo: bool = False
     ) -> Iterator[subprocess.Popen]:
-        """``up`` on ``port``; who breaks it on purpose gives a file for what it prints: a full pipe would stop it."""
+        """Run ``up`` on ``port``. Tests that break it pass a file as output, because a full pipe would block it."""
         words = words if demo else ("--no-demo", *words)
         with subprocess.Popen(
             [sys.executable, "manage.py", "up", *words], cwd=ROOT, env=self.environment(PORT=port),
@@ -84,7 +93,7 @@ class Machine:
 
 @contextlib.contextmanager
 def create_machine() -> Iterator[Machine]:
-    home = Path(tempfile.mkdtemp(dir=MACHINES_FOLDER, prefix="up-"))
+    home = Path(tempfile.mkdtemp(dir=find_machines_folder(), prefix="up-"))
     home.chmod(0o755)
     machine = Machine(home=home)
     try:
@@ -96,8 +105,10 @@ def create_machine() -> Iterator[Machine]:
 
 @contextlib.contextmanager
 def create_prepared_machine() -> Iterator[Machine]:
-    """A new machine whose data directory has seen its first start, for tests that are not about that: all migrations
-    are applied, the rates are loaded and COMPANIES are there, which takes 30 seconds, and copying it half of one."""
+    """Create a machine whose data directory already has all migrations, rates and COMPANIES.
+
+    Preparing it takes 30 seconds, copying the prepared directory half a second.
+    """
     with create_machine() as machine:
         copy_prepared_data(machine)
         yield machine
@@ -111,41 +122,45 @@ def copy_prepared_data(machine: Machine) -> None:
 
 
 def copy_directory(source: Path, target: Path) -> None:
-    """A directory with its owners and modes, into one that may be there: PostgreSQL runs as somebody else."""
+    """Copy a directory with owners and modes, because PostgreSQL runs as another user; the target may exist."""
     subprocess.run(["cp", "--archive", f"{source}/.", str(target)], check=True)
 
 
 def _get_prepared_directory() -> Path:
-    """What ``create_prepared_machine`` copies; made once for each state of the code it depends on, by whichever process
-    comes first: one that comes at the same time makes its own and finds the place taken."""
-    remaining = Path(MACHINES_FOLDER) / f"machine-{os.getuid()}-{compute_schema_digest()}"
-    if not remaining.exists():
+    """Return the directory that ``create_prepared_machine`` copies; created once for each version of the schema.
+
+    If two processes create it at the same time, the first rename wins.
+    """
+    directory = PREPARED_FOLDER / f"machine-{os.getuid()}-{compute_schema_digest()}"
+    if not directory.exists():
         with create_machine() as first:
             with first.embedded.run_while_used():
                 companies = {name: _create_company(first, name, owner) for name, owner in COMPANIES.items()}
-            made = first.home / "prepared"
-            made.mkdir()
-            (first.home / "var").rename(made / "var")
-            (made / "companies.json").write_text(json.dumps(companies))
-            with contextlib.suppress(OSError):
-                made.rename(remaining)
-    return remaining
+            prepared = Path(tempfile.mkdtemp(dir=PREPARED_FOLDER, prefix=f"{directory.name}."))
+            prepared.chmod(0o755)
+            copy_directory(first.home / "var", prepared / "var")
+            (prepared / "companies.json").write_text(json.dumps(companies))
+            try:
+                prepared.rename(directory)
+            except OSError:
+                shutil.rmtree(prepared)
+    return directory
 
 
 def _create_company(machine: Machine, name: str, owner: str) -> tuple[str, str]:
-    """The first command on a new database creates its tables."""
+    """Create a company by command; return its id and an API key. The first command creates the tables."""
     words = ("--name", name, "--currency", "EUR", "--owner", owner, "--password", PASSWORD)
-    made = machine.run("create_company", *words)
-    assert made.returncode == 0, made.stderr
-    company = made.stdout.strip()
+    result = machine.run("create_company", *words)
+    assert result.returncode == 0, result.stderr
+    company = result.stdout.strip()
     return company, machine.run("create_api_key", "--company", company).stdout.strip()
 
 
 def get_status(port: int, path: str, seconds: float = 30) -> int:
-    """The answer's status; 0 where nobody answers."""
+    """Return the status of a response; 0 if no server answers."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=seconds) as answer:
-            return answer.status
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=seconds) as response:
+            return response.status
     except urllib.error.HTTPError as error:
         return error.code
     except OSError:
@@ -153,7 +168,7 @@ def get_status(port: int, path: str, seconds: float = 30) -> int:
 
 
 def list_workers(pid: int) -> list[int]:
-    """The processes of ``up`` that answer requests, and not the programs that it starts."""
+    """Return the ids of the worker processes of ``up``."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in children if is_worker(int(child))]
 
@@ -176,7 +191,7 @@ def wait_until(condition, *, seconds: float) -> bool:
 
 
 def stop_process(process: subprocess.Popen, number: int = signal.SIGINT) -> str:
-    """Stop with Ctrl-C, which must leave exit code 0; what was printed."""
+    """Stop a process by Ctrl-C, check its exit code is 0, and return its output."""
     process.send_signal(number)
     printed = process.stdout.read()
     assert process.wait(120) == 0, printed

@@ -1,4 +1,4 @@
-"""The OpenAPI document as it is served, generated once in a process: that takes seconds."""
+"""The OpenAPI document as served, generated once per process because that takes seconds."""
 
 import json
 from functools import cache
@@ -7,7 +7,7 @@ from typing import Any
 
 from companies.api.openapi.reference import build_openapi_document
 
-_LOCK = Lock()  # tests that call from several threads: two documents cannot be generated at once
+_LOCK = Lock()  # for tests with threads: two documents cannot be generated at once
 
 
 @cache

@@ -12,12 +12,12 @@ from companies.api.viewsets import ApiViewSet
 from tests.openapi_document import load_document
 
 JSON = "application/json"
-MAX_MISTAKES = 5  # named of one answer
+MAX_MISTAKES = 5  # reported per response
 
 
 @cache
 def list_operations() -> dict[tuple[str, str], dict[str, Any]]:
-    """(method, path) → operation, with {} for each parameter of the path."""
+    """Return {(method, path): operation}, with {} for each path parameter."""
     return {
         (method.upper(), re.sub(r"{\w+}", "{}", path)): operation
         for path, item in load_document()["paths"].items()
@@ -27,7 +27,7 @@ def list_operations() -> dict[tuple[str, str], dict[str, Any]]:
 
 @cache
 def build_validator(method: str, path: str, status: str) -> Any:
-    """The compiled schema of an answer; None where the answer has no JSON. Raises KeyError for an unknown status."""
+    """Return the compiled schema of a response, None if it has no JSON. Raise KeyError for an undocumented status."""
     media = list_operations()[method, path]["responses"][status].get("content", {}).get(JSON)
     if media is None:
         return None
@@ -36,7 +36,7 @@ def build_validator(method: str, path: str, status: str) -> Any:
 
 
 def find_operation(view: Any) -> tuple[str, str] | None:
-    """(method, path) as the document has them; None for a view that a test called by itself."""
+    """Return (method, path) as in the document; None for a view that a test called directly."""
     request = view.request
     if request.resolver_match is None:
         return None
@@ -44,33 +44,35 @@ def find_operation(view: Any) -> tuple[str, str] | None:
     return method, "/" + re.sub(r"<[^>]+>", "{}", request.resolver_match.route)
 
 
-def find_mistakes(operation: tuple[str, str], answer: Any) -> list[str]:
-    """What a rendered success has that its operation does not describe."""
+def find_mistakes(operation: tuple[str, str], response: Any) -> list[str]:
+    """Return how a rendered successful response differs from its operation in the document."""
     if operation not in list_operations():
         return []
     try:
-        validator = build_validator(*operation, str(answer.status_code))
+        validator = build_validator(*operation, str(response.status_code))
     except KeyError:
-        return [f"status {answer.status_code} is not described"]
-    if validator is None or not answer.get("Content-Type", "").startswith(JSON):
+        return [f"status {response.status_code} is not described"]
+    if validator is None or not response.get("Content-Type", "").startswith(JSON):
         return []
-    errors = validator.iter_errors(orjson.loads(answer.content))
+    errors = validator.iter_errors(orjson.loads(response.content))
     return [
         f"{'/'.join(map(str, error.instance_path))}: {error.message[:300]}" for error in islice(errors, MAX_MISTAKES)
     ]
 
 
-def watch_answers(monkeypatch: Any) -> list[tuple[str, str, list[str]]]:
-    """Return the list to which (method, path, mistakes) of each wrong answer is added."""
+def watch_responses(monkeypatch: Any) -> list[tuple[str, str, list[str]]]:
+    """Return the list to which (method, path, mistakes) of each wrong response is added."""
     mistaken_responses: list[tuple[str, str, list[str]]] = []
-    finalize = ApiViewSet.finalize_response
+    original_finalize = ApiViewSet.finalize_response
 
     def finalize_response(view: Any, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
-        response = finalize(view, request, response, *args, **kwargs)
+        response = original_finalize(view, request, response, *args, **kwargs)
         operation = find_operation(view)
-        # A caller who may not see what it changed gets an id or a count instead (tests/api/test_write_only_access.py),
-        # an app that may only know who its user is the names of companies (tests/oauth/test_resource.py).
-        sees_less = getattr(view, "is_blind", False) or not getattr(getattr(view, "caller", None), "reaches_data", True)
+        # Callers who may not read what they changed get an id or a count instead (tests/api/test_write_only_access.py).
+        # Apps that may only identify the user get the names of companies (tests/oauth/test_resource.py).
+        sees_less = getattr(view, "is_blind", False) or not getattr(
+            getattr(view, "caller", None), "has_data_access", True
+        )
         if operation and 200 <= response.status_code < 300 and not sees_less:
 
             def check(rendered: Any) -> None:

@@ -1,4 +1,4 @@
-"""Undo what one of several cases did, so that they can share the rows that a test created."""
+"""Undo the changes of one test case, so that several cases share the rows of one test."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from django.db import transaction
 
 @contextmanager
 def undo_changes() -> Iterator[None]:
-    """Roll the database back to where it was, at the end of the block."""
+    """Roll back the database changes of the block at its end."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)

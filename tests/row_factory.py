@@ -13,7 +13,7 @@ from django.db import connection, models
 from companies.models import Company, CompanyForeignKey, CompanyOwned
 from tests.factories import UserFactory
 
-ROW_NUMBERS = count(1_000)  # beyond those of what made the company
+ROW_NUMBERS = count(1_000)  # above the numbers of the rows that create a company
 VALUE_OF_FIELD_TYPE: list[tuple[type[models.Field], Any]] = [
     (models.BooleanField, False),
     (models.IntegerField, 1),
@@ -69,7 +69,7 @@ def build_value(field: models.Field, company: Company) -> Any:
     if isinstance(field, models.ForeignKey):
         return UserFactory()
     if isinstance(field, models.BigIntegerField):
-        return next(ROW_NUMBERS)  # a company's entries of the log have each its own
+        return next(ROW_NUMBERS)  # numbers of audit entries are unique in a company
     if field.choices:
         return field.flatchoices[0][0]
     return next(value for kind, value in VALUE_OF_FIELD_TYPE if isinstance(field, kind))

@@ -8,7 +8,7 @@ from typing import Any
 import time_machine
 
 TODAY = datetime.now(tz=UTC).date()
-MAX_TEST_DURATION = timedelta(minutes=10)  # that one test takes
+MAX_TEST_DURATION = timedelta(minutes=10)
 
 
 @contextlib.contextmanager

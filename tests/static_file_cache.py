@@ -1,6 +1,6 @@
 """Collect static files once per process.
 
-Each test client would search two hundred files again: nearly half the time of most tests.
+Otherwise each test client searches two hundred files: nearly half the time of most tests.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ _find_files = WhiteNoiseMiddleware.add_files_from_finders
 
 
 def cache_static_files() -> None:
-    """From now on, in this process."""
+    """Cache static files in this process from now on."""
     WhiteNoiseMiddleware.add_files_from_finders = add_cached_files
 
 

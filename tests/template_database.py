@@ -1,6 +1,6 @@
-"""A template database for tests: migrations are applied and rates loaded once for each state of them.
+"""A template database for tests, with migrations applied and rates loaded.
 
-That takes 15 seconds, copying the result half a second.
+Created once for each version of the schema: that takes 15 seconds, copying it half a second.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ LIST_TEMPLATES = "SELECT datname FROM pg_database WHERE datname LIKE 'template_o
 
 
 def compute_schema_digest() -> str:
-    """Of what a fresh database depends on."""
+    """Return a digest of the files that a new database depends on."""
     digest = hashlib.sha256()
     sources = [*ROOT.glob("*/migrations/*.*"), *ROOT.glob("config/*.py"), ROOT / "requirements.txt", Path(__file__)]
     for path in sorted(sources):
@@ -29,23 +29,23 @@ def compute_schema_digest() -> str:
 
 
 def prepare_test_template(embedded: EmbeddedDatabase) -> str:
-    """The name of the database to copy on a server that runs; made by the worker that comes first."""
+    """Return the name of the template database on a running server; the first worker creates it."""
     name = f"template_of_tests_{compute_schema_digest()}"
     with psycopg.connect(host=str(embedded.path), user="postgres", dbname="postgres", autocommit=True) as server:
         server.execute("SELECT pg_advisory_lock(%s)", [LOCK_NUMBER])
-        there = {row[0] for row in server.execute(LIST_TEMPLATES)}
-        if name not in there:
-            for old in there:
+        existing = {row[0] for row in server.execute(LIST_TEMPLATES)}
+        if name not in existing:
+            for old in existing:
                 server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(old)))
-            half_made = "template_of_tests_to_be"
-            server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(half_made)))
-            fill_database(half_made)
-            server.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(*map(sql.Identifier, (half_made, name))))
+            unfinished = "template_of_tests_to_be"
+            server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(unfinished)))
+            fill_database(unfinished)
+            server.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(*map(sql.Identifier, (unfinished, name))))
     return name
 
 
 def fill_database(name: str) -> None:
-    """Apply all migrations to a database beside that of the settings, and load the rates."""
+    """Apply all migrations and load the rates, in another database than that of the settings."""
     from ledger.money.rates import load_packaged_rates  # benchmarks import this module before Django is set up
 
     own = connection.settings_dict["NAME"]

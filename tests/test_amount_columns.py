@@ -20,18 +20,20 @@ MONEY = {
 
 
 @pytest.fixture
-def filled(api, acme):
+def fill_company(api, acme):
     books = SampleCompany(api)
     amount = {"type": "fixed", "amount": {"value": 5, "currency": "EUR"}}
-    books.made("plan_items", {"month": format_day(0)[:7], "plType": "ga", "categoryId": books.office, "amount": amount})
+    books.create_row(
+        "plan_items", {"month": format_day(0)[:7], "plType": "ga", "categoryId": books.office, "amount": amount}
+    )
     body = {"accountId": books.bank, "name": "Rent", "startDate": format_day(0), "amountValue": "-5.00"}
-    planned = books.made("planned_transactions", body)
+    planned = books.create_row("planned_transactions", body)
     write_off = {"date": format_day(0), "reason": "Waived"}
     assert api.post(f"planned_transactions/{planned}/write_off", write_off).status_code == 200
-    subscription = books.made(
+    subscription = books.create_row(
         "subscriptions", {"customerId": str(factories.make_customer(acme).id), "externalId": "one"}
     )
-    books.made(
+    books.create_row(
         "subscription_events",
         {
             "subscriptionId": subscription,
@@ -50,7 +52,7 @@ def test_every_model_with_amount_value_is_covered():
 
 
 @pytest.mark.parametrize("model", MONEY, ids=lambda model: model.__name__)
-def test_amount_columns_accept_numbers_only(filled, model):
+def test_amount_columns_accept_numbers_only(fill_company, model):
     assert model.objects.exists()
     with connection.cursor() as cursor, pytest.raises(IntegrityError, match=MONEY[model]), transaction.atomic():
         cursor.execute(f"UPDATE {model._meta.db_table} SET amount_value = 'NaN'")

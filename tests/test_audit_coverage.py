@@ -22,14 +22,14 @@ from companies.models.audit_context import Audited
 from oauth.models import Application
 from oauth.protocol.scopes import ALL_SCOPES
 from tests.api.request_bodies import BODIES, fill_ids, get_second_id
-from tests.oauth.conftest import application, flow, granted, signed_in
+from tests.oauth.conftest import alice_flow, alice_tokens, application, flow
 from tests.oauth.test_admin import build_png
 from tests.row_factory import list_company_models
 from tests.test_isolation import build_valid_body, create_tenant_rows, digest_all_rows, send_request
 from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
-assert all((application, flow, granted, signed_in))  # fixtures
+assert all((application, flow, alice_tokens, alice_flow))  # fixtures
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -212,9 +212,9 @@ class AuditWorld:
 
 
 @pytest.fixture
-def world(acme, globex, alice, carol, signed_in, granted) -> AuditWorld:
-    """Alice has let the app into Acme."""
-    return AuditWorld(acme=acme, globex=globex, alice=alice, app=signed_in.application)
+def world(acme, globex, alice, carol, alice_flow, alice_tokens) -> AuditWorld:
+    """Acme and Globex, with an app that Alice allowed into Acme."""
+    return AuditWorld(acme=acme, globex=globex, alice=alice, app=alice_flow.application)
 
 
 # ---------------------------------------------------------------------------------- the command line

@@ -148,9 +148,9 @@ def test_retried_import_may_use_the_full_body_limit(api):
     assert (first.status_code, again.status_code, again["Idempotency-Replayed"]) == (200, 200, "true")
 
 
-def test_form_fields_beside_a_file_count_toward_form_limit(browser_of, alice, acme):
+def test_form_fields_beside_a_file_count_toward_form_limit(sign_in_browser, alice, acme):
     form = {"file": SimpleUploadedFile("a.csv", b"Date,Amount\n2026-01-01,1\n"), "note": "x" * (64 * KIB + 1)}
-    browser = browser_of(alice, acme).client
+    browser = sign_in_browser(alice, acme).client
     answer = browser.post(f"/app/companies/{acme.id}/imports/new", form)
     assert answer.status_code == 413
     assert "Nothing was saved." in answer.content.decode()
@@ -175,14 +175,14 @@ def test_form_with_too_many_fields_logs_no_security_warning(caplog):
 # ---------------------------------------------------------------------------------------------- addresses
 
 
-def test_redirects_stay_under_two_kibibytes(browser_of, alice, acme, client):
+def test_redirects_stay_under_two_kibibytes(sign_in_browser, alice, acme, client):
     long = "/app/?x=" + "ä" * 1000
     form = {"username": alice.email, "password": "correct horse battery", "next": long}
     alice.set_password("correct horse battery")
     alice.save()
     assert client.post("/app/sign-in", form)["Location"] == "/app/"
     assert client.post("/app/sign-in", form | {"next": "/app/?x=" + "a" * 1000})["Location"].endswith("a" * 1000)
-    browser = browser_of(alice, acme).client
+    browser = sign_in_browser(alice, acme).client
     for name, more in [("ü" * 250 + ".csv", {}), ("a.csv", {"account": "x" * 3000})]:
         file = SimpleUploadedFile(name, b"Date,Amount\n2026-01-01,1\n")
         answer = browser.post(f"/app/companies/{acme.id}/imports/new", {"file": file} | more)

@@ -35,7 +35,7 @@ class Caller:
 
 
 @pytest.fixture(scope="module")
-def fava() -> Iterator[tuple[Caller, str, dict[str, str]]]:
+def fava_company() -> Iterator[tuple[Caller, str, dict[str, str]]]:
     """(caller, company's path, account ids by name) with the whole ledger imported."""
     port = find_free_port()
     with create_prepared_machine() as machine, machine.up(port):
@@ -63,8 +63,8 @@ def fava() -> Iterator[tuple[Caller, str, dict[str, str]]]:
         yield call, path, accounts
 
 
-def test_balances_match_every_bank_checkpoint(fava):
-    call, path, accounts = fava
+def test_balances_match_every_bank_checkpoint(fava_company):
+    call, path, accounts = fava_company
     with (DATA / "ledger_fava_checkpoints.csv").open() as file:
         checkpoints = list(csv.DictReader(file))
     assert len(checkpoints) == 71
@@ -78,8 +78,8 @@ def test_balances_match_every_bank_checkpoint(fava):
     assert not off
 
 
-def test_reimport_of_same_transaction_adds_nothing(fava):
-    call, path, accounts = fava
+def test_reimport_of_same_transaction_adds_nothing(fava_company):
+    call, path, accounts = fava_company
     item = {
         "accountId": accounts["Assets:US:BofA:Checking"],
         "date": "2014-01-04",

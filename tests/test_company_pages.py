@@ -56,8 +56,8 @@ def test_every_page_declares_its_permission():
     assert undeclared - OWN_RULES == set()
 
 
-def test_page_of_other_company_looks_like_a_missing_page(browser_of, carol, globex, acme):
-    browser = browser_of(carol, globex).client
+def test_page_of_other_company_looks_like_a_missing_page(sign_in_browser, carol, globex, acme):
+    browser = sign_in_browser(carol, globex).client
     different = []
     for _, address, _ in PAGES:
         for method in ("GET", "POST"):
@@ -82,7 +82,7 @@ def test_pages_require_sign_in(client, acme):
 
 
 @pytest.mark.parametrize("needed", ADDRESSES_BY_PERMISSION, ids=lambda permission: permission.value)
-def test_page_requires_its_permission(browser_of, acme, needed):
+def test_page_requires_its_permission(sign_in_browser, acme, needed):
     others = [p.value for p in Role.OWNER.permissions if p != needed]
     without = factories.make_member(acme, "without@acme.example", role=Role.ADMIN, permissions=others)
     enough = parse_permissions(
@@ -99,14 +99,14 @@ def test_page_requires_its_permission(browser_of, acme, needed):
         )
         holders[others_needed] = holder
         with transaction.atomic():
-            refused = open_page(browser_of(without, acme).client, address, acme.id, method)
-            taken = open_page(browser_of(holder, acme).client, address, acme.id, method)
+            refused = open_page(sign_in_browser(without, acme).client, address, acme.id, method)
+            taken = open_page(sign_in_browser(holder, acme).client, address, acme.id, method)
             transaction.set_rollback(True)  # a form may have deleted or archived something
         assert refused.status_code == 403, (address, method)
         assert taken.status_code not in (403, 405, 500), (address, method)
 
 
-def test_page_of_several_permissions_requires_each(browser_of, acme):
+def test_page_of_several_permissions_requires_each(sign_in_browser, acme):
     several = {address: view.permission_for["GET"] for _, address, view in PAGES if OTHER_PERMISSIONS[address]}
     assert several
     for number, (address, own) in enumerate(several.items()):
@@ -114,4 +114,7 @@ def test_page_of_several_permissions_requires_each(browser_of, acme):
             permissions = [p.value for p in Role.OWNER.permissions if p != missing]
             email = f"{missing.value.replace(':', '-')}{number}@acme.example"
             member = factories.make_member(acme, email, role=Role.ADMIN, permissions=permissions)
-            assert open_page(browser_of(member, acme).client, address, acme.id).status_code == 403, (address, missing)
+            assert open_page(sign_in_browser(member, acme).client, address, acme.id).status_code == 403, (
+                address,
+                missing,
+            )

@@ -63,7 +63,7 @@ def test_checked_tables_are_those_colocated_with_company():
 # ---------------------------------------------------------------------------------------------- requests
 
 
-def test_api_operations_query_no_table_across_shards(api, alice, watched):
+def test_api_operations_query_no_table_across_shards(api, alice, statement_log):
     """With a key; what other credentials ask besides, tests/test_permissions.py sends to each operation."""
     ids = create_all_rows(api) | {"users": str(alice.id)}
     for path, method in [*OPERATIONS, *OUTSIDE]:
@@ -75,14 +75,14 @@ def test_api_operations_query_no_table_across_shards(api, alice, watched):
             else:
                 getattr(api, method.lower())(there, *([body] if body is not None else []))
             transaction.set_rollback(True)
-    assert watched.statements > len(OPERATIONS)
-    assert watched.of_all == []
+    assert statement_log.statements > len(OPERATIONS)
+    assert statement_log.cross_shard == []
 
 
 PAGES = sorted({route for route, _ in list_url_routes(get_resolver()) if route.startswith("app")})
 
 
-def test_pages_query_no_table_across_shards(api, owner, alice, watched):
+def test_pages_query_no_table_across_shards(api, owner, alice, statement_log):
     factories.make_member(factories.make_company(name="Second"), alice.email)
     ids = create_all_rows(api)
     for route in PAGES:
@@ -93,7 +93,7 @@ def test_pages_query_no_table_across_shards(api, owner, alice, watched):
                 if answer.streaming:
                     b"".join(answer.streaming_content)
                 transaction.set_rollback(True)
-    assert watched.of_all == []
+    assert statement_log.cross_shard == []
 
 
 def get_parameter_value(parameter: str, ids: dict[str, str], api: Api) -> str:
@@ -117,10 +117,10 @@ UNTIED_ADMIN_PAGES = {
 }
 
 
-def test_only_listed_admin_pages_query_across_shards(client, acme, watched):
+def test_only_listed_admin_pages_query_across_shards(client, acme, statement_log):
     staff = factories.UserFactory(is_staff=True, is_superuser=True)
     client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
     for route, _ in list_url_routes(get_resolver()):
         if re.fullmatch(r"admin/\w+/\w+/", route):
             assert client.get(f"/{route}").status_code == 200
-    assert {(where, tables) for _, where, tables, _ in watched.by_staff} == UNTIED_ADMIN_PAGES
+    assert {(where, tables) for _, where, tables, _ in statement_log.by_staff} == UNTIED_ADMIN_PAGES

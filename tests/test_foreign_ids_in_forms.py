@@ -74,10 +74,10 @@ FORMS = [
 ]
 
 
-def test_id_of_other_company_in_form_is_unknown(browser_of, alice, carol, api, globex_api):
+def test_id_of_other_company_in_form_is_unknown(sign_in_browser, alice, carol, api, globex_api):
     acme: Company = api.company
     own, other = create_all_rows(api), create_all_rows(globex_api)
-    client = browser_of(alice, acme).client
+    client = sign_in_browser(alice, acme).client
     rows = [AuditEntry.objects.for_company(company.id).count() for company in (acme, globex_api.company)]
     for place, form, field, foreign in FORMS:
         answers = []

@@ -116,11 +116,11 @@ def test_derived_table_primary_keys_start_with_company():
 
 
 @pytest.fixture
-def loosened(db) -> None:
+def drop_checks(db) -> None:
     drop_checks_and_triggers()
 
 
-def test_database_rejects_references_into_other_company(loosened, acme, globex):
+def test_database_rejects_references_into_other_company(drop_checks, acme, globex):
     references = [(model, field) for model in list_company_models() for field in list_company_references(model)]
     assert len(references) > 30
     for model, field in references:

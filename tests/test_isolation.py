@@ -294,12 +294,12 @@ def create_consent(api: Api, owner: Any) -> ConsentGrant:
 
 
 @pytest.fixture
-def own(api, alice) -> dict[str, str]:
+def acme_rows(api, alice) -> dict[str, str]:
     return create_tenant_rows(api, alice)
 
 
 @pytest.fixture
-def foreign(globex_api, carol) -> dict[str, str]:
+def globex_rows(globex_api, carol) -> dict[str, str]:
     return create_tenant_rows(globex_api, carol)
 
 
@@ -335,7 +335,7 @@ class IsolationProbe:
 
 
 @pytest.fixture
-def calls(api, globex, foreign) -> IsolationProbe:
+def isolation_probe(api, globex, globex_rows) -> IsolationProbe:
     return IsolationProbe(api, globex)
 
 
@@ -410,18 +410,18 @@ def build_pointer_pattern(place: Place) -> str:
     return "#/" + "/".join("[^/]+" if each in ("*", "-") else str(each) for each in place)
 
 
-def test_id_of_other_company_in_path_is_unknown(calls, own, foreign):
+def test_id_of_other_company_in_path_is_unknown(isolation_probe, acme_rows, globex_rows):
     wrong = {}
     for method, path, name in list_path_ids():
         operation = f"{method} {strip_company_path(path)}"
-        body = build_valid_body(method, strip_company_path(path), own) if method in ("POST", "PUT") else None
+        body = build_valid_body(method, strip_company_path(path), acme_rows) if method in ("POST", "PUT") else None
         query = {"startDate": "2024-01-01", "endDate": "2024-12-31"} if path.endswith("/occurrences") else None
         there = path.removeprefix("/companies/{companyId}/").replace("{originalDate}", "2024-01-31")
         for other in set(re.findall(r"{(\w+)}", there)) - {name}:
-            there = there.replace(f"{{{other}}}", "2024-01" if other == "month" else own[ROW_OF_FIELD[other]])
+            there = there.replace(f"{{{other}}}", "2024-01" if other == "month" else acme_rows[ROW_OF_FIELD[other]])
         answers = [
-            calls.send(method, there.replace(f"{{{name}}}", row_id), body=body, query=query)
-            for row_id in (own[ROW_OF_FIELD[name]], foreign[ROW_OF_FIELD[name]], UNKNOWN_ID, "x")
+            isolation_probe.send(method, there.replace(f"{{{name}}}", row_id), body=body, query=query)
+            for row_id in (acme_rows[ROW_OF_FIELD[name]], globex_rows[ROW_OF_FIELD[name]], UNKNOWN_ID, "x")
         ]
         if [answer.status_code for answer in answers] != [answers[0].status_code, 404, 404, 404]:
             wrong[operation] = [answer.status_code for answer in answers]
@@ -432,12 +432,12 @@ def test_id_of_other_company_in_path_is_unknown(calls, own, foreign):
     assert wrong == {}
 
 
-def test_id_of_other_company_in_query_is_unknown(calls, own, foreign):
+def test_id_of_other_company_in_query_is_unknown(isolation_probe, acme_rows, globex_rows):
     wrong = {}
     for method, path, name in list_query_ids():
-        there = build_path(strip_company_path(path), own)
-        rows = [own[ROW_OF_FIELD[name]], foreign[ROW_OF_FIELD[name]], UNKNOWN_ID]
-        mine, theirs, nobodys = (calls.send(method, there, query={name: row_id}) for row_id in rows)
+        there = build_path(strip_company_path(path), acme_rows)
+        rows = [acme_rows[ROW_OF_FIELD[name]], globex_rows[ROW_OF_FIELD[name]], UNKNOWN_ID]
+        mine, theirs, nobodys = (isolation_probe.send(method, there, query={name: row_id}) for row_id in rows)
         if (
             mine.status_code != 200
             or normalize_answer(theirs, rows[1]) != normalize_answer(nobodys, rows[2])
@@ -447,17 +447,17 @@ def test_id_of_other_company_in_query_is_unknown(calls, own, foreign):
     assert wrong == {}
 
 
-def test_id_of_other_company_in_body_is_unknown(calls, own, foreign):
+def test_id_of_other_company_in_body_is_unknown(isolation_probe, acme_rows, globex_rows):
     wrong = {}
     for method, path, place in list_body_ids():
         operation = f"{method} {strip_company_path(path)}"
         name = get_row_kind(operation, place)
-        rows = [own[name], foreign[name], UNKNOWN_ID, "x"]
+        rows = [acme_rows[name], globex_rows[name], UNKNOWN_ID, "x"]
         answers = [
-            calls.send(
+            isolation_probe.send(
                 method,
-                build_path(strip_company_path(path), own),
-                body=build_body_with_id(operation, place, own, row_id),
+                build_path(strip_company_path(path), acme_rows),
+                body=build_body_with_id(operation, place, acme_rows, row_id),
             )
             for row_id in rows
         ]

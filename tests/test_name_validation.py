@@ -55,9 +55,9 @@ RESOURCES = {  # address → body, without the name
 
 
 @pytest.fixture
-def owner(browser_of, alice, acme):
+def owner(sign_in_browser, alice, acme):
     """Alice's session: keys are made by people."""
-    return browser_of(alice, acme)
+    return sign_in_browser(alice, acme)
 
 
 @pytest.mark.parametrize("path", RESOURCES)

@@ -31,12 +31,12 @@ NO_ROWS = {"view_id", "upload_id"}  # private to a person; the tests of views an
 
 
 @pytest.fixture
-def own(api, alice) -> dict[str, str]:
+def acme_rows(api, alice) -> dict[str, str]:
     return create_tenant_rows(api, alice)
 
 
 @pytest.fixture
-def foreign(globex_api, carol) -> dict[str, str]:
+def globex_rows(globex_api, carol) -> dict[str, str]:
     return create_tenant_rows(globex_api, carol)
 
 
@@ -51,7 +51,7 @@ def fill_address(address: str, company_id: Any, rows: dict[str, str]) -> str:
     return "/" + re.sub(r"<uuid:(\w+)>", lambda part: rows[find_row_kind(part[1])], path)
 
 
-def test_lists_contain_no_row_of_another_company(api, own, foreign):
+def test_lists_contain_no_row_of_another_company(api, acme_rows, globex_rows):
     paths = [path for method, path, _ in list_operations() if method == "GET" and path.count("{") == 1]
     assert len(paths) > 30
     for path in paths:
@@ -59,7 +59,7 @@ def test_lists_contain_no_row_of_another_company(api, own, foreign):
         answer = read_whole_answer(api.get(path.replace("{companyId}", str(api.company.id)), query))
         assert answer.status_code == 200, path
         content = answer.content.decode(errors="replace")
-        assert {name for name, row_id in foreign.items() if len(row_id) == 36 and row_id in content} == set(), path
+        assert {name for name, row_id in globex_rows.items() if len(row_id) == 36 and row_id in content} == set(), path
 
 
 # What a page needs in its form to look for the row in its address.
@@ -77,17 +77,17 @@ ANSWERED_ALIKE = {
 }
 
 
-def test_id_of_other_company_in_page_address_is_not_found(api, own, foreign, browser_of, alice, globex):
-    client, before, wrong = browser_of(alice, api.company).client, digest_all_rows(globex), {}
+def test_id_of_other_company_in_page_address_is_not_found(api, acme_rows, globex_rows, sign_in_browser, alice, globex):
+    client, before, wrong = sign_in_browser(alice, api.company).client, digest_all_rows(globex), {}
     for name, address, _ in PAGES:
         page_ids = {*re.findall(r"<uuid:(\w+)>", address)}
-        form = {field: own.get(value, value) for field, value in FORM_OF_PAGE.get(name, {}).items()}
+        form = {field: acme_rows.get(value, value) for field, value in FORM_OF_PAGE.get(name, {}).items()}
         for method in ("get", "post") if page_ids and not page_ids & NO_ROWS else ():
             send = getattr(client, method)
             with undo_changes():
-                theirs = send(fill_address(address, api.company.id, foreign), form)
+                theirs = send(fill_address(address, api.company.id, globex_rows), form)
                 assert method == "get" or digest_all_rows(globex) == before, address
-                mine = send(fill_address(address, api.company.id, own), form)
+                mine = send(fill_address(address, api.company.id, acme_rows), form)
             statuses = (theirs.status_code, mine.status_code)
             is_found = statuses != (405, 405) and (statuses[0] != 404 or statuses[1] == 404)
             if is_found and name not in ANSWERED_ALIKE:

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def shown(browser_of, alice, acme):
-    client = browser_of(alice, acme).client
+def get_page_html(sign_in_browser, alice, acme):
+    client = sign_in_browser(alice, acme).client
 
     def get(path: str, languages: str = "") -> str:
         headers = {"Accept-Language": languages} if languages else {}
@@ -27,57 +27,57 @@ def shown(browser_of, alice, acme):
 
 
 @pytest.fixture
-def booked(api: Api) -> Books:
+def books(api: Api) -> Books:
     books = Books(api)
-    books.book(books.account(), "-12345.60", "2026-01-31")
+    books.create_transaction(books.create_account(), "-12345.60", "2026-01-31")
     return books
 
 
-def test_page_uses_profile_locale_before_browser_locale(shown, booked, alice):
-    assert "−€12,345.60" in shown("/transactions")
-    assert "31 Jan 2026" in shown("/transactions")
-    german = shown("/transactions", "de-DE,de;q=0.9,en;q=0.5")
+def test_page_uses_profile_locale_before_browser_locale(get_page_html, books, alice):
+    assert "−€12,345.60" in get_page_html("/transactions")
+    assert "31 Jan 2026" in get_page_html("/transactions")
+    german = get_page_html("/transactions", "de-DE,de;q=0.9,en;q=0.5")
     assert "−12.345,60\u00a0€" in german
     assert "31.01.2026" in german
-    assert "Jan 31, 2026" in shown("/transactions", "en-US")
+    assert "Jan 31, 2026" in get_page_html("/transactions", "en-US")
     User.objects.filter(pk=alice.pk).update(locale="de")
-    assert "−12.345,60\u00a0€" in shown("/transactions", "en-US")
-    assert "12,345.60" not in shown("/transactions", "en-US")
+    assert "−12.345,60\u00a0€" in get_page_html("/transactions", "en-US")
+    assert "12,345.60" not in get_page_html("/transactions", "en-US")
 
 
-def test_pages_follow_the_locale_of_each_visit(shown, booked):
+def test_pages_follow_the_locale_of_each_visit(get_page_html, books):
     period = "?startDate=2026-01-01&endDate=2026-02-28"
-    american, german = shown(period, "en-US"), shown(period, "de")
+    american, german = get_page_html(period, "en-US"), get_page_html(period, "de")
     assert "12,345.60" in american
     assert "Jan 31, 2026" in american
     assert "12.345,60" in german
     assert "31.01.2026" in german
     assert "12,345.60" not in german
     assert "Jan 31, 2026" not in german
-    again = shown(period, "en-US")
+    again = get_page_html(period, "en-US")
     assert "12,345.60" in again
     assert "12.345,60" not in again
 
 
-def test_chart_axes_are_localized(shown, booked):
+def test_chart_axes_are_localized(get_page_html, books):
     period = "?startDate=2026-01-01&endDate=2026-02-28"
-    german = shown(period, "de")
+    german = get_page_html(period, "de")
     assert "−12,5\u202fTsd." in german or "−10\u202fTsd." in german
     assert ">0\u00a0€<" in german, "the currency of the axis"
-    assert "−€10k" in shown(period, "en-US")
+    assert "−€10k" in get_page_html(period, "en-US")
 
 
-def test_csv_rows_and_api_values_are_not_localized(shown, booked, api):
-    plain = shown("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28").splitlines()
-    german = shown("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28", "de").splitlines()
+def test_csv_rows_and_api_values_are_not_localized(get_page_html, books, api):
+    plain = get_page_html("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28").splitlines()
+    german = get_page_html("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28", "de").splitlines()
     assert (plain[0][:4], german[0][:4]) == ("Day,", "Tag,")
     assert plain[1:] == german[1:]
     (row,) = api.get("transactions", headers={"Accept-Language": "de"}).json()
     assert (row["amountValue"], row["date"]) == ("-12345.60", "2026-01-31")
 
 
-def test_form_parses_amounts_in_user_locale(browser_of, alice, acme, booked, api):
-    client, base = browser_of(alice, acme).client, f"/app/companies/{acme.id}"
+def test_form_parses_amounts_in_user_locale(sign_in_browser, alice, acme, books, api):
+    client, base = sign_in_browser(alice, acme).client, f"/app/companies/{acme.id}"
     bank = api.get("accounts").json()[0]["id"]
     sent = {"accountId": bank, "date": "2026-02-01", "fromTo": "x", "description": "german", "amountValue": "1.234"}
     headers = {"Accept-Language": "de"}

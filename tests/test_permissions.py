@@ -212,8 +212,8 @@ OUTSIDE = [("/companies", "GET"), ("/companies", "POST")]
 class PermissionWorld:
     """Acme with its people, Globex with Carol, and the credentials of all of them, each made when it is first asked."""
 
-    def __init__(self, *, acme: Company, globex: Company, make_api: Any, browser_of: Any):
-        self.acme, self.globex, self.make_api, self.browser_of = acme, globex, make_api, browser_of
+    def __init__(self, *, acme: Company, globex: Company, make_api: Any, sign_in_browser: Any):
+        self.acme, self.globex, self.make_api, self.sign_in_browser = acme, globex, make_api, sign_in_browser
         self.made: dict[Any, Api] = {}
 
     def once(self, name: Any, make: Callable[[], Api]) -> Api:
@@ -240,7 +240,7 @@ class PermissionWorld:
 
         def make() -> Api:
             person = factories.make_member(of, f"{role}@{of.name}.example", role=role)
-            return self.browser_of(person, self.acme)
+            return self.sign_in_browser(person, self.acme)
 
         return self.once((role, of.id), make)
 
@@ -330,8 +330,8 @@ CREDENTIALS: dict[str, Credential] = {
 
 
 @pytest.fixture
-def world(acme, globex, make_api, browser_of) -> PermissionWorld:
-    return PermissionWorld(acme=acme, globex=globex, make_api=make_api, browser_of=browser_of)
+def world(acme, globex, make_api, sign_in_browser) -> PermissionWorld:
+    return PermissionWorld(acme=acme, globex=globex, make_api=make_api, sign_in_browser=sign_in_browser)
 
 
 def call_operation(api: Api, method: str, path: str) -> Any:

@@ -34,23 +34,23 @@ def fill_company(api, count):
 
 
 @pytest.fixture(autouse=True)
-def explained(db):
-    """On a cluster the coordinator explains no statement over rows that it has touched itself."""
+def explain_remotely(db):
+    """Turn off local execution: on a cluster, EXPLAIN fails for rows changed by the same session."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL citus.enable_local_execution TO off")
 
 
 @pytest.fixture
-def known(api):
-    """Acme, whose rows are all that the statistics know."""
+def analyzed_company(api):
+    """Fill Acme and run ANALYZE, so that statistics know only its rows."""
     fill_company(api, 2000)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 
 
 @pytest.fixture
-def new(known, globex_api):
-    """Globex, made after them, and ids in it by name."""
+def new_company_ids(analyzed_company, globex_api):
+    """The ids of Globex's rows by name, created after ANALYZE."""
     return fill_company(globex_api, ROWS)
 
 
@@ -125,10 +125,10 @@ FILTERS = [
 ]
 
 
-def test_list_filters_do_not_reread_all_rows(globex_api, new):
+def test_list_filters_do_not_reread_all_rows(globex_api, new_company_ids):
     read: dict[str, int] = {}
     for filters in FILTERS:
-        named = {name: new.get(value, value) for name, value in filters.items()}
+        named = {name: new_company_ids.get(value, value) for name, value in filters.items()}
         read |= explain_statements(globex_api.get, "transactions", named | {"total": "true", "limit": 10})
     assert {statement: count for statement, count in read.items() if count > MAX_ROWS_READ} == {}
 
@@ -137,7 +137,7 @@ def test_list_filters_do_not_reread_all_rows(globex_api, new):
     cluster.TESTS_RUN_ON_CLUSTER, reason="statistics of a cluster are its machines', which gather them by themselves"
 )
 def test_only_the_first_large_import_of_a_company_runs_analyze(
-    known, globex, globex_api, django_capture_on_commit_callbacks
+    analyzed_company, globex, globex_api, django_capture_on_commit_callbacks
 ):
     results = []
     for _ in range(2):
@@ -155,13 +155,15 @@ def test_only_the_first_large_import_of_a_company_runs_analyze(
         assert len(cursor.fetchall()) == 3
 
 
-def test_small_import_runs_no_analyze(known, globex_api, django_capture_on_commit_callbacks):
+def test_small_import_runs_no_analyze(analyzed_company, globex_api, django_capture_on_commit_callbacks):
     with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
         fill_company(globex_api, 99)
     assert not [each for each in seen if each["sql"].startswith("ANALYZE") or "pg_stats" in each["sql"]]
 
 
-def test_import_on_cluster_runs_no_analyze(known, globex_api, monkeypatch, django_capture_on_commit_callbacks):
+def test_import_on_cluster_runs_no_analyze(
+    analyzed_company, globex_api, monkeypatch, django_capture_on_commit_callbacks
+):
     monkeypatch.setattr(planner_statistics, "is_distributed", lambda *_: True)
     monkeypatch.setattr(planner_statistics, "LARGE_LOAD_ROWS", ROWS)
     with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):

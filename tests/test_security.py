@@ -18,9 +18,9 @@ from django.urls import get_resolver
 from PIL import Image
 
 from companies.models import User
-from tests.api.seeded_company import seeded, stocked  # noqa: F401 - fixtures
+from tests.api.seeded_company import seeded_company, shared_seeded_company  # noqa: F401 - fixtures
 from tests.api.test_fuzz import build_path, fill_ids, get_request_body, list_places, replace_value
-from tests.oauth.conftest import OAuthFlow, application, flow, get_latest_consent, granted, signed_in  # noqa: F401 - fixtures
+from tests.oauth.conftest import OAuthFlow, alice_flow, alice_tokens, application, flow, get_latest_consent  # noqa: F401 - fixtures
 from tests.rollback import undo_changes
 from tests.test_house import ROOT, SOURCES, list_url_routes
 from tests.test_permissions import OPERATIONS
@@ -40,7 +40,7 @@ def test_templates_contain_no_inline_code():
 
 @pytest.fixture
 def staff(alice: User) -> Client:
-    """Alice owns Acme, and is staff: the one who sees every page."""
+    """The browser of Alice, who owns Acme and is staff: she can see every page."""
     alice.is_staff = alice.is_superuser = True
     alice.save(update_fields=["is_staff", "is_superuser"])
     client = Client(enforce_csrf_checks=True)
@@ -141,9 +141,8 @@ METADATA_URL = "http://169.254.169.254/latest/meta-data/"
 
 
 @pytest.fixture
-def nobody_is_called(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Refuses and remembers every name that is looked up and every address that is called. The database's driver, which
-    is no Python, is not hindered."""
+def refused_connections(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The DNS lookups and connections that the test tried; all are refused, except those of the database."""
     called: list[Any] = []
 
     def refuse(*args: Any, **_: Any) -> None:
@@ -157,15 +156,15 @@ def nobody_is_called(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return called
 
 
-def test_outbound_call_guard_detects_calls(nobody_is_called):
+def test_outbound_call_guard_detects_calls(refused_connections):
     with pytest.raises(OSError, match="called"):
         urllib.request.urlopen(METADATA_URL, timeout=5)
-    assert nobody_is_called
+    assert refused_connections
 
 
 @pytest.mark.django_db
-def test_urls_in_request_bodies_are_never_called(stocked, nobody_is_called):  # noqa: F811
-    api, ids = stocked.api, stocked.rows
+def test_urls_in_request_bodies_are_never_called(seeded_company, refused_connections):  # noqa: F811
+    api, ids = seeded_company.api, seeded_company.rows
     for path, method in [case for case in OPERATIONS if case[1] in ("POST", "PUT")]:
         with undo_changes():
             body = fill_ids(get_request_body(path), ids)
@@ -181,7 +180,7 @@ def test_urls_in_request_bodies_are_never_called(stocked, nobody_is_called):  # 
                 "callback": METADATA_URL,
             }
             api.client.generic(method, here, json.dumps(extra), content_type="application/json", headers=api.headers)
-            assert nobody_is_called == [], path
+            assert refused_connections == [], path
 
 
 @pytest.mark.django_db
@@ -196,14 +195,14 @@ def test_urls_in_request_bodies_are_never_called(stocked, nobody_is_called):  # 
         f"%PDF-1.7\n1 0 obj << /URI ({METADATA_URL}) /F ({METADATA_URL}) >>\n%%EOF",
     ],
 )
-def test_urls_in_uploaded_documents_are_never_called(api, nobody_is_called, content):
+def test_urls_in_uploaded_documents_are_never_called(api, refused_connections, content):
     paper = SimpleUploadedFile("a.xml", content.encode())
     api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
-    assert nobody_is_called == []
+    assert refused_connections == []
 
 
 @pytest.mark.django_db
-def test_urls_in_oauth_requests_are_never_called(flow, acme, alice, nobody_is_called):  # noqa: F811
+def test_urls_in_oauth_requests_are_never_called(flow, acme, alice, refused_connections):  # noqa: F811
     flow.sign_in(alice, then=METADATA_URL)
     parameters = {
         "resource": METADATA_URL,
@@ -221,7 +220,7 @@ def test_urls_in_oauth_requests_are_never_called(flow, acme, alice, nobody_is_ca
     parts = [json.dumps(each).encode().hex() for each in (head, {"iss": METADATA_URL})]
     assert flow.call(".".join([*parts, "c2ln"])).status_code == 401
     assert flow.tokens(acme)["access_token"]
-    assert nobody_is_called == []
+    assert refused_connections == []
 
 
 # ---------------------------------------------------------------------------------------------- documents

@@ -9,14 +9,14 @@ CHOSEN = re.compile(r'<option value="([^"]+)" selected>')
 
 
 @pytest.fixture
-def look(browser_of, alice, acme):
-    def chosen(path, **posted):
-        client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{path}"
+def list_chosen_accounts(sign_in_browser, alice, acme):
+    def list_chosen_accounts(path, **posted):
+        client, address = sign_in_browser(alice, acme).client, f"/app/companies/{acme.id}/{path}"
         answer = client.post(address, posted) if posted else client.get(address)
         select = re.search(r'<select id="accountId".*?</select>', answer.content.decode(), re.DOTALL)
         return CHOSEN.findall(select[0])
 
-    return chosen
+    return list_chosen_accounts
 
 
 @pytest.fixture
@@ -27,15 +27,15 @@ def bank(api):
 
 
 @pytest.mark.parametrize("path", ["transactions/new", "planned/new"])
-def test_form_preselects_the_only_account(look, bank, path):
-    assert look(path) == [bank]
+def test_form_preselects_the_only_account(list_chosen_accounts, bank, path):
+    assert list_chosen_accounts(path) == [bank]
 
 
 @pytest.mark.parametrize("path", ["transactions/new", "planned/new"])
-def test_form_preselects_no_account_of_several(look, api, bank, path):
+def test_form_preselects_no_account_of_several(list_chosen_accounts, api, bank, path):
     api.post("accounts", {"name": "Savings", "type": "bank"})
-    assert look(path) == []
+    assert list_chosen_accounts(path) == []
 
 
-def test_form_with_submitted_empty_account_keeps_none(look, bank):
-    assert look("planned/new", name="", accountId="", startDate="2026-01-01", amountValue="x") == []
+def test_form_with_submitted_empty_account_keeps_none(list_chosen_accounts, bank):
+    assert list_chosen_accounts("planned/new", name="", accountId="", startDate="2026-01-01", amountValue="x") == []

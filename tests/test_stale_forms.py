@@ -13,8 +13,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def made(api: Any) -> dict[str, str]:
-    """The company's address, and an account, a rule and a transaction of its own."""
+def row_ids(api: Any) -> dict[str, str]:
+    """The company's path, and the ids of a row of each resource with forms."""
     account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     body = {"name": "Rent", "accountId": account, "startDate": "2026-12-01", "amountValue": "-10.00"}
     rule = api.post("planned_transactions", body).json()["id"]
@@ -90,12 +90,12 @@ def parse_last_form(body: str) -> dict[str, str]:
     return {name: html.unescape(value) for name, value in result}
 
 
-def test_stale_form_keeps_concurrent_changes(browser_of, alice, acme, api, made):
+def test_stale_form_keeps_concurrent_changes(sign_in_browser, alice, acme, api, row_ids):
     for case, (place, path, change) in FORMS.items():
         with undo_changes():
-            client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**made)}"
+            client, address = sign_in_browser(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**row_ids)}"
             form = parse_last_form(client.get(address).content.decode())
-            assert api.put(path.format(**made), change).status_code == 200, case
+            assert api.put(path.format(**row_ids), change).status_code == 200, case
             rows = AuditEntry.objects.for_company(acme.id).count()
             answer = client.post(address, form)
             assert answer.status_code == 400, case
@@ -105,13 +105,13 @@ def test_stale_form_keeps_concurrent_changes(browser_of, alice, acme, api, made)
             assert client.post(address, again).status_code == 303, case
 
 
-def test_stale_form_with_an_error_names_the_conflict(browser_of, alice, acme, api, made):
+def test_stale_form_with_an_error_names_the_conflict(sign_in_browser, alice, acme, api, row_ids):
     for case, mistake in MISTAKES.items():
         place, path, change = FORMS[case]
         with undo_changes():
-            client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**made)}"
+            client, address = sign_in_browser(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**row_ids)}"
             form = parse_last_form(client.get(address).content.decode())
-            assert api.put(path.format(**made), change).status_code == 200, case
+            assert api.put(path.format(**row_ids), change).status_code == 200, case
             again = parse_last_form(client.post(address, form | mistake).content.decode())
             answer = client.post(address, again | {name: form[name] for name in mistake})
             assert answer.status_code == 400, case

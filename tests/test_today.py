@@ -28,10 +28,10 @@ def clock(db):
 
 @pytest.fixture(params=[*ZONES, ("testToday", NEW), ("testToday", OLD)], ids=" ".join)
 def today(request, api, acme):
-    """The company's zone is set over HTTP, or the day of a sandbox; the day that is today in it."""
+    """Set the company's time zone, or the date of a sandbox; gives its current date."""
     zone, day = request.param
     if zone == "testToday":
-        factories.turn_into(acme, system_status="sandbox")
+        factories.force_company_values(acme, system_status="sandbox")
         answer = api.put("", {"testToday": day, "timeZone": "Europe/Berlin" if day == OLD else "UTC"})
         assert (answer.status_code, answer.json()["testToday"]) == (200, day)
         return day
@@ -97,26 +97,26 @@ def test_nightly_metrics_use_current_month(api, acme, today):
     assert Company.objects.get(id=acme.id).computed_committed_mrr_eur == (0 if today == OLD else 50)
 
 
-def test_transaction_form_defaults_to_today(api, browser_of, alice, acme, bank, today):
-    page = browser_of(alice, acme).client.get(f"/app/companies/{acme.id}/transactions/new").content.decode()
+def test_transaction_form_defaults_to_today(api, sign_in_browser, alice, acme, bank, today):
+    page = sign_in_browser(alice, acme).client.get(f"/app/companies/{acme.id}/transactions/new").content.decode()
     assert f'value="{today}"' in page
 
 
-def test_cash_plan_shows_payments_overdue_today(api, browser_of, alice, acme, bank, today):
+def test_cash_plan_shows_payments_overdue_today(api, sign_in_browser, alice, acme, bank, today):
     body = {"accountId": bank, "name": "Rent", "startDate": OLD, "amountValue": "-100.00", "autoSettle": False}
     api.post("planned_transactions", body)
-    page = browser_of(alice, acme).client.get(f"/app/companies/{acme.id}/planned").content.decode()
+    page = sign_in_browser(alice, acme).client.get(f"/app/companies/{acme.id}/planned").content.decode()
     assert ("Overdue" in page) == (today == NEW)
 
 
-def test_home_page_uses_the_today_of_each_company(api, browser_of, alice, acme, bank, today):
+def test_home_page_uses_the_today_of_each_company(api, sign_in_browser, alice, acme, bank, today):
     api.post("transactions", {"accountId": bank, "date": NEW, "amountValue": "70.00"})
-    page = browser_of(alice, acme).client.get("/app/").content.decode()
+    page = sign_in_browser(alice, acme).client.get("/app/").content.decode()
     assert ("€70" in page) == (today == NEW)
 
 
-def test_settings_page_offers_and_saves_time_zone(browser_of, alice, acme):
-    client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/settings"
+def test_settings_page_offers_and_saves_time_zone(sign_in_browser, alice, acme):
+    client, address = sign_in_browser(alice, acme).client, f"/app/companies/{acme.id}/settings"
     assert "<option selected>UTC</option>" in client.get(address).content.decode()
     form = {"name": "Acme", "baseCurrency": "EUR", "dataStartDate": "", "domain": "", "timeZone": "Asia/Tokyo"}
     assert client.post(address, form | {"valuationCategory": "", "valuationLens": ""}).status_code == 303
@@ -136,14 +136,14 @@ def test_test_today_is_refused_outside_of_sandboxes(api, acme, status):
 
 @pytest.mark.parametrize("day", ["1969-12-31", "2101-01-01", "9999-12-31", "2026-02-30", 5])
 def test_invalid_test_today_is_refused(api, acme, day):
-    factories.turn_into(acme, system_status="sandbox")
+    factories.force_company_values(acme, system_status="sandbox")
     assert api.put("", {"testToday": day}).status_code == 400
     assert api.put("", {"testToday": "2100-12-31"}).status_code == 200
     assert api.post("data/forecastBalanceTimeSeries", {"endDate": "2101-06-30"}).status_code == 200
 
 
 def test_test_today_ends_when_it_is_null(api, acme):
-    factories.turn_into(acme, system_status="sandbox", test_today="2020-01-01")
+    factories.force_company_values(acme, system_status="sandbox", test_today="2020-01-01")
     assert api.put("", {"testToday": None}).json()["testToday"] is None
     acme.refresh_from_db()
     assert str(get_today(acme, datetime.now(tz=UTC))) == OLD

@@ -1,4 +1,4 @@
-"""A website with TLS on this machine, whose certificate vouches for itself."""
+"""An HTTPS server on this machine with a self-signed certificate."""
 
 import datetime as dt
 import http.server
@@ -14,28 +14,28 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-Answer = tuple[int, Mapping[str, str], bytes]
+Response = tuple[int, Mapping[str, str], bytes]
 
 
 @contextmanager
-def serve_https(answer: Callable[[str], Answer], *, where: Path) -> Iterator[tuple[str, Path]]:
-    """Serve answers over HTTPS; yields the address and the CA file to trust (``SSL_CERT_FILE``)."""
+def serve_https(respond: Callable[[str], Response], *, folder: Path) -> Iterator[tuple[str, Path]]:
+    """Serve responses over HTTPS; yield the host and the CA file to trust (``SSL_CERT_FILE``)."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            status, headers, body = answer(self.path)
+            status, headers, body = respond(self.path)
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            with suppress(OSError):  # the caller has read enough
+            with suppress(OSError):  # the client closed the connection
                 self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
             pass
 
-    pem = create_certificate(where)
+    pem = create_certificate(folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -47,13 +47,13 @@ def serve_https(answer: Callable[[str], Answer], *, where: Path) -> Iterator[tup
     server.server_close()
 
 
-def create_certificate(where: Path) -> Path:
-    """One for localhost that vouches for itself, and its key, in a file."""
+def create_certificate(folder: Path) -> Path:
+    """Write a self-signed certificate for localhost and its key to a file; return its path."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = dt.datetime.now(tz=dt.UTC)
     names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    made = (
+    certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -68,6 +68,6 @@ def create_certificate(where: Path) -> Path:
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    path = where / "certificate.pem"
-    path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + private)
+    path = folder / "certificate.pem"
+    path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + private)
     return path

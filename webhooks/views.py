@@ -22,7 +22,7 @@ class WebhookEndpointViewSet(CompanyViewSet):
     schema_tags = ["Webhooks"]
     schema_noun = "webhookEndpoint"
     resource, shape = WebhookEndpoint, serializers.WebhookEndpointSerializer
-    refuses = {
+    errors_for = {
         "create": [actions.TooManyWebhookEndpoints, NotInSandbox, SignInAgain],
         **dict.fromkeys(("update", "destroy", "roll_secret"), (SignInAgain,)),
         **dict.fromkeys(("test", "redeliver"), (actions.TooManyDeliveriesWaiting,)),

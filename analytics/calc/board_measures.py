@@ -9,14 +9,16 @@ from ledger.money.calc.money import MONEY_CONTEXT
 ZERO = Decimal(0)
 HUNDREDTH, TENTH = Decimal("0.01"), Decimal("0.1")
 
-Obstacle = Literal["no_months", "no_burn", "no_growth", "no_revenue", "no_margin", "no_marketing", "no_new_customers"]
+UnavailableReason = Literal[
+    "no_months", "no_burn", "no_growth", "no_revenue", "no_margin", "no_marketing", "no_new_customers"
+]
 
 
 class Measure(NamedTuple):
     """A measure, or why it cannot be computed."""
 
     value: Decimal | None
-    obstacle: Obstacle | None = None
+    unavailable_reason: UnavailableReason | None = None
 
 
 def compute_burn_multiple(*, burn: Decimal, net_new_arr: Decimal) -> Measure:
@@ -24,7 +26,7 @@ def compute_burn_multiple(*, burn: Decimal, net_new_arr: Decimal) -> Measure:
 
     >>> compute_burn_multiple(burn=Decimal(300), net_new_arr=Decimal(240)).value
     Decimal('1.25')
-    >>> compute_burn_multiple(burn=Decimal(300), net_new_arr=Decimal(0)).obstacle
+    >>> compute_burn_multiple(burn=Decimal(300), net_new_arr=Decimal(0)).unavailable_reason
     'no_growth'
     """
     if burn <= 0:
@@ -77,6 +79,6 @@ def compute_share(parts: Sequence[Decimal], total: Decimal) -> Measure:
     return Measure(divide_and_round(sum(parts, start=ZERO) * 100, total, HUNDREDTH))
 
 
-def divide_and_round(part: Decimal, whole: Decimal, unit: Decimal) -> Decimal:
+def divide_and_round(part: Decimal, total: Decimal, unit: Decimal) -> Decimal:
     """Divide, and round half up to a multiple of the unit."""
-    return MONEY_CONTEXT.divide(part, whole).quantize(unit, rounding=ROUND_HALF_UP, context=MONEY_CONTEXT)
+    return MONEY_CONTEXT.divide(part, total).quantize(unit, rounding=ROUND_HALF_UP, context=MONEY_CONTEXT)

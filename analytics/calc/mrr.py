@@ -199,7 +199,7 @@ class MrrAggregator:
                 self._unchanged[number + 1][after] += times
             before, was_active = after, True
 
-    def compute_totals(self, *, factors_of: Callable[[int], Factors], until: int) -> dict[int, MovementTotals]:
+    def compute_totals(self, *, get_factors: Callable[[int], Factors], until: int) -> dict[int, MovementTotals]:
         """Return month number -> movements, from the first change to the last one, at least to `until`.
 
         Empty where nobody ever subscribed.
@@ -216,11 +216,11 @@ class MrrAggregator:
         totals_by_month = {number: MovementTotals() for number in range(min(self._changes), last + 1)}
         unchanged: Counter[ContractKey] = Counter()
         for number, totals in totals_by_month.items():
-            self._add_customer_months(totals, self._changes.get(number, {}).items(), number, factors_of)
+            self._add_customer_months(totals, self._changes.get(number, {}).items(), number, get_factors)
             unchanged.update(self._unchanged.get(number))
-            if any(unchanged.values()) and factors_of(number - 1) != factors_of(number):
+            if any(unchanged.values()) and get_factors(number - 1) != get_factors(number):
                 stays = ((CustomerMonth(key, key, True), times) for key, times in unchanged.items())
-                self._add_customer_months(totals, stays, number, factors_of)
+                self._add_customer_months(totals, stays, number, get_factors)
         return totals_by_month
 
     def _add_customer_months(
@@ -228,7 +228,7 @@ class MrrAggregator:
         totals: MovementTotals,
         customer_months: Iterable[tuple[CustomerMonth, int]],
         number: int,
-        factors_of: Callable[[int], Factors],
+        get_factors: Callable[[int], Factors],
     ) -> None:
         for (before, after, was_active_before), times in customer_months:
             if not times:
@@ -237,8 +237,8 @@ class MrrAggregator:
             change = classify_customer_month(
                 previous=previous,
                 current=previous if after is before else dict(after),
-                reported=compute_contract_value(previous, factors_of(number - 1)) if before else ZERO,
-                factors=factors_of(number),
+                reported=compute_contract_value(previous, get_factors(number - 1)) if before else ZERO,
+                factors=get_factors(number),
                 was_active_before=was_active_before,
             )
             totals.add_change(change, base=self.base, times=times)

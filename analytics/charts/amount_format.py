@@ -90,13 +90,15 @@ def format_compact_amount(amount: Decimal, currency: str, *, plus: bool = False)
     '£0.50'
     """
     size = abs(amount)
-    for place, unit in enumerate(UNITS):
+    for unit_index, unit in enumerate(UNITS):
         # 999,950 is shown as 1M, not as 1000k.
         if size >= unit * Decimal("0.9995"):
             short = round_to_three_digits(size / unit)
             decimals = max(-int(short.as_tuple().exponent), 0)
             return add_sign(
-                amount, format_with_currency(short, currency, decimals=decimals, unit=get_unit_symbol(place)), plus=plus
+                amount,
+                format_with_currency(short, currency, decimals=decimals, unit=get_unit_symbol(unit_index)),
+                plus=plus,
             )
     decimals = get_minor_units(currency) if size != size.to_integral_value() else 0
     return add_sign(
@@ -104,9 +106,9 @@ def format_compact_amount(amount: Decimal, currency: str, *, plus: bool = False)
     )
 
 
-def get_unit_symbol(place: int) -> str:
+def get_unit_symbol(unit_index: int) -> str:
     """Return the symbol of a unit: k, or a word after a thin space."""
-    symbol = _("T, B, M, k").split(", ")[place]
+    symbol = _("T, B, M, k").split(", ")[unit_index]
     return symbol if len(symbol) == 1 else f"{NARROW_SPACE}{symbol}"
 
 
@@ -126,8 +128,8 @@ def round_to_three_digits(value: Decimal) -> Decimal:
     >>> [str(round_to_three_digits(Decimal(text))) for text in ("12.50", "1234", "999.96")]
     ['12.5', '1234', '1000']
     """
-    before = max(value.adjusted() + 1, 1)
-    short = round_to_decimals(value, max(SIGNIFICANT_DIGITS - before, 0))
+    integer_digits = max(value.adjusted() + 1, 1)
+    short = round_to_decimals(value, max(SIGNIFICANT_DIGITS - integer_digits, 0))
     return short.to_integral_value() if short == short.to_integral_value() else short.normalize()
 
 

@@ -40,7 +40,7 @@ def build_balance_line(
     title: str,
     name: str,
     build_link: Callable[[date, date], str],
-    writes_plan: bool,
+    can_write_plan: bool,
     rates: RateTable | None = None,
 ) -> Section:
     """Build the chart of `data/forecastBalanceTimeSeries` for the given or for cash accounts.
@@ -49,7 +49,7 @@ def build_balance_line(
 
     Args:
         build_link: returns the URL of what is behind the days from one to another.
-        writes_plan: whether the user may plan payments.
+        can_write_plan: whether the user may plan payments.
 
     Raises:
         MissingRate: a currency has no exchange rate.
@@ -80,9 +80,9 @@ def build_balance_line(
     return Section(
         id="balance",
         title=title,
-        lead=f"{LEAD_BY_INTERVAL[period.interval].format(currency=base)} "
-        f"{cash_sections.describe_lowest_balance(forecast, period, base, of_account=accounts is not None)}",
-        described=_("{name} from {first} to {last}.").format(
+        intro=f"{LEAD_BY_INTERVAL[period.interval].format(currency=base)} "
+        f"{cash_sections.describe_lowest_balance(forecast, period, base, is_one_account=accounts is not None)}",
+        description=_("{name} from {first} to {last}.").format(
             name=name,
             first=get_current_locale().format_long_day(period.first),
             last=get_current_locale().format_long_day(period.last),
@@ -94,11 +94,11 @@ def build_balance_line(
             days=days,
             currency=base,
             height=PLOT_HEIGHT_PX,
-            marks=cash_sections.build_lowest_balance_marks(forecast, days, chart, base),
+            point_marks=cash_sections.build_lowest_balance_marks(forecast, days, chart, base),
             cutover=round(last_known_place * 100 / max(len(days) - 1, 1), 3) if forecast.projected else None,
         ),
-        action=cash_sections.build_plan_payments_link(company, forecast, can_write=writes_plan),
-        nothing=_("No transactions in this period, and none planned."),
+        action=cash_sections.build_plan_payments_link(company, forecast, can_write=can_write_plan),
+        empty_text=_("No transactions in this period, and none planned."),
         table=ChartTable(
             first=_("Day") if period.interval == "day" else _("Month"),
             columns=[TableColumn(key.label) for key in KEYS],

@@ -53,25 +53,25 @@ def build_balance_section(data: ChartData) -> Section:
     currency, forecast = data.currency, data.balance_forecast
     balances = merge_balances(data)
     days = [*balances]
-    cash, projected, others = (list(column) for column in zip(*balances.values(), strict=True))
+    cash, projected, non_cash = (list(column) for column in zip(*balances.values(), strict=True))
     last_known_place = find_last_known_index(cash)
     lines_start = data.first_balance_days
     cash = mask_before_first_day(lines_start[True], cash, days) if lines_start[True] else cash
-    others = mask_before_first_day(lines_start[False], others, days)
+    non_cash = mask_before_first_day(lines_start[False], non_cash, days)
     chart = chart_layout.build_line_chart(
-        [cash, join_projection(projected, cash, last_known_place), others],
+        [cash, join_projection(projected, cash, last_known_place), non_cash],
         smallest=get_smallest_step(currency),
         height=BALANCE_HEIGHT,
     )
-    links = data.links
-    by_day = data.interval == "day"
-    build_rows = build_day_rows if by_day else build_balance_rows
+    urls = [data.links.get_balance_url(*window) for window in list_bucket_windows(data.period, days)]
+    is_daily = data.interval == "day"
+    build_rows = build_day_rows if is_daily else build_balance_rows
     return Section(
         id="cash-balance",
         title=_("Cash balance"),
-        lead=f"{LEAD_BY_INTERVAL[data.interval].format(opening=describe_opening_balance(data))} "
+        intro=f"{LEAD_BY_INTERVAL[data.interval].format(opening=describe_opening_balance(data))} "
         f"{describe_outlook(data)}",
-        described=describe_balance_chart(data),
+        description=describe_balance_chart(data),
         keys=BALANCE_KEYS if forecast.projected else (BALANCE_KEYS[0], BALANCE_KEYS[2]),
         picture=build_day_chart(
             chart,
@@ -79,19 +79,15 @@ def build_balance_section(data: ChartData) -> Section:
             days=days,
             currency=currency,
             height=BALANCE_HEIGHT,
-            marks=build_lowest_balance_marks(forecast, days, chart, currency),
+            point_marks=build_lowest_balance_marks(forecast, days, chart, currency),
             cutover=round(last_known_place * 100 / max(len(days) - 1, 1), 3) if forecast.projected else None,
         ),
-        nothing=_("No balances in this period. Import a bank statement or add a transaction."),
-        action=build_plan_payments_link(data.company, forecast, can_write=data.writes_plan),
+        empty_text=_("No balances in this period. Import a bank statement or add a transaction."),
+        action=build_plan_payments_link(data.company, forecast, can_write=data.can_write_plan),
         table=ChartTable(
-            first=_("Day") if by_day else _("Month"),
+            first=_("Day") if is_daily else _("Month"),
             columns=[TableColumn(key.label) for key in BALANCE_KEYS],
-            rows=build_rows(
-                days,
-                balances.values(),
-                [links.get_balance_url(*each) for each in list_bucket_windows(data.period, days)],
-            ),
+            rows=build_rows(days, balances.values(), urls),
             currency=currency,
             newest_first=True,
         ),
@@ -142,20 +138,22 @@ def build_lowest_balance_marks(
     text = _("Lowest {amount}, {day}").format(
         amount=format_compact_amount(value, currency), day=get_current_locale().format_short_day(day)
     )
-    return [PointMark(x=round(x, 3), y=chart.scale.get_position(value), text=text, kind="low" if value < 0 else "")]
+    return [
+        PointMark(x=round(x, 3), y=chart.scale.get_position(value), text=text, kind="negative" if value < 0 else "")
+    ]
 
 
 def merge_balances(data: ChartData) -> dict[date, Balances]:
     """Return the first day of each bucket -> the balances at its end."""
     forecast, interval = data.balance_forecast, data.interval
-    others = {point.day: point.non_cash for point in data.points}
-    known_values = list_bucket_end_values(others, start=data.start, end=data.until, interval=interval)
+    non_cash_by_day = {point.day: point.non_cash for point in data.points}
+    known_values = list_bucket_end_values(non_cash_by_day, start=data.start, end=data.until, interval=interval)
     balances: dict[date, Balances] = {
-        day: (cash, None, other) for (day, cash), (_, other) in zip(forecast.actual, known_values, strict=True)
+        day: (cash, None, non_cash) for (day, cash), (_, non_cash) in zip(forecast.actual, known_values, strict=True)
     }
     for day, value in forecast.projected:
-        cash, _, other = balances.get(day, (None, None, None))
-        balances[day] = (cash, value, other)
+        cash, _, non_cash = balances.get(day, (None, None, None))
+        balances[day] = (cash, value, non_cash)
     return balances
 
 
@@ -180,19 +178,23 @@ def describe_outlook(data: ChartData) -> str:
 
 
 def describe_lowest_balance(
-    forecast: BalanceForecast, period: ReportPeriod, currency: str, *, of_account: bool = False
+    forecast: BalanceForecast, period: ReportPeriod, currency: str, *, is_one_account: bool = False
 ) -> str:
     """Describe the lowest balance of a forecast; empty where nothing is projected."""
     if not forecast.lowest:
         return ""
     if not forecast.has_plans:
-        return str(NOTHING_PLANNED_ON_ACCOUNT if of_account else NOTHING_PLANNED)
-    day_of, (day, value) = get_current_locale().format_day, forecast.lowest
-    words = {"last": day_of(period.last), "amount": format_brief_amount(value, currency), "day": day_of(day)}
+        return str(NOTHING_PLANNED_ON_ACCOUNT if is_one_account else NOTHING_PLANNED)
+    format_day, (day, value) = get_current_locale().format_day, forecast.lowest
+    parameters = {
+        "last": format_day(period.last),
+        "amount": format_brief_amount(value, currency),
+        "day": format_day(day),
+    }
     if forecast.below_zero:
         text = _("Forecast to {last}: lowest {amount} on {day}, below zero from {first}.")
-        return text.format(first=day_of(forecast.below_zero[0]), **words)
-    return _("Forecast to {last}: lowest {amount} on {day}, never below zero.").format(**words)
+        return text.format(first=format_day(forecast.below_zero[0]), **parameters)
+    return _("Forecast to {last}: lowest {amount} on {day}, never below zero.").format(**parameters)
 
 
 def build_plan_payments_link(company: Company, forecast: BalanceForecast, *, can_write: bool) -> tuple[str, str] | None:
@@ -242,18 +244,18 @@ def build_account_section(data: ChartData) -> Section:
     """Build the table of each account's balance and its change, with the sum of cash accounts if there are others."""
     accounts = data.accounts
     cash_accounts = [each for each in accounts if each.account_id in data.cash_ids]
-    lead = _("Today, with the change since {start}.")
+    intro = _("Today, with the change since {start}.")
     if data.until != data.today:
-        lead = _("On {day}, with the change since {start}.")
+        intro = _("On {day}, with the change since {start}.")
     account, balance, change = _("Account, Balance, Change").split(", ")
     return Section(
         id="accounts",
         title=_("Accounts"),
-        lead=" ".join(
+        intro=" ".join(
             filter(
                 None,
                 (
-                    lead.format(
+                    intro.format(
                         day=get_current_locale().format_day(data.until),
                         start=get_current_locale().format_day(data.start),
                     ),
@@ -261,7 +263,7 @@ def build_account_section(data: ChartData) -> Section:
                 ),
             )
         ),
-        nothing="" if accounts else _("No accounts yet."),
+        empty_text="" if accounts else _("No accounts yet."),
         table=ChartTable(
             first=account,
             columns=[TableColumn(balance), TableColumn(change, ColumnKind.CHANGE)],
@@ -295,7 +297,7 @@ def build_sum_row(name: str, accounts: Sequence[AccountBalance]) -> TableRow:
 
 
 def build_account_row(data: ChartData, account: AccountBalance) -> TableRow:
-    link = reverse("account", args=[data.company.id, account.account_id]) if data.opens_accounts else ""
+    link = reverse("account", args=[data.company.id, account.account_id]) if data.can_open_accounts else ""
     return TableRow(account.account_name, account.account_name, (account.value, account.change), link=link)
 
 
@@ -330,14 +332,14 @@ def build_flow_section(data: ChartData) -> Section:
     return Section(
         id="cash-flow",
         title=_("Cash flow"),
-        lead=_("Actual and planned cash flow by month, without transfers between your accounts."),
-        described=description.format(
+        intro=_("Actual and planned cash flow by month, without transfers between your accounts."),
+        description=description.format(
             first=get_current_locale().format_month(months[0], full=True),
             last=get_current_locale().format_month(months[-1], full=True),
             day=get_current_locale().format_long_day(data.until),
             net=format_compact_amount(sum(nets[month_place + 1 :], start=ZERO), currency),
         ),
-        nothing=_("No cash flow in this period, actual or planned."),
+        empty_text=_("No cash flow in this period, actual or planned."),
         keys=FLOW_KEYS,
         picture=build_month_chart(
             chart,

@@ -57,15 +57,14 @@ class AccountInitialBalance(NamedTuple):
 class ChartData:
     """The data of a period. Every property raises MissingRate if a currency has no exchange rate.
 
-    `opens_accounts`, `lists` and `writes_plan` are whether the user may open account pages, list transactions
-    and edit the plan.
+    `can_open_accounts`, `can_list_transactions` and `can_write_plan` are permissions of the user.
     """
 
     company: Company
     period: ReportPeriod
-    opens_accounts: bool = False
-    lists: bool = False
-    writes_plan: bool = False
+    can_open_accounts: bool = False
+    can_list_transactions: bool = False
+    can_write_plan: bool = False
 
     @property
     def currency(self) -> str:
@@ -107,7 +106,12 @@ class ChartData:
 
     @cached_property
     def links(self) -> FigureLinks:
-        return FigureLinks(self.company.id, self.period, lists=self.lists, writes_plan=self.writes_plan)
+        return FigureLinks(
+            self.company.id,
+            self.period,
+            can_list_transactions=self.can_list_transactions,
+            can_write_plan=self.can_write_plan,
+        )
 
     @cached_property
     def rates(self) -> RateTable:
@@ -207,8 +211,8 @@ class ChartData:
         )
         initial_amounts = {each.account_id: round_half_up(each.value, self.currency) for each in self.initial_balances}
         account_balances = [
-            replace(each, previous=each.previous + initial_amounts.get(each.account_id, ZERO))
-            for each in account_balances
+            replace(balance, previous=balance.previous + initial_amounts.get(balance.account_id, ZERO))
+            for balance in account_balances
         ]
         pairs = zip(self.account_rows, account_balances, strict=True)
         return [each for row, each in pairs if each.value or each.previous or not row.archived]

@@ -157,8 +157,8 @@ def format_variance(variance: Variance, currency: str) -> str:
     text = format_full_amount(variance.amount, currency, plus=True)
     if variance.favourable is None:
         return text
-    word, tone = (_("favourable"), "good") if variance.favourable else (_("adverse"), "bad")
-    return f'<span class="{tone}">{text} <span class="meta beside">{word}</span></span>'
+    label, tone = (_("favourable"), "good") if variance.favourable else (_("adverse"), "bad")
+    return f'<span class="{tone}">{text} <span class="meta same-line">{label}</span></span>'
 
 
 def add_link(text: str, address: str) -> str:

@@ -37,13 +37,13 @@ def build_comparison_section(
         ", "
     )  # one text, since "change" alone could be translated as a verb
     compared_label = COMPARISON_LABELS[comparison] if comparison else _("Comparison")
-    lead = _("{first} to {last}, compared with {before_first} to {before_last}.").format(
+    intro = _("{first} to {last}, compared with {before_first} to {before_last}.").format(
         first=day(days[0]), last=day(days[1]), before_first=day(first), before_last=day(last)
     )
     return Section(
         id=id,
         title=title,
-        lead=f"{lead} {note}" if note else lead,
+        intro=f"{intro} {note}" if note else intro,
         action=action,
         table=ChartTable(
             first=figure,

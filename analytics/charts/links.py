@@ -15,11 +15,11 @@ from ledger.calc.months import format_month, get_first_day_of_month
 class FigureLinks:
     """URLs of transactions, empty without the permission to list them, and of upcoming movements."""
 
-    def __init__(self, company_id: UUID, period: ReportPeriod, *, lists: bool, writes_plan: bool):
+    def __init__(self, company_id: UUID, period: ReportPeriod, *, can_list_transactions: bool, can_write_plan: bool):
         self.until, self.today = period.until, period.today
         self.month = get_first_day_of_month(period.until)
-        self.list_url = f"{reverse('transactions', args=[company_id])}?" if lists else ""
-        self.plan_url = reverse("plan", args=[company_id]) if writes_plan else ""
+        self.list_url = f"{reverse('transactions', args=[company_id])}?" if can_list_transactions else ""
+        self.plan_url = reverse("plan", args=[company_id]) if can_write_plan else ""
         self.bridge_url = f"{reverse('cash-bridge', args=[company_id])}?"
         self.upcoming_url = f"{reverse('ahead', args=[company_id])}?"
 

@@ -61,21 +61,21 @@ def build_bar_section(data: ChartData) -> Section:
         )
         for row, revenue, expense in zip(rows, revenues, expenses, strict=True)
     )
-    lead = _("By service period, regardless of payment date. An annual contract is spread over its months day by day.")
+    intro = _("By service period, regardless of payment date. An annual contract is spread over its months day by day.")
     if calendar[-1] == get_first_day_of_month(data.today):
         note = _("{month} is still in progress but shown as a whole month.")
-        lead = f"{lead} {note.format(month=get_current_locale().format_month(calendar[-1], full=True))}"
+        intro = f"{intro} {note.format(month=get_current_locale().format_month(calendar[-1], full=True))}"
     return Section(
         id="revenue-expenses",
         title=_("Revenue and expenses"),
-        lead=lead,
-        described=_("{first} to {last}: revenue {revenue}, expenses {expenses}.").format(
+        intro=intro,
+        description=_("{first} to {last}: revenue {revenue}, expenses {expenses}.").format(
             first=get_current_locale().format_month(calendar[0], full=True),
             last=get_current_locale().format_month(calendar[-1], full=True),
             revenue=format_compact_amount(sum(revenues, start=ZERO), currency),
             expenses=format_compact_amount(sum(expenses, start=ZERO), currency),
         ),
-        nothing=_("No categorized transactions in this period. Categorize transactions in the inbox."),
+        empty_text=_("No categorized transactions in this period. Categorize transactions in the inbox."),
         keys=[key for key in (*REVENUE_KEYS, *EXPENSE_KEYS) if any(row[key.series] for row in rows)],
         picture=build_month_chart(chart, months=calendar, currency=currency, today=data.today),
         table=ChartTable(
@@ -175,10 +175,10 @@ def build_plan_section(data: ChartData) -> Section:
     return Section(
         id="plan-actual",
         title=_("Plan vs. actual"),
-        lead=_(
+        intro=_(
             "{period}. Whole months, including the current one; without neutral amounts. Planned amounts are hatched."
         ).format(period=year_name),
-        described=_(
+        description=_(
             "{period}: revenue {revenue} of {planned} planned, result {result} of {planned_result} planned."
         ).format(
             period=year_name,
@@ -187,8 +187,8 @@ def build_plan_section(data: ChartData) -> Section:
             result=format_compact_amount(result[0], currency),
             planned_result=format_compact_amount(result[1], currency),
         ),
-        nothing=_("Nothing to compare yet. Fill in the plan and categorize transactions."),
-        start=(data.links.plan_url, _("Fill in the plan")) if data.writes_plan else None,
+        empty_text=_("Nothing to compare yet. Fill in the plan and categorize transactions."),
+        start=(data.links.plan_url, _("Fill in the plan")) if data.can_write_plan else None,
         keys=PLAN_KEYS,
         picture=build_named_chart(
             chart, names=list(zip(names, SHORT_LINE_LABELS.split(", "), strict=True)), currency=currency

@@ -40,8 +40,8 @@ def get_measure(name: str) -> RevenueMeasure:
     if name == "carr":
         carr = gettext("Committed ARR")
         return RevenueMeasure(name, carr, carr, gettext("Twelve times committed MRR at the end of each month."))
-    lead = gettext("MRR at the end of each month, counted from the effective date.")
-    return RevenueMeasure(name, "MRR", "MRR", lead)
+    intro = gettext("MRR at the end of each month, counted from the effective date.")
+    return RevenueMeasure(name, "MRR", "MRR", intro)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +103,13 @@ def format_rate_percentage(hundredths: Decimal | None) -> str:
 
 def build_cohort_sheet(data: RecurringRevenueData, style: SheetStyle) -> Sheet:
     """Build a row for each cohort with a column for each month since: what remains, in percent or as it is."""
-    cohorts, by_customers = data.cohorts, data.params.cohorts == "customers"
+    cohorts, counts_customers = data.cohorts, data.params.cohorts == "customers"
     return Sheet(
         title=format_cohort_title(data),
         first=pgettext("customers", "Start month"),
         currency=data.currency,
         columns=[
-            SheetColumn(gettext("Customers") if by_customers else data.currency),
+            SheetColumn(gettext("Customers") if counts_customers else data.currency),
             *(SheetColumn(str(number), kind=data.params.cohort_unit) for number in range(len(cohorts))),
         ],
         rows=[
@@ -121,21 +121,21 @@ def build_cohort_sheet(data: RecurringRevenueData, style: SheetStyle) -> Sheet:
             for cohort in cohorts
         ],
         style=style,
-        shows_money=not by_customers and data.params.cohort_unit != "percent",
+        shows_money=not counts_customers and data.params.cohort_unit != "percent",
     )
 
 
 def format_cohort_title(data: RecurringRevenueData) -> str:
     """Return what the cells of the cohorts are."""
     if data.params.cohort_unit == "percent":
-        of_customers, of_revenue = (
+        customer_title, revenue_title = (
             gettext("Customers retained, % of first month"),
             gettext("Revenue retained, % of first month"),
         )
     else:
-        of_customers = gettext("Customers retained")
-        of_revenue = gettext("Revenue retained")
-    return of_customers if data.params.cohorts == "customers" else of_revenue
+        customer_title = gettext("Customers retained")
+        revenue_title = gettext("Revenue retained")
+    return customer_title if data.params.cohorts == "customers" else revenue_title
 
 
 def build_cohort_cells(cohort: Cohort, data: RecurringRevenueData, width: int) -> list[SheetCell]:

@@ -47,7 +47,7 @@ class RevenueMeasure:
     mrr_type: str
     short: str | Promise
     name: str | Promise
-    lead: str | Promise
+    intro: str | Promise
 
 
 COMMITTED = RevenueMeasure(
@@ -95,15 +95,15 @@ def build_level_section(data: RecurringRevenueSource, measure: RevenueMeasure = 
     return Section(
         id="mrr",
         title=str(measure.name),
-        lead=str(measure.lead),
-        described=_("From {start} in {first} to {end} in {last}, with {count} customers.").format(
+        intro=str(measure.intro),
+        description=_("From {start} in {first} to {end} in {last}, with {count} customers.").format(
             start=format_compact_amount(rows[0].end, currency),
             first=get_current_locale().format_month(rows[0].month, full=True),
             end=format_compact_amount(rows[-1].end, currency),
             last=get_current_locale().format_month(rows[-1].month, full=True),
             count=format_count(rows[-1].end_count),
         ),
-        nothing=str(NO_REVENUE),
+        empty_text=str(NO_REVENUE),
         picture=build_month_chart(chart, months=months, currency=currency, today=data.today),
         table=ChartTable(
             first=_("Month"),
@@ -136,11 +136,11 @@ def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED
     return Section(
         id="mrr-bridge",
         title=_("{measure} bridge").format(measure=measure.short),
-        lead=_("Changes from the start of {first} to {last}, each customer counted once.").format(
+        intro=_("Changes from the start of {first} to {last}, each customer counted once.").format(
             first=get_current_locale().format_month(first, full=True),
             last=get_current_locale().format_month(row.month, full=True),
         ),
-        described=_(
+        description=_(
             "Start {start}, new {new}, reactivation {reactivate}, expansion {upgrade}, contraction {downgrade}, churn "
             "{cancel}, exchange rates {currency}, end {end}."
         ).format(
@@ -148,7 +148,7 @@ def build_bridge_section(data: BridgeSource, measure: RevenueMeasure = COMMITTED
             end=format_compact_amount(row.end, currency),
             **{series: format_compact_amount(amount, currency) for series, amount in movements},
         ),
-        nothing=str(NO_MOVEMENT),
+        empty_text=str(NO_MOVEMENT),
         picture=build_named_chart(
             chart.columns,
             names=list(zip(names, SHORT_LABELS.split(", "), strict=True)),
@@ -187,13 +187,13 @@ def build_movement_section(data: RecurringRevenueSource, measure: RevenueMeasure
     return Section(
         id="mrr-movements",
         title=_("{measure} movements").format(measure=measure.short),
-        lead=_("Movements by month."),
-        described=_("{first} to {last}: net {amount}.").format(
+        intro=_("Movements by month."),
+        description=_("{first} to {last}: net {amount}.").format(
             first=get_current_locale().format_month(rows[0].month, full=True),
             last=get_current_locale().format_month(rows[-1].month, full=True),
             amount=format_compact_amount(rows[-1].end - rows[0].start, currency),
         ),
-        nothing=str(NO_MOVEMENT),
+        empty_text=str(NO_MOVEMENT),
         keys=MOVEMENT_KEYS,
         picture=build_month_chart(chart, months=months, currency=currency, today=data.today),
         table=ChartTable(

@@ -57,7 +57,7 @@ class ScenarioComparison:
 
 
 def compare_scenarios(
-    scenarios: Sequence[Scenario], *, company: Company, today: date, rates: RateTable, shows_cash: bool
+    scenarios: Sequence[Scenario], *, company: Company, today: date, rates: RateTable, can_read_balances: bool
 ) -> ScenarioComparison:
     """Compare the plan with up to four scenarios over the next twelve months.
 
@@ -65,31 +65,35 @@ def compare_scenarios(
         MissingRate: a currency has no exchange rate.
     """
     compared = scenarios[:MAX_COMPARED]
-    loaded = [None, *(load_scenario(scenario, today=today) for scenario in compared)]
+    loaded_scenarios = [None, *(load_scenario(scenario, today=today) for scenario in compared)]
     names = [_("Plan"), *(scenario.name for scenario in compared)]
     end = add_months(today, MONTHS_COMPARED)
-    forecasts: list[BalanceForecast | None] = [None] * len(loaded)
-    if shows_cash:
+    forecasts: list[BalanceForecast | None] = [None] * len(loaded_scenarios)
+    if can_read_balances:
         horizon = add_months(today, MONTHS_OF_RUNWAY)
         forecasts = [
-            *forecast_scenarios(loaded, company=company, end=horizon, today=today, interval="month", rates=rates)
+            *forecast_scenarios(
+                loaded_scenarios, company=company, end=horizon, today=today, interval="month", rates=rates
+            )
         ]
     months = list_months(add_months(get_first_day_of_month(today), 1), end)
     rows = [
         build_comparison_row(
-            scenario, each, forecast, company=company, series=series, months=months, today=today, rates=rates
+            scenario, loaded_scenario, forecast, company=company, series=series, months=months, today=today, rates=rates
         )
-        for scenario, each, forecast, series in zip((None, *compared), loaded, forecasts, SERIES, strict=False)
+        for scenario, loaded_scenario, forecast, series in zip(
+            (None, *compared), loaded_scenarios, forecasts, SERIES, strict=False
+        )
     ]
     section = None
-    if shows_cash:
+    if can_read_balances:
         section = build_scenario_section(names, [each for each in forecasts if each], company=company, end=end)
     return ScenarioComparison(rows=rows, section=section, end=end)
 
 
 def build_comparison_row(
     scenario: Scenario | None,
-    loaded: LoadedScenario | None,
+    loaded_scenario: LoadedScenario | None,
     forecast: BalanceForecast | None,
     *,
     company: Company,
@@ -99,7 +103,7 @@ def build_comparison_row(
     rates: RateTable,
 ) -> ComparedScenario:
     """Build one row of the comparison."""
-    revenue, result = sum_planned_result(company, months, rates, loaded)
+    revenue, result = sum_planned_result(company, months, rates, loaded_scenario)
     below_zero = forecast.below_zero[0] if forecast and forecast.below_zero else None
     return ComparedScenario(
         scenario=scenario,
@@ -109,7 +113,7 @@ def build_comparison_row(
         runway_months=None if below_zero is None else count_whole_months(today, below_zero),
         revenue=revenue,
         result=result,
-        has_broken_changes=loaded is not None and bool(loaded.broken),
+        has_broken_changes=loaded_scenario is not None and bool(loaded_scenario.broken_changes),
     )
 
 
@@ -152,8 +156,8 @@ def build_scenario_section(
     return Section(
         id="scenarios",
         title=_("Cash by scenario"),
-        lead=_("In {currency}, at the end of each month.").format(currency=base),
-        described=_("{name} from {first} to {last}.").format(
+        intro=_("In {currency}, at the end of each month.").format(currency=base),
+        description=_("{name} from {first} to {last}.").format(
             name=", ".join(names), first=locale.format_long_day(days[0]), last=locale.format_long_day(end)
         ),
         keys=[LegendKey(name, label, line=True) for name, label in zip(series, names, strict=True)],

@@ -39,19 +39,19 @@ class LegendKey:
 class SectionChart:
     """A chart, in percent of its width and pixels of height.
 
-    `paths` are (classes, path) in a thousand units across. `places` is the number of strips, each for a row of
+    `paths` are (classes, path) in a thousand units across. `column_count` is the number of strips, each for a row of
     the table; `edges` is whether the first and last strip are at the edges, as days are.
     """
 
     ticks: list[tuple[float, str]]
     zero: float
     labels: list[AxisLabel]
-    places: int
+    column_count: int
     edges: bool = False
     bars: SafeString | None = None
     paths: Sequence[tuple[str, str]] = ()
     ends: Sequence[tuple[str, float, float]] = ()  # (series, x, y) of the dots at line ends
-    marks: Sequence[PointMark] = ()
+    marked_points: Sequence[PointMark] = ()
     now: tuple[float, float] | None = None  # (x, width) of the current month's strip
     cutover: float | None = None  # x where actual ends and planned begins
     height: int = PLOT_HEIGHT_PX
@@ -77,7 +77,7 @@ class SectionChart:
 
     @property
     def point_marks(self) -> SafeString:
-        return svg.draw_marks(self.marks, height=self.height)
+        return svg.draw_marks(self.marked_points, height=self.height)
 
     @property
     def names(self) -> SafeString:
@@ -88,28 +88,28 @@ class SectionChart:
 class Section:
     """A chart with its heading. `span` is its share of the width in sixths.
 
-    `note` says why there is no chart. `nothing` is shown if all numbers are zero, with the link `start` (URL,
+    `note` says why there is no chart. `empty_text` is shown if all numbers are zero, with the link `start` (URL,
     label). `action` is a link after the lead.
     """
 
     id: str
     title: str
-    lead: str = ""
-    described: str = ""
+    intro: str = ""
+    description: str = ""
     keys: Sequence[LegendKey] = ()
     picture: SectionChart | None = None
     table: ChartTable | None = None
     unfolded: bool = False  # the table is expanded initially
     span: int = 6
     note: str = ""
-    nothing: str = ""
+    empty_text: str = ""
     start: tuple[str, str] | None = None
     action: tuple[str, str] | None = None
     file: bool = True  # whether its table can be downloaded
 
     @property
     def is_empty(self) -> bool:
-        return bool(self.nothing and self.table and self.table.is_empty)
+        return bool(self.empty_text and self.table and self.table.is_empty)
 
 
 def format_ticks(ticks: Sequence[Tick], currency: str) -> list[tuple[float, str]]:
@@ -203,7 +203,7 @@ def build_month_chart(
         ticks=format_ticks(columns.ticks, currency),
         zero=columns.zero,
         labels=build_month_labels(months, today=today),
-        places=len(months),
+        column_count=len(months),
         bars=svg.draw_bars(columns),
         paths=[("net-under", path), ("net", path)] if path else (),
         now=(current_columns[0].x, current_columns[0].width) if current_columns else None,
@@ -224,7 +224,7 @@ def build_named_chart(
             )
             for index, (column, (name, short)) in enumerate(zip(columns.columns, names, strict=True))
         ],
-        places=len(names),
+        column_count=len(names),
         bars=svg.draw_bars(columns),
         paths=paths,
     )
@@ -237,7 +237,7 @@ def build_day_chart(
     days: Sequence[date],
     currency: str,
     height: int,
-    marks: Sequence[PointMark] = (),
+    point_marks: Sequence[PointMark] = (),
     cutover: float | None = None,
 ) -> SectionChart:
     """Build a chart of lines over days, labelled at the first point of each month, or by days in a short period; the
@@ -250,17 +250,19 @@ def build_day_chart(
         if day.day == 1 or (index and day.month != days[index - 1].month)
     ]
     is_short = (days[-1] - days[0]).days < MAX_DAYS_LABELLED
-    line_paths = [(f"line l-{name}", line.path) for name, line in zip(series, lines.lines, strict=True) if line.path]
+    line_paths = [
+        (f"chart-line l-{name}", line.path) for name, line in zip(series, lines.lines, strict=True) if line.path
+    ]
     area = (f"area a-{series[0]}", lines.lines[0].area)
     return SectionChart(
         ticks=format_ticks(lines.ticks, currency),
         zero=lines.zero,
         labels=build_day_labels(days) if is_short else build_labels(firsts, named_index=len(firsts) - 1),
-        places=len(days),
+        column_count=len(days),
         edges=True,
         paths=[area, *reversed(line_paths)],
         ends=[(name, line.last_x, line.last_y) for name, line in zip(series, lines.lines, strict=True) if line.path],
-        marks=marks,
+        marked_points=point_marks,
         cutover=cutover,
         height=height,
     )

@@ -101,7 +101,7 @@ def compute_balance_forecast(
     interval: Interval,
     rates: RateTable,
     accounts: Collection[UUID] | None = None,
-    by_account: bool = False,
+    per_account: bool = False,
     scenario: LoadedScenario | None = None,
 ) -> BalanceForecast:
     """Compute the forecast of cash accounts, or of the given ones, with the changes of a scenario.
@@ -137,7 +137,7 @@ def compute_balance_forecast(
     forecast = project_from_basis(
         basis, company=company, start=start, end=end, cutover=cutover, today=today, interval=interval, rates=rates
     )
-    if not by_account:
+    if not per_account:
         return forecast
     forecasts = forecast_accounts(
         Account.objects.for_company(company.id).filter(id__in=account_ids).in_display_order(),
@@ -178,8 +178,8 @@ def forecast_accounts(
     changes: defaultdict[UUID, defaultdict[date, AmountsByCurrency]] = defaultdict(lambda: defaultdict(dict))
 
     def add_change_of_day(account_id: UUID, day: date, currency: str, amount: Decimal) -> None:
-        of_day = changes[account_id][day]
-        of_day[currency] = of_day.get(currency, ZERO) + amount
+        changes_of_day = changes[account_id][day]
+        changes_of_day[currency] = changes_of_day.get(currency, ZERO) + amount
 
     for account_text, day, currency, amount, _, _ in movements:
         if cutover < day <= end:
@@ -310,8 +310,8 @@ def list_booked_after(cutover: date, *, company: Company, end: date, accounts: C
     movements = DayMovement.objects.for_company(company.id).filter(
         date__gt=cutover, date__lte=end, account_id__in=accounts
     )
-    by_day = movements.values_list("date", "currency")
-    return list(by_day.annotate(Sum("amount"), Sum("inflow"), Sum("outflow")))
+    sums_by_day = movements.values_list("date", "currency")
+    return list(sums_by_day.annotate(Sum("amount"), Sum("inflow"), Sum("outflow")))
 
 
 class BalanceProjection:

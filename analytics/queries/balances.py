@@ -206,14 +206,14 @@ def build_balance_points(
     """
     days = [date.fromordinal(number) for number in range(start.toordinal(), end.toordinal() + 1)]
     held_by_account: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
-    for account, by_currency in opening_balances.items():
+    for account, amounts_by_currency in opening_balances.items():
         account_text = str(account)
         account_amounts = held_by_account[
             account_text
-            if account_text in changes_by_account or set(by_currency) - {base}
+            if account_text in changes_by_account or set(amounts_by_currency) - {base}
             else GROUP_NAMES[account in cash]
         ]
-        for currency, amount in by_currency.items():
+        for currency, amount in amounts_by_currency.items():
             account_amounts[currency] = account_amounts.get(currency, ZERO) + amount
     totals = {True: [ZERO] * len(days), False: [ZERO] * len(days)}
     cash_keys = {GROUP_NAMES[True], *map(str, cash)}

@@ -63,12 +63,12 @@ class BilledCustomer:
 class BilledAndReceived:
     """Customers with the largest shortfall first, and what came in from customers that are never billed.
 
-    Only customers with a figure in the months are in it. `others` has a figure for each month.
+    Only customers with a figure in the months are in it. `other_months` has a figure for each month.
     """
 
     months: Sequence[date]
     customers: Sequence[BilledCustomer]
-    others: Sequence[BilledMonth]
+    other_months: Sequence[BilledMonth]
 
 
 @dataclass(slots=True)
@@ -97,8 +97,8 @@ def compare_billed_and_received(
     invoices = sum_invoices(company, rates=rates, **window)
     prices = sum_subscription_prices(company, rates=rates, **window)
     receipts = sum_receipts(company, rates=rates, **window)
-    paying_ids = {customer_id for customer_id, _month in receipts}
-    billed_ids = {customer_id for customer_id, _month in (*invoices, *prices)}
+    paying_ids = {customer_id for customer_id, _ in receipts}
+    billed_ids = {customer_id for customer_id, _ in (*invoices, *prices)}
     listed_ids = billed_ids | find_billed_customer_ids(company, paying_ids - billed_ids)
     base = company.base_currency
 
@@ -110,11 +110,11 @@ def compare_billed_and_received(
 
     names = Counterparty.objects.for_company(company.id).filter(IdIn("id", list(listed_ids))).values_list("id", "name")
     customers = [BilledCustomer(key, name, [build_month((key, month)) for month in months]) for key, name in names]
-    shown = [each for each in customers if any(month.billed or month.received for month in each.months)]
+    listed_customers = [each for each in customers if any(month.billed or month.received for month in each.months)]
     return BilledAndReceived(
         months=months,
-        customers=sorted(shown, key=lambda each: (each.total.difference, each.name, each.id)),
-        others=[
+        customers=sorted(listed_customers, key=lambda each: (each.total.difference, each.name, each.id)),
+        other_months=[
             sum((build_month((key, month)) for key in paying_ids - listed_ids), start=BilledMonth()) for month in months
         ],
     )
@@ -174,7 +174,7 @@ def sum_subscription_prices(
     )
     billings = (
         (customer_id, billing)
-        for (_subscription_id, customer_id), rows in groupby(events, itemgetter(0, 1))
+        for (_, customer_id), rows in groupby(events, itemgetter(0, 1))
         for billing in list_billings((to_price_event(*row[2:]) for row in rows), start=start, end=end)
     )
     return sum_by_customer_month(billings, base=company.base_currency, rates=rates)

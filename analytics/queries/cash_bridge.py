@@ -109,8 +109,8 @@ def sum_cash_parts(*, company: Company, start: date, end: date, rates: RateTable
     parts: dict[str, Decimal] = dict.fromkeys(CashPart, ZERO)
 
     def add_part(part: str, amount: Decimal, currency: str, day: date) -> None:
-        worth = convert_currency(amount, source=currency, target=company.base_currency, day=day, rates=rates)
-        parts[part] = MONEY_CONTEXT.add(parts[part], worth)
+        base_amount = convert_currency(amount, source=currency, target=company.base_currency, day=day, rates=rates)
+        parts[part] = MONEY_CONTEXT.add(parts[part], base_amount)
 
     values: dict[str, Any] = {
         "company": company.id,

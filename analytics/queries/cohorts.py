@@ -85,7 +85,7 @@ def build_cohorts(*, company: Company, months: Sequence[date], measure: Measure,
         for name in month
         if name != HEADCOUNT
     }
-    factors_of = build_month_end_factors_lookup(
+    get_factors = build_month_end_factors_lookup(
         rates, base=company.base_currency, currencies={company.base_currency, *currencies}
     )
     return [
@@ -95,7 +95,7 @@ def build_cohorts(*, company: Company, months: Sequence[date], measure: Measure,
             last=last,
             measure=measure,
             base=company.base_currency,
-            factors_of=factors_of,
+            get_factors=get_factors,
         )
         for month in months
     ]
@@ -163,7 +163,7 @@ def build_cohort(
     last: date,
     measure: Measure,
     base: str,
-    factors_of: Callable[[int], Factors],
+    get_factors: Callable[[int], Factors],
 ) -> Cohort:
     """Follow a cohort to the last month."""
     amounts: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
@@ -177,7 +177,7 @@ def build_cohort(
             current, initial = amounts.get(HEADCOUNT, ZERO), first_amounts.get(HEADCOUNT, ZERO)
             value_shown = current
         else:
-            rates = factors_of(to_month_number(month))
+            rates = get_factors(to_month_number(month))
             current, initial = compute_cohort_value(amounts, rates), compute_cohort_value(first_amounts, rates)
             value_shown = round_half_up(current, base)
         marks.append(

@@ -135,7 +135,7 @@ def query_customer_ids(*, company: Company, day: date, selection: CustomerSelect
                 "factors": list(factors_by_currency.values()),
             },
         )
-        return b"".join(customer_id.bytes for customer_id, _mrr in cursor)
+        return b"".join(customer_id.bytes for customer_id, _ in cursor)
 
 
 def list_customer_lines(
@@ -175,12 +175,12 @@ def compute_mrr_by_customer(
         company.id, EventSelection(customers=customer_ids), more_memory=False
     ):
         contracts = get_contracts_at(history[MRR], current_month)
-        factors_of = build_month_end_factors_lookup(
+        get_factors = build_month_end_factors_lookup(
             rates, base=company.base_currency, currencies={company.base_currency, *contracts}
         )
         first_month = next((from_month_number(number) for number, held in history[MRR] if held), None)
         revenue = round_half_up(
-            drop_rounding_noise(compute_contract_value(contracts, factors_of(current_month))), company.base_currency
+            drop_rounding_noise(compute_contract_value(contracts, get_factors(current_month))), company.base_currency
         )
         revenue_by_customer[customer_id] = (revenue, first_month)
     return revenue_by_customer

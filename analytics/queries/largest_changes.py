@@ -48,7 +48,7 @@ def list_largest_changes(report: ReportMonth, *, with_counterparties: bool) -> l
     Raises:
         RateLookupError: a currency has no exchange rate.
     """
-    rows, _other = compute_month_results(report, comparison="previousPeriod")
+    rows, _ = compute_month_results(report, comparison="previousPeriod")
     changed = [row for row in rows if is_result_line(row) and row.actual != row.compared]
     changed.sort(key=lambda row: (-abs(row.actual - (row.compared or ZERO)), row.pl_type, row.category_id))
     changes = [LargestChange(row, row.compared or ZERO) for row in changed[:MAX_CHANGES]]
@@ -97,12 +97,12 @@ def add_counterparty_changes(report: ReportMonth, changes: Sequence[LargestChang
         "categories": list({change.row.category_id for change in changes}),
         "most": MAX_COUNTERPARTIES,
     }
-    by_key = {(change.row.pl_type, change.row.category_id): change.counterparties for change in changes}
+    changes_by_key = {(change.row.pl_type, change.row.category_id): change.counterparties for change in changes}
     with connection.cursor() as cursor:
         cursor.execute(_CHANGES, values)
-        for line, category_id, party_id, name, *amounts, count, _place in cursor.fetchall():
-            if (line, category_id) in by_key:
+        for line, category_id, party_id, name, *amounts, count, _ in cursor.fetchall():
+            if (line, category_id) in changes_by_key:
                 actual, previous = (
                     round_half_up(to_statement_sign(line, amount), report.company.base_currency) for amount in amounts
                 )
-                by_key[line, category_id].append(CounterpartyChange(party_id, name, actual, previous, count))
+                changes_by_key[line, category_id].append(CounterpartyChange(party_id, name, actual, previous, count))

@@ -113,8 +113,8 @@ def find_closing(company: Company, month: date) -> Closing | None:
 
 def list_frozen_figures(closing: Closing | None, figure: str) -> list[Figure]:
     """Return the figures of one kind of a closing."""
-    stored = closing.figures if closing else []
-    return [Figure.from_json(each) for each in stored if each["figure"] == figure]
+    figures = closing.figures if closing else []
+    return [Figure.from_json(each) for each in figures if each["figure"] == figure]
 
 
 # ---------------------------------------------------------------------------------------------- profit and loss
@@ -133,19 +133,19 @@ def compute_month_results(
         return rows, {}
     if report.is_closed:
         now = compute_results(report, [report.month], comparison=comparison, as_reported=False)
-        other = {get_result_row_key(row): row.actual for row in now}
+        compared_amounts = {get_result_row_key(row): row.actual for row in now}
         missing = {get_result_row_key(row): row.with_actual(ZERO) for row in now}
     else:
         frozen = list_frozen_figures(report.closing, "profitAndLoss")
-        other = {
-            (report.month, str(each.key.pl_type), UUID(each.key.category_id)): each.value
-            for each in frozen
-            if each.value
+        compared_amounts = {
+            (report.month, str(result_row.key.pl_type), UUID(result_row.key.category_id)): result_row.value
+            for result_row in frozen
+            if result_row.value
         }
-        missing = build_empty_rows(report, other.keys() - {get_result_row_key(row) for row in rows})
-    shown = {get_result_row_key(row) for row in rows}
-    rows += [row for key, row in missing.items() if key not in shown]
-    return rows, {get_result_row_key(row): other.get(get_result_row_key(row), ZERO) for row in rows}
+        missing = build_empty_rows(report, compared_amounts.keys() - {get_result_row_key(row) for row in rows})
+    shown_keys = {get_result_row_key(row) for row in rows}
+    rows += [row for key, row in missing.items() if key not in shown_keys]
+    return rows, {get_result_row_key(row): compared_amounts.get(get_result_row_key(row), ZERO) for row in rows}
 
 
 def get_result_row_key(row: ResultRow) -> CellKey:
@@ -273,8 +273,8 @@ def compute_cash_figures(report: ReportMonth) -> CashFigures:
 def find_bridge_of_last_year(report: ReportMonth, month: date) -> dict[str, Decimal]:
     """Return the amounts of a month's bridge by part, as reported if it is closed."""
     closing = find_closing(report.company, month)
-    stored = (closing.report_figures if closing and closing.reopening is None else None) or {}
-    return read_stored_bridge(stored) or list_bridge_amounts(compute_month_bridge(report, month))
+    stored_figures = (closing.report_figures if closing and closing.reopening is None else None) or {}
+    return read_stored_bridge(stored_figures) or list_bridge_amounts(compute_month_bridge(report, month))
 
 
 def compute_month_bridge(report: ReportMonth, month: date) -> CashBridge:

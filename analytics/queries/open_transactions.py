@@ -50,9 +50,9 @@ def sum_open_transactions(*, company: Company, start: date, end: date, rates: Ra
     """
     with connection.cursor() as cursor:
         cursor.execute(_OPEN, {"company": company.id, "initial": Source.INITIAL_BALANCE, "start": start, "end": end})
-        by_day = cursor.fetchall()
+        rows_by_day = cursor.fetchall()
     count, partly, inflow, outflow = 0, 0, ZERO, ZERO
-    for day, currency, row_count, split_count, inflow_amount, outflow_amount in by_day:
+    for day, currency, row_count, split_count, inflow_amount, outflow_amount in rows_by_day:
         count, partly = count + row_count, partly + split_count
         inflow = MONEY_CONTEXT.add(
             inflow, convert_currency(inflow_amount, source=currency, target=company.base_currency, day=day, rates=rates)

@@ -208,7 +208,7 @@ def compute_profit_and_loss(
     if every_category:
         keys |= {(month, line, each.id) for month in periods for each in categories.values() for line in each.pl_types}
     lines = {line: place for place, line in enumerate(PlType.values)}
-    places = {category_id: place for place, category_id in enumerate(categories)}
+    positions = {category_id: place for place, category_id in enumerate(categories)}
     return [
         build_result_row(
             company,
@@ -216,11 +216,11 @@ def compute_profit_and_loss(
             categories[key[2]],
             months=(max(key[0], months[0]), periods[key[0]]),
             amounts=[cells.get(key, ZERO) for cells in sums],
-            compares=comparison is not None,
+            has_comparison=comparison is not None,
             current_month=current_month,
             up_to=day,
         )
-        for key in sorted(keys, key=lambda key: (key[0], lines[key[1]], places[key[2]]))
+        for key in sorted(keys, key=lambda key: (key[0], lines[key[1]], positions[key[2]]))
     ]
 
 
@@ -291,7 +291,7 @@ def build_result_row(
     *,
     months: tuple[date, date],
     amounts: Sequence[Decimal],
-    compares: bool,
+    has_comparison: bool,
     current_month: date,
     up_to: date | None,
 ) -> ResultRow:
@@ -309,7 +309,7 @@ def build_result_row(
         category_name=category.name,
         actual=actual,
         planned=planned,
-        compared=compared if compares else None,
+        compared=compared if has_comparison else None,
         percentage=compute_percentage(actual, planned) if shows_percentage else None,
     )
 
@@ -319,12 +319,12 @@ def is_percentage_shown(company: Company, last: date, *, current_month: date) ->
     return last >= current_month or company.pl_show_planning_percentage_for_past_months
 
 
-def compute_percentage(part: Decimal, whole: Decimal) -> Decimal:
+def compute_percentage(part: Decimal, total: Decimal) -> Decimal:
     """Return the part as a percentage of the whole, half up to two decimals.
 
     >>> str(compute_percentage(Decimal(250), Decimal(1000)))
     '25.00'
     """
-    return MONEY_CONTEXT.divide(part * 100, whole).quantize(
+    return MONEY_CONTEXT.divide(part * 100, total).quantize(
         Decimal("0.01"), rounding=ROUND_HALF_UP, context=MONEY_CONTEXT
     )

@@ -151,11 +151,11 @@ def aggregate_movements(
                 book.add_history(history[basis], times=selection.times)
     rates = get_rate_table()
     currencies = shared_book.currencies.union(*(book.currencies for book in books_by_basis.values()))
-    factors_of = build_month_end_factors_lookup(rates, base=company.base_currency, currencies=currencies)
+    get_month_factors = build_month_end_factors_lookup(rates, base=company.base_currency, currencies=currencies)
     until = find_last_rate_month(rates, currencies)
-    shared_totals = shared_book.compute_totals(factors_of=factors_of, until=until)
+    shared_totals = shared_book.compute_totals(get_factors=get_month_factors, until=until)
     return {
-        basis: merge_totals(shared_totals, book.compute_totals(factors_of=factors_of, until=until))
+        basis: merge_totals(shared_totals, book.compute_totals(get_factors=get_month_factors, until=until))
         for basis, book in books_by_basis.items()
     }
 
@@ -236,9 +236,12 @@ def iter_customer_histories(
 
 def build_histories(rows: list[tuple[Any, ...]]) -> dict[str, History]:
     """Build one customer's history by effective and by committed date; one object if the dates never differ."""
-    by_effective = build_history(iter_dated_events(rows, 2))
+    effective_history = build_history(iter_dated_events(rows, 2))
     is_same_date = all(row[2] == row[3] for row in rows)
-    return {MRR: by_effective, CMRR: by_effective if is_same_date else build_history(iter_dated_events(rows, 3))}
+    return {
+        MRR: effective_history,
+        CMRR: effective_history if is_same_date else build_history(iter_dated_events(rows, 3)),
+    }
 
 
 def iter_dated_events(rows: list[tuple[Any, ...]], date_column: int) -> Iterator[tuple[date, str, str, Decimal]]:
@@ -278,9 +281,13 @@ def update_recurring_revenue(*, company: Company, context: AuditContext, changed
         mark_recurring_revenue_stale(company)
     else:
         customers = list(changed.customers)
-        before = EventSelection(customers=customers, excluded=changed.added, with_retracted=changed.retracted, times=-1)
+        selection_before = EventSelection(
+            customers=customers, excluded=changed.added, with_retracted=changed.retracted, times=-1
+        )
         try:
-            add_to_stored_months(company, aggregate_movements(company, [before, EventSelection(customers=customers)]))
+            add_to_stored_months(
+                company, aggregate_movements(company, [selection_before, EventSelection(customers=customers)])
+            )
         except RateLookupError:  # the event is stored; readers of its months get the error
             mark_recurring_revenue_stale(company)
     store_company_metrics(company=company, context=context)
@@ -326,5 +333,5 @@ def find_recurring_revenue_differences(company_id: UUID) -> list[str]:
     computed_months = aggregate_movements(company, [EventSelection()])
     return [
         f"ledger_recurringmonth: {basis} {from_month_number(number):%Y-%m}"
-        for basis, number, _totals in list_differing_months(company, computed_months)
+        for basis, number, _ in list_differing_months(company, computed_months)
     ]

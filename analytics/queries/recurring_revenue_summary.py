@@ -100,11 +100,11 @@ def compute_span(
         company.base_currency,
         *(currency for stay in customer_spans for currency in (*stay.before, *stay.after)),
     }
-    factors_of = build_month_end_factors_lookup(rates, base=company.base_currency, currencies=currencies)
+    get_factors = build_month_end_factors_lookup(rates, base=company.base_currency, currencies=currencies)
     factors_before = (
-        factors_of(to_month_number(first) - 1) if any(stay.before for stay in customer_spans) else {}
+        get_factors(to_month_number(first) - 1) if any(stay.before for stay in customer_spans) else {}
     )  # only within the calendar
-    factors_at_end = factors_of(to_month_number(last))
+    factors_at_end = get_factors(to_month_number(last))
     totals, start, start_count = MovementTotals(), ZERO, 0
     for stay in customer_spans:
         reported = compute_contract_value(stay.before, factors_before)
@@ -251,14 +251,14 @@ def summarize_span(span: Span, *, base: str) -> RecurringRevenueSummary:
     )
 
 
-def compute_rate(part: Decimal, whole: Decimal) -> Decimal | None:
-    """Return `part` as a percentage of `whole`, half up to two decimals; None where `whole` is zero.
+def compute_rate(part: Decimal, total: Decimal) -> Decimal | None:
+    """Return `part` as a percentage of `total`, half up to two decimals; None where `total` is zero.
 
     >>> compute_rate(Decimal(120) / 12, Decimal(100) / 12)
     Decimal('120.00')
     """
     return (
-        compute_percentage(drop_rounding_noise(MONEY_CONTEXT.divide(part, whole)), Decimal(1))
-        if drop_rounding_noise(whole)
+        compute_percentage(drop_rounding_noise(MONEY_CONTEXT.divide(part, total)), Decimal(1))
+        if drop_rounding_noise(total)
         else None
     )

@@ -30,13 +30,13 @@ def list_figures_to_report(company: Company, months: Sequence[date]) -> dict[dat
 
     Months that lack an exchange rate are left out, which does not prevent closing.
     """
-    rates, stored = get_rate_table(), {}
+    rates, stored_figures = get_rate_table(), {}
     for month in months[-MAX_STORED_MONTHS:]:
         try:
-            stored[month] = compute_figures_to_report(company, month, rates=rates)
+            stored_figures[month] = compute_figures_to_report(company, month, rates=rates)
         except RateLookupError:
             continue
-    return stored
+    return stored_figures
 
 
 def compute_figures_to_report(company: Company, month: date, *, rates: RateTable) -> StoredFigures:
@@ -58,9 +58,9 @@ def list_bridge_amounts(bridge: CashBridge) -> dict[str, Decimal]:
     return {"opening": bridge.opening, **bridge.parts, "closing": bridge.closing}
 
 
-def read_stored_bridge(stored: StoredFigures) -> dict[str, Decimal]:
+def read_stored_bridge(stored_figures: StoredFigures) -> dict[str, Decimal]:
     """Return the amounts of the bridge that a closing stores, by part; empty where it stores none."""
-    return {part: Decimal(text) for part, text in stored.get("cash", {}).items()}
+    return {part: Decimal(text) for part, text in stored_figures.get("cash", {}).items()}
 
 
 def to_text_values(fields: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -71,9 +71,9 @@ def to_text_values(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     }
 
 
-def read_stored_runway(stored: StoredFigures) -> Runway:
+def read_stored_runway(stored_figures: StoredFigures) -> Runway:
     """Return the runway that a closing stores."""
-    fields: dict[str, Any] = dict(stored["runway"])
+    fields: dict[str, Any] = dict(stored_figures["runway"])
     months = [date.fromisoformat(text) for text in fields.pop("months")]
     amounts: dict[str, Any] = {name: None if text is None else Decimal(text) for name, text in fields.items()}
     return Runway(months=months, **amounts)

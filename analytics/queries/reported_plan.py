@@ -36,12 +36,12 @@ def list_plans_to_report(company: Company, months: Sequence[date]) -> dict[date,
     values: defaultdict[tuple[int, str, UUID], list[Decimal]] = defaultdict(lambda: [ZERO] * MONTHS_PER_YEAR)
     for (month, line, category_id), amount in planned.items():
         values[month.year, line, category_id][month.month - 1] = round_half_up(amount, company.base_currency)
-    by_year: defaultdict[int, StoredPlan] = defaultdict(list)
+    plans_by_year: defaultdict[int, StoredPlan] = defaultdict(list)
     for (year, line, category_id), amounts in sorted(values.items()):
         if any(amounts):
             row = {"plType": line, "categoryId": str(category_id), "values": [str(amount) for amount in amounts]}
-            by_year[year].append(row)
-    return {month: by_year[month.year] for month in months}
+            plans_by_year[year].append(row)
+    return {month: plans_by_year[month.year] for month in months}
 
 
 def read_stored_plan(closing: Closing) -> Cells | None:

@@ -125,9 +125,9 @@ def compute_movements(
     ]
     base = company.base_currency
     currencies = {base, *(currency for _, before, after, _ in ends for currency in (*before, *after))}
-    factors_of = build_month_end_factors_lookup(rates, base=base, currencies=currencies)
-    factors_before = factors_of(to_month_number(first) - 1) if any(before for _, before, _, _ in ends) else {}
-    factors_at_end = factors_of(to_month_number(last))
+    get_factors = build_month_end_factors_lookup(rates, base=base, currencies=currencies)
+    factors_before = get_factors(to_month_number(first) - 1) if any(before for _, before, _, _ in ends) else {}
+    factors_at_end = get_factors(to_month_number(last))
     movements = []
     for customer_id, before, after, was_active_before in ends:
         reported = compute_contract_value(before, factors_before)

@@ -47,7 +47,7 @@ class SharedAndChangedRules:
     """
 
     shared: list[RuleWithOverrides]
-    touched: list[RuleWithOverrides]
+    changed: list[RuleWithOverrides]
 
 
 def forecast_scenarios(
@@ -119,7 +119,7 @@ def compute_expected_cash_by_scenario(
     shared_cash = add_up(build(rules.shared, []))
     results = []
     for scenario, targets_of_scenario in zip(scenarios, targets, strict=True):
-        own_rules = rules.touched
+        own_rules = rules.changed
         if scenario is not None:
             days = scenario.build_window(*window)
             own_rules = list(
@@ -142,7 +142,7 @@ def load_shared_and_changed_rules(
     widest = max((scenario.reach_days for scenario in scenarios if scenario), default=0)
     days = DayWindow(*window).widen(widest)
     split = SharedAndChangedRules([], [])
-    for each in read_planned_rules(company.id, days.start, days.end):
-        is_touched = each.planned.is_total or each.planned.id in touched_ids
-        (split.touched if is_touched else split.shared).append(each)
+    for rule in read_planned_rules(company.id, days.start, days.end):
+        is_touched = rule.planned.is_total or rule.planned.id in touched_ids
+        (split.changed if is_touched else split.shared).append(rule)
     return split

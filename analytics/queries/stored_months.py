@@ -25,11 +25,11 @@ _ADD = _INSERT + ", ".join(f"{column} = m.{column} + excluded.{column}" for colu
 _REPLACE = _INSERT + ", ".join(f"{column} = excluded.{column}" for column in MOVEMENT_COLUMNS)
 
 
-def add_to_stored_months(company: Company, by_basis: ByBasis) -> None:
+def add_to_stored_months(company: Company, months_by_basis: ByBasis) -> None:
     """Add movements to the stored months; empty ones are left out."""
     rows = [
         build_month_row(company, basis, number, totals)
-        for basis, months in by_basis.items()
+        for basis, months in months_by_basis.items()
         for number, totals in months.items()
         if totals
     ]
@@ -37,13 +37,13 @@ def add_to_stored_months(company: Company, by_basis: ByBasis) -> None:
         cursor.executemany(_ADD, rows)
 
 
-def replace_stored_months(company: Company, by_basis: ByBasis) -> None:
+def replace_stored_months(company: Company, months_by_basis: ByBasis) -> None:
     """Store the movements in the place of the stored months. Months without a difference are not written.
 
     Raises:
         django.db.IntegrityError: a closed month differs, and not by newer exchange rates.
     """
-    differing_months = list_differing_months(company, by_basis)
+    differing_months = list_differing_months(company, months_by_basis)
     rows = [build_month_row(company, basis, number, totals) for basis, number, totals in differing_months if totals]
     with connection.cursor() as cursor:
         cursor.executemany(_REPLACE, rows)

@@ -31,7 +31,7 @@ LATEST_TRANSACTION_COUNT = 10  # transactions
 @company_page(reads=Permission.ACCOUNTS_READ)
 def show_account(page: CompanyPage, account_id: UUID) -> HttpResponse:
     account = get_account_or_404(page, account_id)
-    period = parse_report_period(page.request.GET, today=page.today, compares=False)
+    period = parse_report_period(page.request.GET, today=page.today, allows_comparison=False)
     context: dict[str, Any] = {"period": period}
     if page.has_permission(Permission.BALANCES_READ):
         context["reconciled"], context["cursor"] = list_reconciliation_rows(page, account)
@@ -74,7 +74,7 @@ def render_account_balance(page: CompanyPage, account: Account, period: ReportPe
         title=_("Balance"),
         name=account.name,
         build_link=link,
-        writes_plan=can_plan,
+        can_write_plan=can_plan,
         rates=get_rate_table(),
     )
     return render_to_string("analytics/section.html", {"section": section})

@@ -87,10 +87,10 @@ def find_previous_comparison(row: ComparedBalance, comparisons: list[ComparedBal
     statement = row.statement
     return next(
         (
-            each
-            for each in comparisons
-            if each.statement.currency == statement.currency
-            and (each.statement.day or date.min) < (statement.day or date.min)
+            comparison
+            for comparison in comparisons
+            if comparison.statement.currency == statement.currency
+            and (comparison.statement.day or date.min) < (statement.day or date.min)
         ),
         None,
     )

@@ -81,15 +81,20 @@ def compare_chosen_months(page: CompanyPage, months: Sequence[date]) -> BilledAn
 
 def build_sheet(page: CompanyPage, figures: BilledAndReceived, *, max_customers: int | None = None) -> Sheet:
     """Build the sheet: a row for each customer, one for those beyond `max_customers`, and their sum."""
-    shown, rest = figures.customers[:max_customers], figures.customers[len(figures.customers[:max_customers]) :]
-    rows = [build_customer_row(page, customer, figures.months) for customer in shown]
-    if rest:
-        name = ngettext("{count} more customer", "{count} more customers", len(rest)).format(count=len(rest))
-        rows.append(SheetRow(name, build_cells(sum_months(customer.months for customer in rest))))
-    if any(month.received for month in figures.others):
-        rows.append(SheetRow(_("Customers without subscription or invoice"), build_cells(figures.others)))
+    listed_customers, other_customers = (
+        figures.customers[:max_customers],
+        figures.customers[len(figures.customers[:max_customers]) :],
+    )
+    rows = [build_customer_row(page, customer, figures.months) for customer in listed_customers]
+    if other_customers:
+        name = ngettext("{count} more customer", "{count} more customers", len(other_customers)).format(
+            count=len(other_customers)
+        )
+        rows.append(SheetRow(name, build_cells(sum_months(customer.months for customer in other_customers))))
+    if any(month.received for month in figures.other_months):
+        rows.append(SheetRow(_("Customers without subscription or invoice"), build_cells(figures.other_months)))
     if rows:
-        months = sum_months([*(customer.months for customer in figures.customers), figures.others])
+        months = sum_months([*(customer.months for customer in figures.customers), figures.other_months])
         rows.append(SheetRow(_("Total"), build_cells(months), "sum"))
     current_month, parts = get_first_day_of_month(page.today), (_("Billed"), _("Received"), _("Difference"))
     return Sheet(

@@ -31,7 +31,7 @@ class BridgeLine:
     """
 
     label: str | Promise
-    meaning: str | Promise
+    description: str | Promise
     cells: list[tuple[Decimal, str]]
 
 
@@ -89,7 +89,7 @@ def download_cash_bridge(page: CompanyPage) -> HttpResponse:
     except RateLookupError:
         return page.redirect("cash-bridge")  # which shows the error
     rows = [
-        SheetRow(str(line.label), [SheetCell(amount) for amount, _url in line.cells])
+        SheetRow(str(line.label), [SheetCell(amount) for amount, _ in line.cells])
         for line in build_bridge_lines(page, bridges, windows)
     ]
     sheet = Sheet(
@@ -122,7 +122,7 @@ def build_bridge_lines(
             {"opening": bridge.opening, **bridge.parts, "closing": bridge.closing},
             build_part_queries(start=start, end=bridge.last),
         )
-        for bridge, (start, _end) in zip(bridges, windows, strict=False)
+        for bridge, (start, _) in zip(bridges, windows, strict=False)
     ]
     for part in ("opening", *PARTS, "closing"):
         cells = [

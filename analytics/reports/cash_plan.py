@@ -128,7 +128,7 @@ def download_cash_plan(page: CompanyPage) -> HttpResponse:
     if not page.has_permission(Permission.BALANCES_READ):
         return page.redirect("planned")  # which has no such table
     try:
-        months, _notices = forecast_months(page, end=parse_plan_period(page).last, rates=get_rate_table())
+        months, _ = forecast_months(page, end=parse_plan_period(page).last, rates=get_rate_table())
     except RateLookupError:
         return page.redirect("planned")  # which shows the error
     return build_sheet_csv_response(build_month_sheet(page, months), name="cash-plan")
@@ -150,7 +150,9 @@ def parse_plan_period(page: CompanyPage) -> ReportPeriod:
     default_period = ReportPeriod(add_months(today, -1), end, today, None)
     if not any(query.get(name) for name in ("startDate", "endDate", "months", "comparison")):
         return default_period
-    period = parse_report_period(normalize_future_query(query, today=today, end=end), today=today, compares=False)
+    period = parse_report_period(
+        normalize_future_query(query, today=today, end=end), today=today, allows_comparison=False
+    )
     if not any(query.get(name) for name in ("startDate", "endDate", "months")):
         return replace(default_period, messages=period.messages)
     if period.last < today:

@@ -36,12 +36,12 @@ def build_frozen_result_table(report: ReportMonth, figures: Sequence[Figure]) ->
     names = dict(Category.objects.for_company(report.company.id).filter(id__in=ids).values_list("id", "name"))
     rows, remainder = list[ReportRow](), ZERO
     for line in PlType:
-        of_line = [figure for figure in figures if figure.key.pl_type == line]
+        line_figures = [figure for figure in figures if figure.key.pl_type == line]
         sign = -1 if line in EXPENSE_LINES else 1
-        total = sign * sum((figure.value for figure in of_line), start=ZERO)
-        if of_line:
+        total = sign * sum((figure.value for figure in line_figures), start=ZERO)
+        if line_figures:
             rows.append(ReportRow(LINE_LABELS[line], [cells.format_amount(total)], "line"))
-        for figure in of_line:
+        for figure in line_figures:
             name = format_category_name(names.get(UUID(figure.key.category_id), ""))
             rows.append(ReportRow(name, [cells.format_amount(sign * figure.value)], "category"))
         if line != PlType.NEUTRAL:
@@ -81,7 +81,7 @@ def build_account_table(report: ReportMonth, figures: Sequence[Figure]) -> Repor
         title=_("Accounts"),
         head=[_("Account"), _("Inflow"), _("Outflow"), _("Balance")],
         rows=rows,
-        nothing=_("No account had transactions."),
+        empty_text=_("No account had transactions."),
     )
 
 
@@ -102,5 +102,5 @@ def build_frozen_recurring_table(report: ReportMonth, figures: Sequence[Figure])
         title=_("Recurring revenue bridge"),
         head=[_("Step"), "MRR", _("Committed MRR")],
         rows=rows if figures else [],
-        nothing=_("There was no recurring revenue."),
+        empty_text=_("There was no recurring revenue."),
     )

@@ -45,7 +45,7 @@ def show_reports(page: CompanyPage) -> HttpResponse:
     text = page.request.GET.get("year", "")
     shown_year = next((year for year in years if str(year) == text), years[0] if years else None)
     closings = {closing.month: closing for closing in list_closings(page.company)}
-    written = set(
+    months_with_commentary = set(
         ReportCommentary.objects.for_company(page.company.id)
         .exclude(text="")
         .filter(month__year=shown_year or current.year)
@@ -62,7 +62,7 @@ def show_reports(page: CompanyPage) -> HttpResponse:
                 "name": get_current_locale().format_month(month, full=True),
                 "closing": closings.get(month),
                 "is_current": month == current,
-                "has_commentary": month in written,
+                "has_commentary": month in months_with_commentary,
             }
             for month in reversed(months)
             if month.year == shown_year
@@ -110,7 +110,7 @@ def render_report(page: CompanyPage, month: date, form: BoundForm, commentary: R
         )
     except RateLookupError as error:
         report_notices.append(notices.build_rate_notice(page.company, error, can_list=can_list))
-    people = find_actor_names(page, list_actors(commentary))
+    actor_names = find_actor_names(page, list_actors(commentary))
     return page.render(
         "analytics/report.html",
         status=400 if form.errors else 200,
@@ -121,7 +121,7 @@ def render_report(page: CompanyPage, month: date, form: BoundForm, commentary: R
         report_month=report_month,
         notices=report_notices,
         commentary=commentary,
-        author=people.get((commentary.last_updated_user_id or "") if commentary else "", _("System")),
+        author=actor_names.get((commentary.last_updated_user_id or "") if commentary else "", _("System")),
         form=form,
         seen=page.get_seen_version(commentary) if commentary else page.request.POST.get("seen", NO_VERSION),
         max_length=MAX_COMMENTARY_LENGTH,

@@ -44,5 +44,5 @@ def build_aging_table(report: ReportMonth) -> ReportTable:
         head=[_("Age"), _("Amount")],
         rows=rows if any(amount.value or amount.other for amount in amounts) else [],
         hint=_("Open on {day}.").format(day=get_current_locale().format_day(as_of)),
-        nothing=_("Customers owe nothing."),
+        empty_text=_("Customers owe nothing."),
     )

@@ -6,7 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analytics.calc.board_measures import Measure, Obstacle, compute_share
+from analytics.calc.board_measures import Measure, UnavailableReason, compute_share
 from analytics.calc.mrr import MonthlyRow
 from analytics.charts.key_figures import format_month_count
 from analytics.charts.recurring_revenue_sections import count_moved_customers
@@ -31,7 +31,7 @@ ROW_LABELS: dict[str, str | Promise] = {
     "currency": gettext_lazy("Exchange rates"),
     "end": gettext_lazy("MRR at the end"),
 }
-OBSTACLE_TEXTS: dict[Obstacle, str | Promise] = {
+UNAVAILABLE_TEXTS: dict[UnavailableReason, str | Promise] = {
     "no_months": gettext_lazy("Not available: it takes three whole months with transactions."),
     "no_burn": gettext_lazy("Not available: no cash was burned in these months."),
     "no_growth": gettext_lazy("Not available: annual recurring revenue did not grow in these months."),
@@ -47,10 +47,10 @@ def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl
     """Build the cash bridge of the month beside that of last year."""
     cells = CellFormatter(report)
     queries = build_part_queries(start=report.month, end=cash.last)
-    before = cash.last_year or {}
+    last_year_parts = cash.last_year or {}
 
     def build_row(part: str, cell: ReportCell, kind: str = "") -> ReportRow:
-        return ReportRow(PART_LABELS[part], [cell, cells.format_amount(before.get(part))], kind)
+        return ReportRow(PART_LABELS[part], [cell, cells.format_amount(last_year_parts.get(part))], kind)
 
     links = {part: build_url("transactions", query) if query else "" for part, query in queries.items()}
     return ReportTable(
@@ -90,7 +90,7 @@ def build_month_recurring_table(report: ReportMonth, recurring: RecurringFigures
             )
             for name in (ROW_FIELDS if has_revenue else ())
         ],
-        nothing=_("There was no recurring revenue."),
+        empty_text=_("There was no recurring revenue."),
     )
 
 
@@ -101,12 +101,14 @@ def count_step_customers(row: MonthlyRow, step: str) -> int | None:
     return row.start_count if step == "start" else row.end_count if step == "end" else count_moved_customers(row, step)
 
 
-def build_customer_table(report: ReportMonth, top: TopCustomers, build_url: BuildUrl, *, named: bool) -> ReportTable:
+def build_customer_table(
+    report: ReportMonth, top: TopCustomers, build_url: BuildUrl, *, can_show_names: bool
+) -> ReportTable:
     """Build the largest customers with their shares of MRR."""
     cells = CellFormatter(report)
     rows = [
         ReportRow(
-            line.name if named else HIDDEN_NAME,
+            line.name if can_show_names else HIDDEN_NAME,
             [cells.format_amount(line.mrr), cells.format_percentage(compute_share([line.mrr], top.total).value)],
             link=build_url("customer", str(line.id)),
         )
@@ -126,15 +128,15 @@ def build_customer_table(report: ReportMonth, top: TopCustomers, build_url: Buil
         title=_("Largest customers"),
         head=[_("Customer"), "MRR", _("Share of MRR")],
         rows=rows,
-        nothing=_("No customer had recurring revenue at the end of the month."),
+        empty_text=_("No customer had recurring revenue at the end of the month."),
     )
 
 
-def build_measure_row(label: str, measure: Measure, text: str, meaning: str) -> ReportRow:
+def build_measure_row(label: str, measure: Measure, text: str, description: str) -> ReportRow:
     """Build the row of a measure: its value, or why there is none."""
-    if measure.obstacle:
-        return ReportRow(label, [ReportCell()], note=OBSTACLE_TEXTS[measure.obstacle])
-    return ReportRow(label, [ReportCell(text)], note=meaning)
+    if measure.unavailable_reason:
+        return ReportRow(label, [ReportCell()], note=UNAVAILABLE_TEXTS[measure.unavailable_reason])
+    return ReportRow(label, [ReportCell(text)], note=description)
 
 
 def build_board_measure_table(
@@ -149,12 +151,14 @@ def build_board_measure_table(
     first, *_rest, last = (get_current_locale().format_month(month) for month in list_measured_months(report))
     if burn_multiple:
         text = "" if burn_multiple.value is None else get_current_locale().format_number(burn_multiple.value, 2)
-        meaning = _("Burn without new financing ÷ net new ARR, {first} to {last}").format(first=first, last=last)
-        rows.append(build_measure_row(_("Burn multiple"), burn_multiple, text, meaning))
+        description = _("Burn without new financing ÷ net new ARR, {first} to {last}").format(first=first, last=last)
+        rows.append(build_measure_row(_("Burn multiple"), burn_multiple, text, description))
     if cac_payback:
         text = "" if cac_payback.value is None else format_month_count(cac_payback.value)
-        meaning = _("Sales and marketing ÷ gross profit of new MRR, {first} to {last}").format(first=first, last=last)
-        rows.append(build_measure_row(_("CAC payback"), cac_payback, text, meaning))
+        description = _("Sales and marketing ÷ gross profit of new MRR, {first} to {last}").format(
+            first=first, last=last
+        )
+        rows.append(build_measure_row(_("CAC payback"), cac_payback, text, description))
     if summary:
         for label, value in (
             (_("Net revenue retention"), summary.net_revenue_retention),

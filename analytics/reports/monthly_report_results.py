@@ -41,7 +41,11 @@ BuildUrl = Callable[[str, str], str]
 
 
 def build_statement_rows(
-    report: ReportMonth, rows: Sequence[ResultRow], other: dict[CellKey, Decimal], *, transactions_url: str = ""
+    report: ReportMonth,
+    rows: Sequence[ResultRow],
+    compared_amounts: dict[CellKey, Decimal],
+    *,
+    transactions_url: str = "",
 ) -> list[StatementRow]:
     """Return lines, categories and sums of rows of one period, each with one cell."""
     periods = {row.month for row in rows} or {report.month}
@@ -52,8 +56,8 @@ def build_statement_rows(
             periods_with_percentage=(),
             currency=report.company.base_currency,
             transactions_url=transactions_url,
-            compares=True,
-            reported=other,
+            has_comparison=True,
+            reported=compared_amounts,
         ).rows
     )
 
@@ -115,9 +119,9 @@ def build_year_table(report: ReportMonth) -> ReportTable:
     for row in year_rows:
         if is_line_or_sum(row):
             plan = planned.get(row.name, ZERO)
-            whole = cells.format_amount(sign_amount(row, plan) if plan else None)
+            year_plan = cells.format_amount(sign_amount(row, plan) if plan else None)
             rows.append(
-                ReportRow(row.name, [*build_result_cells(row, cells, is_planned=is_planned)[:3], whole], row.kind)
+                ReportRow(row.name, [*build_result_cells(row, cells, is_planned=is_planned)[:3], year_plan], row.kind)
             )
     return ReportTable(
         id="year",
@@ -179,14 +183,14 @@ def build_change_table(report: ReportMonth, build_url: BuildUrl, *, names_counte
         for party in change.counterparties:
             link = build_change_url(change, build_url, first=previous, last=report.month, party=party)
             amounts = build_change_cells(change, (party.actual, party.previous), cells)
-            name = format_party_name(party, named=names_counterparties)
+            name = format_party_name(party, can_show_names=names_counterparties)
             rows.append(ReportRow(name, amounts, "detail", link=link))
     return ReportTable(
         id="changes",
         title=_("Largest changes"),
         head=[_("Category"), *month_names, _("Change")],
         rows=rows,
-        nothing=_("Nothing has changed from the month before."),
+        empty_text=_("Nothing has changed from the month before."),
     )
 
 
@@ -219,11 +223,11 @@ def build_change_url(
     return build_url("transactions", f"{query}&{urlencode({'hasCounterparty': 'false', 'fromTo': party.name})}")
 
 
-def format_party_name(party: CounterpartyChange, *, named: bool) -> str:
+def format_party_name(party: CounterpartyChange, *, can_show_names: bool) -> str:
     """Return the name of a counterparty; hidden ones have none."""
     if party.party_count > 1:
         n = get_current_locale().format_number(party.party_count)
         return ngettext("{n} other", "{n} others", party.party_count).format(n=n)
-    if party.id and not named:
+    if party.id and not can_show_names:
         return str(HIDDEN_NAME)
     return party.name or _("No name")

@@ -68,7 +68,7 @@ def build_monthly_report(report: ReportMonth, *, permissions: Permissions, build
     ]
     if recurring:
         top = report_measures.list_top_customers(report, recurring.row.end)
-        tables.append(monthly_report_cash.build_customer_table(report, top, build_url, named=is_named))
+        tables.append(monthly_report_cash.build_customer_table(report, top, build_url, can_show_names=is_named))
     return MonthlyReport(report, tables)
 
 

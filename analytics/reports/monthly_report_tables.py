@@ -38,14 +38,14 @@ class ReportRow:
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A section of the report; without rows `nothing` says why."""
+    """A section of the report; without rows `empty_text` says why."""
 
     id: str
     title: Text
     head: Sequence[Text] = ()
     rows: Sequence[ReportRow] = ()
     hint: Text = ""
-    nothing: Text = ""
+    empty_text: Text = ""
 
 
 @dataclass(frozen=True, slots=True)

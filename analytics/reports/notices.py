@@ -178,17 +178,21 @@ def build_overdraft_notices(
             "Transfer money to it or change the plan."
         ),
     )
-    day_of = get_current_locale().format_day
+    format_day = get_current_locale().format_day
     notices = []
-    for each, first, (day, value) in overdrawn:
-        label, text = present if each.account_id in since else future
-        shown = {"amount": format_rounded_amount(value, each.currency), "day": day_of(day), "last": day_of(end)}
+    for account_forecast, first, (day, value) in overdrawn:
+        label, text = present if account_forecast.account_id in since else future
+        parameters = {
+            "amount": format_rounded_amount(value, account_forecast.currency),
+            "day": format_day(day),
+            "last": format_day(end),
+        }
         notices.append(
             Notice(
-                label=label.format(account=names[each.account_id]),
-                text=text.format(first=day_of(since.get(each.account_id, first)), **shown),
-                address=reverse("account", args=[company.id, each.account_id]) if can_open else "",
-                severity="error" if each.account_id in since else "warning",
+                label=label.format(account=names[account_forecast.account_id]),
+                text=text.format(first=format_day(since.get(account_forecast.account_id, first)), **parameters),
+                address=reverse("account", args=[company.id, account_forecast.account_id]) if can_open else "",
+                severity="error" if account_forecast.account_id in since else "warning",
             )
         )
     return notices

@@ -19,24 +19,24 @@ from planning.models import PlanItem, PlannedTransaction
 
 @dataclass(frozen=True, slots=True)
 class OnboardingStep:
-    """One onboarding step; `ways` are (label, URL), empty without the permission or once it is done."""
+    """One onboarding step; `actions` are (label, URL), empty without the permission or once it is done."""
 
     title: str | Promise
     text: str | Promise
-    done: bool
-    ways: tuple[tuple[str | Promise, str], ...] = ()
-    next: bool = False  # the first available step
+    is_done: bool
+    actions: tuple[tuple[str | Promise, str], ...] = ()
+    is_next: bool = False  # the first available step
 
 
 @dataclass(frozen=True, slots=True)
 class StepDefinition:
-    """The definition of a step; `ways` are (label, URL name)."""
+    """The definition of a step; `actions` are (label, URL name)."""
 
     title: str | Promise
     text: str | Promise
     done_key: str  # key of `find_completed_steps`
     permission: Permission
-    ways: tuple[tuple[str | Promise, str], ...]
+    actions: tuple[tuple[str | Promise, str], ...]
 
 
 ADD_ACCOUNT_STEP = StepDefinition(
@@ -49,7 +49,7 @@ ADD_ACCOUNT_STEP = StepDefinition(
 IMPORT_STEP = replace(
     ADD_ACCOUNT_STEP,
     permission=Permission.TRANSACTIONS_WRITE,
-    ways=((_("Import"), "import-new"), (_("New transaction"), "transaction-new")),
+    actions=((_("Import"), "import-new"), (_("New transaction"), "transaction-new")),
 )
 LATER_STEPS = (
     StepDefinition(
@@ -89,18 +89,21 @@ def build_onboarding_steps(data: ChartData, page: CompanyPage) -> list[Onboardin
     if done["money"] and done["purposes"] and done["plan"]:
         return []
     steps = [
-        build_step(page, each, done) for each in (IMPORT_STEP if done["accounts"] else ADD_ACCOUNT_STEP, *LATER_STEPS)
+        build_step(page, definition, done)
+        for definition in (IMPORT_STEP if done["accounts"] else ADD_ACCOUNT_STEP, *LATER_STEPS)
     ]
-    next_step = next((each for each in steps if each.ways), None)
-    return [replace(each, next=each is next_step) for each in steps]
+    next_step = next((each for each in steps if each.actions), None)
+    return [replace(each, is_next=each is next_step) for each in steps]
 
 
 def build_step(page: CompanyPage, definition: StepDefinition, done: dict[str, bool]) -> OnboardingStep:
     is_available = page.has_permission(definition.permission) and not done[definition.done_key]
-    ways = (
-        tuple((label, reverse(name, args=[page.company.id])) for label, name in definition.ways) if is_available else ()
+    actions = (
+        tuple((label, reverse(name, args=[page.company.id])) for label, name in definition.actions)
+        if is_available
+        else ()
     )
-    return OnboardingStep(definition.title, definition.text, done[definition.done_key], ways)
+    return OnboardingStep(definition.title, definition.text, done[definition.done_key], actions)
 
 
 def find_completed_steps(company_id: UUID) -> dict[str, bool]:

@@ -88,9 +88,13 @@ def show_overview(request: HttpRequest, company_id: str) -> HttpResponse:
     page = build_company_page(request, company_id)
     data = build_chart_data(page)
     overview = render_overview(data, page)
-    putting_away = page.has_permission(Permission.COMPANY_WRITE) and not page.company.first_hour_over
+    can_dismiss_onboarding = page.has_permission(Permission.COMPANY_WRITE) and not page.company.first_hour_over
     return page.render(
-        "analytics/overview_page.html", overview=overview, facts=data, period=data.period, putting_away=putting_away
+        "analytics/overview_page.html",
+        overview=overview,
+        chart_data=data,
+        period=data.period,
+        can_dismiss_onboarding=can_dismiss_onboarding,
     )
 
 
@@ -127,7 +131,7 @@ def render_overview(data: ChartData, page: CompanyPage) -> str:
             "steps": build_onboarding_steps(data, page) if page.has_permission(Permission.BALANCES_READ) else [],
             "figures": [figure for figures, _ in parts for figure in figures],
             "sections": [section for _, sections in parts for section in sections],
-            "putting_away": page.has_permission(Permission.COMPANY_WRITE),
+            "can_dismiss_onboarding": page.has_permission(Permission.COMPANY_WRITE),
             "company": data.company,
             "query": data.period.query,
         },
@@ -163,10 +167,10 @@ def list_overview_notices(data: ChartData, page: CompanyPage) -> list[Notice]:
                 data.open_transactions,
                 first=data.calendar[0],
                 last=data.last_counted_day,
-                can_list=data.lists,
+                can_list=data.can_list_transactions,
             )
     except RateLookupError as error:
-        overview_notices.append(notices.build_rate_notice(data.company, error, can_list=data.lists))
+        overview_notices.append(notices.build_rate_notice(data.company, error, can_list=data.can_list_transactions))
     if page.has_permission(Permission.CLOSINGS_MANAGE):
         overview_notices += notices.build_closing_notices(data.company, today=data.today)
     return overview_notices
@@ -204,9 +208,9 @@ def build_chart_data(page: CompanyPage) -> ChartData:
     return ChartData(
         company=page.company,
         period=parse_report_period(page.request.GET, today=page.today),
-        opens_accounts=page.has_permission(Permission.ACCOUNTS_READ),
-        lists=page.has_permission(Permission.TRANSACTIONS_READ),
-        writes_plan=page.has_permission(Permission.PLANNING_READ) and page.has_permission(Permission.PLANNING_WRITE),
+        can_open_accounts=page.has_permission(Permission.ACCOUNTS_READ),
+        can_list_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
+        can_write_plan=page.has_permission(Permission.PLANNING_READ) and page.has_permission(Permission.PLANNING_WRITE),
     )
 
 

@@ -21,7 +21,7 @@ class PeriodHeading:
 
     name: str
     days: str = ""
-    marks: Sequence[str] = ()
+    labels: Sequence[str] = ()
     kind: str = ""
 
     @property
@@ -31,11 +31,11 @@ class PeriodHeading:
         >>> PeriodHeading("2026", "to 30 Nov", ("in progress",)).text
         '2026, to 30 Nov (in progress)'
         """
-        return ", ".join(filter(None, (self.name, self.days))) + "".join(f" ({mark})" for mark in self.marks)
+        return ", ".join(filter(None, (self.name, self.days))) + "".join(f" ({mark})" for mark in self.labels)
 
     @property
     def notes(self) -> list[str]:
-        return [*filter(None, (self.days, *self.marks))]
+        return [*filter(None, (self.days, *self.labels))]
 
 
 def build_period_heading(
@@ -49,8 +49,8 @@ def build_period_heading(
     """Build the heading of a period with actual amounts."""
     name = format_period_name(period, interval)
     days = format_period_heading(period, interval, **shown_days).removeprefix(name).lstrip(", ")
-    marks = [*([_("in progress")] if in_progress else []), *([_("closed")] if closed else [])]
-    return PeriodHeading(name, days, marks, "current" if in_progress else "")
+    labels = [*([_("in progress")] if in_progress else []), *([_("closed")] if closed else [])]
+    return PeriodHeading(name, days, labels, "current" if in_progress else "")
 
 
 def build_compared_headings(

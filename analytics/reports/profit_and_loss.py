@@ -130,7 +130,7 @@ def parse_interval(text: str, period: ReportPeriod) -> tuple[calendar_periods.Pe
     """Return (interval, error message): the requested one, else the finest that gives few enough columns."""
     months = len(period.calendar)
     possible_intervals = [
-        each for each in INTERVAL_LABELS if months <= MAX_COLUMNS * calendar_periods.PERIOD_MONTHS[each]
+        interval for interval in INTERVAL_LABELS if months <= MAX_COLUMNS * calendar_periods.PERIOD_MONTHS[interval]
     ]
     requested = next((each for each in INTERVAL_LABELS if each == (text or "month")), None)
     if requested is None:
@@ -187,7 +187,7 @@ def build_requested_sheet(
         table,
         title=str(TITLE_BY_INTERVAL[interval]),
         style=get_sheet_style(page.request),
-        compares_plan=is_plan_compared(page),
+        has_plan_comparison=is_plan_compared(page),
     )
 
 
@@ -308,7 +308,7 @@ def build_company_statement(
         currency=company.base_currency,
         transactions_url=transactions_url,
         plan_url=plan_url,
-        compares=comparison is not None,
+        has_comparison=comparison is not None,
         reported=reported,
     )
 

@@ -109,7 +109,7 @@ def build_statement(
     currency: str,
     transactions_url: str,
     plan_url: str = "",
-    compares: bool,
+    has_comparison: bool,
     compared_headings: Sequence[str] = (),
     partly_compared: Container[int] = (),
     reported: Mapping[CellKey, Decimal] | None = None,
@@ -124,7 +124,7 @@ def build_statement(
         plan_url: URL of the plan; empty without the permission.
         reported: frozen amounts of closed months.
     """
-    by_line: defaultdict[str, defaultdict[CategoryName, dict[date, CellAmounts]]] = defaultdict(
+    amounts_by_line: defaultdict[str, defaultdict[CategoryName, dict[date, CellAmounts]]] = defaultdict(
         lambda: defaultdict(dict)
     )
     for result in results_found:
@@ -132,7 +132,7 @@ def build_statement(
             result.first, result.last, line=result.pl_type, categories=[result.category_id], up_to=result.up_to
         )
         reported_amount = (reported or {}).get((result.month, result.pl_type, result.category_id), result.actual)
-        by_line[result.pl_type][result.category_id, result.category_name][result.month] = CellAmounts(
+        amounts_by_line[result.pl_type][result.category_id, result.category_name][result.month] = CellAmounts(
             result.actual,
             result.planned,
             result.compared,
@@ -140,7 +140,7 @@ def build_statement(
             build_plan_link(plan_url, result) if plan_url and result.planned else "",
             None if reported_amount == result.actual else reported_amount,
         )
-    zero = CellAmounts(compared=ZERO if compares else None)
+    zero = CellAmounts(compared=ZERO if has_comparison else None)
     rows: list[StatementRow] = []
     periods = list(heading_by_period)
 
@@ -148,7 +148,7 @@ def build_statement(
     for line in PlType:
         categories = [
             StatementRow(format_category_name(name), "category", [cells.get(period, zero) for period in periods], line)
-            for (_, name), cells in by_line[line].items()
+            for (_, name), cells in amounts_by_line[line].items()
         ]
         sums = [sum((row.cells[place] for row in categories), start=zero) for place in range(len(periods))]
         if categories:
@@ -178,16 +178,18 @@ def build_plan_link(plan_url: str, result: profit_and_loss.ResultRow) -> str:
 # ---------------------------------------------------------------------------------------------- the sheet
 
 
-def build_statement_sheet(table: ProfitAndLossTable, *, title: str, style: SheetStyle, compares_plan: bool) -> Sheet:
+def build_statement_sheet(
+    table: ProfitAndLossTable, *, title: str, style: SheetStyle, has_plan_comparison: bool
+) -> Sheet:
     """Build the sheet of a statement: income is positive, costs are negative.
 
     Periods that have not begun show their plan. The total counts them, but not where actual and plan are compared.
 
     Args:
-        compares_plan: whether actual, plan and variance stand beside each other.
+        has_plan_comparison: whether actual, plan and variance stand beside each other.
     """
     builder = StatementSheetBuilder(
-        table, compares_plan, [has_plan(table.rows, place) for place in range(len(table.headings))]
+        table, has_plan_comparison, [has_plan(table.rows, place) for place in range(len(table.headings))]
     )
     return Sheet(
         title,
@@ -209,11 +211,11 @@ class StatementSheetBuilder:
     """Builds the sheet of a table. `plans` is by place whether its period has a plan."""
 
     table: ProfitAndLossTable
-    compares_plan: bool
+    has_plan_comparison: bool
     plans: Sequence[bool]
 
     @property
-    def compares(self) -> bool:
+    def has_comparison(self) -> bool:
         """Whether periods are compared with earlier ones."""
         return bool(self.table.before)
 
@@ -221,30 +223,30 @@ class StatementSheetBuilder:
     def planned_places(self) -> list[int]:
         return [place for place, heading in enumerate(self.table.headings) if heading.kind == "planned"]
 
-    def shows_percentage(self, place: int) -> bool:
-        return self.compares_plan and self.table.percentages[place]
+    def has_percentage(self, place: int) -> bool:
+        return self.has_plan_comparison and self.table.percentages[place]
 
     def build_column(self, place: int) -> SheetColumn:
         heading, notes = self.table.headings[place], list(self.table.headings[place].notes)
         if heading.kind == "planned":
-            parts = [_("Plan")] if self.compares_plan or self.compares else []
+            parts = [_("Plan")] if self.has_plan_comparison or self.has_comparison else []
             return SheetColumn(heading.name, [*notes, _("plan")], parts, heading.kind)
-        before = self.table.before[place] if place < len(self.table.before) else ""
-        if before and place in self.table.partly_compared:
-            notes.append(_("compared with {period}").format(period=before))
-        parts = self.list_parts(before, in_percent=self.shows_percentage(place))
+        comparison_name = self.table.before[place] if place < len(self.table.before) else ""
+        if comparison_name and place in self.table.partly_compared:
+            notes.append(_("compared with {period}").format(period=comparison_name))
+        parts = self.list_parts(comparison_name, in_percent=self.has_percentage(place))
         return SheetColumn(heading.name, notes, parts, heading.kind)
 
     def build_total_column(self) -> SheetColumn:
         notes = []
         if self.planned_places:
-            notes.append(_("so far") if self.compares_plan or self.compares else _("with plan"))
+            notes.append(_("so far") if self.has_plan_comparison or self.has_comparison else _("with plan"))
         return SheetColumn(_("Total"), notes, self.list_parts(""), "total")
 
-    def list_parts(self, before: str, *, in_percent: bool = False) -> list[str]:
-        if self.compares_plan:
+    def list_parts(self, comparison_name: str, *, in_percent: bool = False) -> list[str]:
+        if self.has_plan_comparison:
             return [_("Actual"), _("Plan"), _("Variance"), *(["%"] if in_percent else [])]
-        return [_("Actual"), before or _("Comparison"), _("Change")] if self.compares else []
+        return [_("Actual"), comparison_name or _("Comparison"), _("Change")] if self.has_comparison else []
 
     def build_cells(self, row: StatementRow) -> list[SheetCell]:
         cells = []
@@ -253,12 +255,12 @@ class StatementSheetBuilder:
                 cells.append(SheetCell(apply_sign(row, amounts.planned), amounts.plan_link))
             else:
                 cells += self.build_period_cells(
-                    row, amounts, is_planned=self.plans[place], in_percent=self.shows_percentage(place)
+                    row, amounts, is_planned=self.plans[place], in_percent=self.has_percentage(place)
                 )
         places = [place for place in range(len(row.cells)) if place not in self.planned_places]
         actual = [row.cells[place] for place in places]
         total = sum(actual, start=CellAmounts())
-        if self.planned_places and not (self.compares_plan or self.compares):
+        if self.planned_places and not (self.has_plan_comparison or self.has_comparison):
             later = sum((row.cells[place].planned for place in self.planned_places), start=ZERO)
             total = CellAmounts(total.actual + later)
         is_planned = any(self.plans[place] for place in places)
@@ -272,7 +274,7 @@ class StatementSheetBuilder:
             reported = format_full_amount(apply_sign(row, amounts.reported), self.table.currency)
             note = _("reported {amount}").format(amount=reported)
         cells = [SheetCell(apply_sign(row, amounts.actual), amounts.link if amounts.actual else "", note=note)]
-        if self.compares_plan:
+        if self.has_plan_comparison:
             variance = amounts.actual - amounts.planned if is_planned else None
             tones = {None: "", True: "good", False: "bad"}
             tone = tones[profit_and_loss.is_favourable(row.line or PlType.REVENUE, variance)]
@@ -283,7 +285,7 @@ class StatementSheetBuilder:
                 if variance is not None and amounts.planned:
                     share = MONEY_CONTEXT.divide(variance * HUNDRED, abs(amounts.planned))
                 cells.append(SheetCell(None if share is None else apply_sign(row, share), kind="percent"))
-        elif self.compares:
+        elif self.has_comparison:
             compared = amounts.compared or ZERO
             cells.append(SheetCell(apply_sign(row, compared)))
             cells.append(SheetCell(apply_sign(row, amounts.actual - compared)))

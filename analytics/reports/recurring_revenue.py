@@ -283,11 +283,12 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
         :MAX_SUBSCRIPTIONS_SHOWN
     ]
     subscriptions = [
-        add_subscription_labels(each, products)
-        for each in SubscriptionSerializer(subscriptions_with_status, many=True).data
+        add_subscription_labels(subscription, products)
+        for subscription in SubscriptionSerializer(subscriptions_with_status, many=True).data
     ]
     product_by_subscription = {
-        UUID(str(each["id"])): each["product"] or each["externalId"] or "" for each in subscriptions
+        UUID(str(subscription["id"])): subscription["product"] or subscription["externalId"] or ""
+        for subscription in subscriptions
     }
     return page.render(
         "analytics/customer.html",
@@ -303,10 +304,10 @@ def show_customer(page: CompanyPage, customer_id: UUID) -> HttpResponse:
         events=[
             {
                 "row": row,
-                "every": format_billing_interval(each["interval"], each["intervalCount"]),
+                "every": format_billing_interval(event_data["interval"], event_data["intervalCount"]),
                 "of": product_by_subscription.get(row.subscription_id, ""),
             }
-            for row, each in zip(events_found, EventSerializer(events_found, many=True).data, strict=True)
+            for row, event_data in zip(events_found, EventSerializer(events_found, many=True).data, strict=True)
         ],
         cursor=cursor,
         invoices=list_invoice_lines(page, customer_id),

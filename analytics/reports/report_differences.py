@@ -26,20 +26,20 @@ def list_report_differences(page: CompanyPage, closing: Closing) -> list[ReportD
     Raises:
         RateLookupError: a currency has no exchange rate.
     """
-    stored: StoredFigures = closing.report_figures or {}
-    if not stored:
+    stored_figures: StoredFigures = closing.report_figures or {}
+    if not stored_figures:
         return []
     now = compute_figures_to_report(page.company, closing.month, rates=get_rate_table())
     differences = list[ReportDifference]()
     if page.has_permission(Permission.BALANCES_READ):
-        differences += list_cash_differences(page, closing.month, stored, now)
+        differences += list_cash_differences(page, closing.month, stored_figures, now)
     if page.has_permission(Permission.PLANNING_READ):
-        differences += list_receivable_differences(page, stored, now)
+        differences += list_receivable_differences(page, stored_figures, now)
     return [each for each in differences if each.was != each.now]
 
 
 def list_cash_differences(
-    page: CompanyPage, month: date, stored: StoredFigures, now: StoredFigures
+    page: CompanyPage, month: date, stored_figures: StoredFigures, now: StoredFigures
 ) -> Iterator[ReportDifference]:
     """Yield the parts of the cash bridge, each with its transactions; its ends with the page of the bridge."""
     last = get_last_day_of_month(month)
@@ -48,19 +48,19 @@ def list_cash_differences(
     queries = build_part_queries(start=month, end=last) if page.has_permission(Permission.TRANSACTIONS_READ) else {}
     transactions_url = reverse("transactions", args=[page.company.id])
     amounts = read_stored_bridge(now)
-    for part, was in read_stored_bridge(stored).items():
+    for part, reported_amount in read_stored_bridge(stored_figures).items():
         query = queries.get(part)
         url = f"{transactions_url}?{query}" if query else bridge_url
         yield ReportDifference(
-            _("Cash bridge: {part}").format(part=PART_LABELS[part]), was, amounts.get(part, Decimal(0)), url
+            _("Cash bridge: {part}").format(part=PART_LABELS[part]), reported_amount, amounts.get(part, Decimal(0)), url
         )
 
 
 def list_receivable_differences(
-    page: CompanyPage, stored: StoredFigures, now: StoredFigures
+    page: CompanyPage, stored_figures: StoredFigures, now: StoredFigures
 ) -> Iterator[ReportDifference]:
     """Yield the receivables in total and by age."""
-    was, amounts = ([Decimal(text) for text in figures["aging"]] for figures in (stored, now))
+    was, amounts = ([Decimal(text) for text in figures["aging"]] for figures in (stored_figures, now))
     url = reverse("receivables", args=[page.company.id])
     yield ReportDifference(_("Receivables"), sum(was, start=Decimal(0)), sum(amounts, start=Decimal(0)), url)
     for label, reported, amount in zip(list_bucket_labels(), was, amounts, strict=True):

@@ -126,5 +126,7 @@ def label_figures() -> dict[str, str]:
 
 def build_events_query(params: RecurringRevenueParams) -> str:
     """Return the query of the subscription events of the same months."""
-    by = "committed" if params.measure in {"cmrr", "carr"} else "effective"
-    return urlencode({"startMonth": format_month(params.first), "endMonth": format_month(params.last), "by": by})
+    date_basis = "committed" if params.measure in {"cmrr", "carr"} else "effective"
+    return urlencode(
+        {"startMonth": format_month(params.first), "endMonth": format_month(params.last), "by": date_basis}
+    )

@@ -40,7 +40,7 @@ def build_cash_line(context: dict[str, Any], period: ReportPeriod) -> dict[str, 
             title=_("Cash forecast"),
             name=_("Cash"),
             build_link=link,
-            writes_plan=Permission.PLANNING_WRITE in access.permissions,
+            can_write_plan=Permission.PLANNING_WRITE in access.permissions,
         )
     except RateLookupError:  # the page shows the error beside its sums
         return {}
@@ -53,16 +53,16 @@ def build_scenario_comparison(context: dict[str, Any], today: date) -> dict[str,
     page_access, company = context["access"], context["company"]
     request = context["request"]
     rows = list(Scenario.objects.for_company(company.id).filter(adoption_id=None).order_by("-id"))
-    chosen = [row for row in rows if str(row.id) in request.GET.getlist("scenario")] or rows
-    if not chosen:
+    compared_rows = [row for row in rows if str(row.id) in request.GET.getlist("scenario")] or rows
+    if not compared_rows:
         return {}
     try:
         comparison = compare_scenarios(
-            chosen,
+            compared_rows,
             company=company,
             today=today,
             rates=get_rate_table(),
-            shows_cash=Permission.BALANCES_READ in page_access.permissions,
+            can_read_balances=Permission.BALANCES_READ in page_access.permissions,
         )
     except RateLookupError as missing:
         return {"missing": missing.currency, "company": company}

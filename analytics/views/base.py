@@ -23,7 +23,7 @@ class DataViewSet(CompanyViewSet):
 
     def __init_subclass__(cls) -> None:
         """Add the missing exchange rate to each query's errors."""
-        cls.refuses = dict.fromkeys(cls.permission_for, (MissingRateError,))
+        cls.errors_for = dict.fromkeys(cls.permission_for, (MissingRateError,))
 
     def find_scenario(self, values: Mapping[str, Any]) -> LoadedScenario | None:
         """Return the scenario that a query names.

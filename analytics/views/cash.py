@@ -212,7 +212,7 @@ class CashFlowViewSet(DataViewSet):
         if accounts:
             check_known_ids(Account.objects.for_company(self.company.id), accounts, name="accountIds")
         arguments = self.build_forecast_arguments(values)
-        forecast_found = compute_balance_forecast(**arguments, accounts=accounts, by_account=values["by_account"])
+        forecast_found = compute_balance_forecast(**arguments, accounts=accounts, per_account=values["by_account"])
         return Response(
             {
                 "actual": series_to_dicts(forecast_found.actual),

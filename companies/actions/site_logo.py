@@ -62,9 +62,9 @@ def fetch_site_picture(domain: str) -> bytes | None:
     site = f"https://{domain}/"
     for address in (*list_icon_urls(site), urljoin(site, "/favicon.ico")):
         try:
-            answer = http_client.fetch_url(address, accept="image/png,image/x-icon,image/jpeg")
-            if answer.status == 200:
-                return clean_site_picture(answer.body)
+            response = http_client.fetch_url(address, accept="image/png,image/x-icon,image/jpeg")
+            if response.status == 200:
+                return clean_site_picture(response.body)
         except (http_client.OutboundError, logos.NotAPng, logos.ImageTooLarge):
             continue
     return None
@@ -73,13 +73,13 @@ def fetch_site_picture(domain: str) -> bytes | None:
 def list_icon_urls(site: str) -> Iterator[str]:
     """Yield the URLs of <link rel="icon"> on the site's home page, without SVG; nothing if there is no page."""
     try:
-        answer = http_client.fetch_url(site, accept="text/html", allow_partial=True)
+        response = http_client.fetch_url(site, accept="text/html", allow_partial=True)
     except http_client.OutboundError:
         return
-    if answer.status != 200:
+    if response.status != 200:
         return
     icon_count = 0
-    for tag in LINK_TAG.findall(answer.body.decode("utf-8", errors="replace")):
+    for tag in LINK_TAG.findall(response.body.decode("utf-8", errors="replace")):
         attributes = {name.lower(): html.unescape(a or b or c) for name, a, b, c in LINK_ATTRIBUTE.findall(tag)}
         if (
             "icon" in attributes.get("rel", "").lower().split()

@@ -42,7 +42,7 @@ class CompanyViewSet(ApiViewSet):
 
     permission_for: ClassVar[Mapping[str, Permission | None]] = {}
     resource: ClassVar[type[CompanyOwned] | None] = None  # model of the first id behind the company's
-    minds_expiry: ClassVar[frozenset[str]] = frozenset()  # actions that check an expired company themselves
+    actions_checking_expiry: ClassVar[frozenset[str]] = frozenset()  # actions that check an expired company themselves
     access: Access
     company: Company
     is_blind = False  # the caller may write but not read the resource
@@ -64,7 +64,7 @@ class CompanyViewSet(ApiViewSet):
         access = self.caller.access(company_id) if parse_id(company_id) else None
         if access is None:
             raise NotFoundError
-        if access.waits:
+        if access.needs_mfa_setup:
             raise SecondFactorRequired
         request_slots.get_request_slots(self.request).take_company_slot(access.company.id)
         self.access, self.company = access, access.company
@@ -77,7 +77,7 @@ class CompanyViewSet(ApiViewSet):
         self.require_permission(permission)
         if self.is_write:
             self.is_blind = permission.read_permission not in self.access.permissions
-            is_exempt = permission is Permission.COMPANY_MANAGE or self.action in self.minds_expiry
+            is_exempt = permission is Permission.COMPANY_MANAGE or self.action in self.actions_checking_expiry
             if self.company.read_only and not is_exempt:
                 raise CompanyExpired
 

@@ -166,7 +166,7 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
     if seconds := get_retry_seconds(status, code):
         headers["Retry-After"] = str(seconds)
     body = build_problem(request, status=status, code=code, detail=detail, fields=fields)
-    body |= getattr(error, "more", {})
+    body |= getattr(error, "extensions", {})
     return Response(body, status=status, headers=headers, content_type="application/problem+json")
 
 

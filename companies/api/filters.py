@@ -84,5 +84,7 @@ def list_repeatable_filters(filterset_class: Any) -> set[str]:
     """Return the filters that accept several values."""
     multiple_widgets = (forms.MultipleHiddenInput, forms.SelectMultiple)
     return {
-        name for name, each in filterset_class.base_filters.items() if isinstance(each.field.widget, multiple_widgets)
+        name
+        for name, filter_ in filterset_class.base_filters.items()
+        if isinstance(filter_.field.widget, multiple_widgets)
     }

@@ -82,7 +82,7 @@ class ApiViewSet(ViewSet):
     schema_tags: ClassVar[Sequence[str]] = ()
     scenario_lists: ClassVar[frozenset[str]] = frozenset()  # actions that answer a list under a scenario
     # Action → its own errors, as documented; by code if they are raised in other apps.
-    refuses: ClassVar[Mapping[str, Sequence[type[DomainError] | str]]] = {}
+    errors_for: ClassVar[Mapping[str, Sequence[type[DomainError] | str]]] = {}
     shape: ClassVar[Any] = None  # serializer of the resource, unless an action declares another one
     uploads: ClassVar[frozenset[str]] = frozenset()  # actions that accept files or imports
     caller: Credential
@@ -251,12 +251,12 @@ class ApiViewSet(ViewSet):
         )
         return serializer.validated_data
 
-    def parse_upload(self, names: Collection[str], *, lists: Collection[str] = ()) -> tuple[Any, Any]:
+    def parse_upload(self, names: Collection[str], *, repeatable_names: Collection[str] = ()) -> tuple[Any, Any]:
         """Return the form of an upload and its file; fields with other names are named in the Ignored-Fields header.
 
         Args:
             names: fields of the form, `file` among them.
-            lists: those that may be sent several times.
+            repeatable_names: those that may be sent several times.
 
         Raises:
             UnsupportedMediaType: the body is no form.
@@ -269,7 +269,7 @@ class ApiViewSet(ViewSet):
         file = find_uploaded_file(form)
         if file is None:
             raise ValidationError({"file": "Send a file in this field."}, code="required")
-        if repeated := [name for name in names if name not in lists and len(form.getlist(name)) > 1]:
+        if repeated := [name for name in names if name not in repeatable_names and len(form.getlist(name)) > 1]:
             raise ValidationFailed([(f"#/{name}", "invalid_value", "Must be sent only once.") for name in repeated])
         return form, file
 

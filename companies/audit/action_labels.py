@@ -126,6 +126,6 @@ def find_action_label(action: str) -> str:
     """Return the label of an action; "" if it is unknown."""
     if action in ACTION_LABELS:
         return str(ACTION_LABELS[action])
-    kind, _dot, verb = action.partition(".")
+    kind, _, verb = action.partition(".")
     entity: Any = ENTITY_LABELS.get(kind) or GROUP_LABELS.get(kind)
     return VERB_LABELS[verb].format(entity=entity) if entity and verb in VERB_LABELS else ""

@@ -83,11 +83,11 @@ def list_ids(value: Any, column: str = "") -> Iterator[tuple[str, str]]:
         case str() if parse_id(value):
             yield column, value
         case list():
-            for each in value:
-                yield from list_ids(each, column)
+            for item in value:
+                yield from list_ids(item, column)
         case dict():
-            for name, each in value.items():
-                yield from list_ids(each, name)
+            for name, item in value.items():
+                yield from list_ids(item, name)
 
 
 def find_records(page: CompanyPage, keys: Iterable[RecordKey]) -> dict[RecordKey, Any]:
@@ -124,8 +124,8 @@ def find_actor_names(page: CompanyPage, actors: Iterable[str]) -> dict[str, str]
 def load_actor_names(page: CompanyPage, actors: Iterable[str]) -> dict[str, str]:
     """Load the names of actors; see ``find_actor_names``."""
     keys = {actor for actor in actors if actor.startswith(API_KEY_ACTOR_PREFIX)}
-    people = {actor for actor in actors if not actor.startswith(API_KEY_ACTOR_PREFIX)}
-    names_by_actor = dict.fromkeys(keys, _("a deleted API key")) | dict.fromkeys(people, _("a former member"))
+    user_ids = {actor for actor in actors if not actor.startswith(API_KEY_ACTOR_PREFIX)}
+    names_by_actor = dict.fromkeys(keys, _("a deleted API key")) | dict.fromkeys(user_ids, _("a former member"))
     if page.has_permission(Permission.API_KEYS_MANAGE):
         rows = ApiKey.objects.for_company(page.company.id).filter(
             id__in=[key.removeprefix(API_KEY_ACTOR_PREFIX) for key in keys]
@@ -134,9 +134,9 @@ def load_actor_names(page: CompanyPage, actors: Iterable[str]) -> dict[str, str]
     else:
         names_by_actor |= dict.fromkeys(keys, _("an API key"))
     if not page.has_permission(Permission.MEMBERS_MANAGE):
-        names_by_actor |= dict.fromkeys(people, _("another person"))
-        people &= {str(page.audit_context.user_id)}
-    return names_by_actor | {str(user.pk): user.display_name for user in User.objects.filter(pk__in=people)}
+        names_by_actor |= dict.fromkeys(user_ids, _("another person"))
+        user_ids &= {str(page.audit_context.user_id)}
+    return names_by_actor | {str(user.pk): user.display_name for user in User.objects.filter(pk__in=user_ids)}
 
 
 def format_key_name(key: ApiKey) -> str:

@@ -27,9 +27,9 @@ INVALID_DATE_TEXT = gettext_lazy("Enter a date such as 2026-03-31.")
 def show_audit_log(page: CompanyPage) -> HttpResponse:
     """Show the matching audit entries, newest first, with the changed fields."""
     form = BoundForm(values={name: page.request.GET.get(name, "").strip() for name in FILTER_FIELDS})
-    people = list_actor_choices(page)
+    actor_choices = list_actor_choices(page)
     rows, cursor = page.paginate(
-        filter_audit_entries(page, form, people), order=("-time", "-id"), limit=ENTRIES_PER_PAGE
+        filter_audit_entries(page, form, actor_choices), order=("-time", "-id"), limit=ENTRIES_PER_PAGE
     )
     filter_query = page.request.GET.copy()
     filter_query.pop("cursor", None)
@@ -42,15 +42,15 @@ def show_audit_log(page: CompanyPage) -> HttpResponse:
         form=form,
         narrowed=any(form.values.values()),
         query=filter_query.urlencode(),
-        people=people,
+        people=actor_choices,
         kinds=sorted(((value, str(label)) for value, label in ENTITY_LABELS.items()), key=lambda each: each[1]),
     )
 
 
-def filter_audit_entries(page: CompanyPage, form: BoundForm, people: Iterable[tuple[str, str]]) -> Any:
+def filter_audit_entries(page: CompanyPage, form: BoundForm, actor_choices: Iterable[tuple[str, str]]) -> Any:
     """Filter the entries by the form; with errors the result is empty."""
     rows, filters = AuditEntry.objects.for_company(page.company.id), form.values
-    check_filters(form, people)
+    check_filters(form, actor_choices)
     if filters["person"]:
         rows = rows.filter(actor=None if filters["person"] == SERVICE_ACTOR else filters["person"])
     if filters["kind"]:
@@ -67,10 +67,10 @@ def filter_audit_entries(page: CompanyPage, form: BoundForm, people: Iterable[tu
     return rows.none() if form.errors else rows
 
 
-def check_filters(form: BoundForm, people: Iterable[tuple[str, str]]) -> None:
+def check_filters(form: BoundForm, actor_choices: Iterable[tuple[str, str]]) -> None:
     """Add what is not known of the filters to the form's errors."""
     filters = form.values
-    if filters["person"] and filters["person"] not in dict(people):
+    if filters["person"] and filters["person"] not in dict(actor_choices):
         form.errors["person"] = _("Choose one of the options.")
     if filters["kind"] and filters["kind"] not in ENTITY_LABELS:
         form.errors["kind"] = _("Choose one of the options.")

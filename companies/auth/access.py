@@ -17,7 +17,7 @@ class Access:
     company: Company
     role: str
     permissions: Permissions  # empty while MFA is missing
-    waits: bool = False  # MFA is required by the company and missing
+    needs_mfa_setup: bool = False  # MFA is required by the company and missing
     expires_time: datetime | None = None  # of an API key; None for others and for keys without expiry
 
 
@@ -34,7 +34,7 @@ def build_access(company: Company, *, role: str, permissions: Permissions, facto
     `factor_since` is when the user set up their first second factor; None without one.
     """
     if company.require_second_factor and factor_since is None:
-        return Access(company=company, role=role, permissions=frozenset(), waits=True)
+        return Access(company=company, role=role, permissions=frozenset(), needs_mfa_setup=True)
     return Access(company=company, role=role, permissions=permissions)
 
 
@@ -48,7 +48,7 @@ class Credential(Protocol):
     actor: str  # goes into createdUserId and lastUpdatedUserId
     user_id: uuid.UUID | None  # the user; None for an API key
     is_authenticated: bool
-    reaches_data: bool  # False for an access token with identity scopes only
+    has_data_access: bool  # False for an access token with identity scopes only
 
     def access(self, company_id: str) -> Access | None:
         """Return the credential's access to a company; None if it cannot reach the company."""

@@ -136,7 +136,7 @@ def parse_permissions_cached(permissions: tuple[str, ...]) -> Permissions:
 def compute_checksum(text: str) -> str:
     """Return the CRC-32 of the text as six base62 digits."""
     number, digits = zlib.crc32(text.encode()), ""
-    for _position in range(CHECK_DIGIT_COUNT):
+    for _ in range(CHECK_DIGIT_COUNT):
         number, digit = divmod(number, 62)
         digits = BASE62_DIGITS[digit] + digits
     return digits
@@ -168,12 +168,12 @@ class ApiKeyCredential:
     """The credential of an API key: one company, fixed permissions."""
 
     id: str
-    granted: Access
+    company_access: Access
     needs_use_update: bool  # the last use was stored more than a minute ago
     kind: str = "apiKey"
     user_id: uuid.UUID | None = None
     is_authenticated: bool = True
-    reaches_data: bool = True
+    has_data_access: bool = True
 
     @property
     def key(self) -> str:
@@ -184,15 +184,15 @@ class ApiKeyCredential:
         return f"apiKey:{self.id}"
 
     def access(self, company_id: str) -> Access | None:
-        return self.granted if company_id.lower() == str(self.granted.company.id) else None
+        return self.company_access if company_id.lower() == str(self.company_access.company.id) else None
 
     def accesses(self) -> list[Access]:
-        return [self.granted]
+        return [self.company_access]
 
     def record_use(self, now: datetime) -> None:
         """Store `last_used_time`, at most once a minute."""
         if self.needs_use_update:
-            key = ApiKey.objects.filter(company_id=self.granted.company.id, id=self.id)
+            key = ApiKey.objects.filter(company_id=self.company_access.company.id, id=self.id)
             key.exclude(last_used_time__gt=now - LAST_USED_INTERVAL).update(last_used_time=now)
 
 
@@ -230,7 +230,7 @@ def authenticate_api_key(text: str, *, now: datetime, company_id: uuid.UUID | No
         return None
     return ApiKeyCredential(
         id=key_id,
-        granted=Access(
+        company_access=Access(
             company=build_company_from_row(row[5:]),
             role="apiKey",
             permissions=parse_permissions_cached(tuple(permissions)),
@@ -261,7 +261,7 @@ class SessionCredential:
     user: User
     kind: str = "session"
     is_authenticated: bool = True
-    reaches_data: bool = True
+    has_data_access: bool = True
 
     @property
     def key(self) -> str:

@@ -76,9 +76,9 @@ def send_api_key_created_email(*, key: ApiKey, context: AuditContext) -> None:
         send_security_email(user, subject=_("API key created"), body=body)
 
 
-def send_mfa_changed_email(*, user: User, what: str, context: AuditContext) -> None:
-    """Hook: notify about a change of MFA devices; `what` is an English sentence such as "A passkey was added"."""
-    change_text = mailer.to_one_line(what).rstrip(".")[:MAX_TEXT_LENGTH]
+def send_mfa_changed_email(*, user: User, event: str, context: AuditContext) -> None:
+    """Hook: notify about a change of MFA devices; `event` is an English sentence such as "A passkey was added"."""
+    change_text = mailer.to_one_line(event).rstrip(".")[:MAX_TEXT_LENGTH]
     security_log.record_security_action(
         user=user, event=SecurityEvent.FACTOR_CHANGED, context=context, detail=change_text
     )

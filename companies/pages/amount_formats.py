@@ -127,7 +127,7 @@ def strip_currency(text: str, currency: str | None) -> str:
         return text
     for mark in marks:
         matching_currencies = {
-            each for each in Currency.values if mark.casefold().rstrip(".") in list_currency_spellings(each)
+            code for code in Currency.values if mark.casefold().rstrip(".") in list_currency_spellings(code)
         }
         if currency is None or not matching_currencies:
             return text

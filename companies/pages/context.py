@@ -128,7 +128,7 @@ def get_access_or_404(request: HttpRequest, company_id: str) -> Access:
     access = next((each for each in accesses if each.company.id == parse_id(company_id)), None)
     if access is None:
         raise Http404
-    if access.waits:
+    if access.needs_mfa_setup:
         raise MfaRequired
     request_slots.get_request_slots(request).take_company_slot(access.company.id)
     # Used by the page header: access, and the companies to switch to.
@@ -202,7 +202,7 @@ def handle_form_errors(request: HttpRequest, form: ErrorForm | None = None) -> I
 def get_error_message(error: DomainError) -> str:
     """Return the text of a domain error, for a page without a form."""
     return (
-        " ".join(to_form_message(text, code) for _pointer, code, text in error.errors)
+        " ".join(to_form_message(text, code) for _, code, text in error.errors)
         if isinstance(error, ValidationFailed)
         else error.detail
     )

@@ -131,18 +131,22 @@ def plan_placement(
     touched_references = [each for each in references if each.table in moved_names or each.target in moved_names]
     trigger_tables = [table.name for table in tables if table.triggers and table.name in moved_names]
     dropped_references = [
-        each for each in touched_references if (places[each.table], places[each.target]) == DROPPED_REFERENCE
+        reference
+        for reference in touched_references
+        if (places[reference.table], places[reference.target]) == DROPPED_REFERENCE
     ]
     restored_references = [each for each in touched_references if each not in dropped_references]
     return [
         *_build_settings_steps(database, shards if COMPANY_TABLE in moved_names else None),
         *(
-            PlacementStep(_build_drop_statement(each), f"for good: {each.table} {places[each.table]}")
-            for each in dropped_references
+            PlacementStep(_build_drop_statement(reference), f"for good: {reference.table} {places[reference.table]}")
+            for reference in dropped_references
         ),
         *(
-            PlacementStep(_build_drop_statement(each), f"{each.table} and {each.target} move one after the other")
-            for each in restored_references
+            PlacementStep(
+                _build_drop_statement(reference), f"{reference.table} and {reference.target} move one after the other"
+            )
+            for reference in restored_references
         ),
         *(
             PlacementStep(_build_trigger_statement(name, "DISABLE"), "rows that are copied are in the rollups already")
@@ -166,8 +170,8 @@ def plan_placement(
             for name in trigger_tables
         ),
         *(
-            PlacementStep(_build_add_statement(each), f"{places[each.table]} → {places[each.target]}")
-            for each in restored_references
+            PlacementStep(_build_add_statement(reference), f"{places[reference.table]} → {places[reference.target]}")
+            for reference in restored_references
         ),
     ]
 

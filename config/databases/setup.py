@@ -58,7 +58,7 @@ def check_migration_history() -> None:
 def list_missing_replaced_migrations() -> list[str]:
     """Return the names of replaced migrations that are not applied, as `ledger.0002_name`; none for a new database."""
     applied = MigrationRecorder(connection).applied_migrations()
-    apps_with_tables = {app for app, _name in applied}
+    apps_with_tables = {app for app, _ in applied}
     loader = MigrationLoader(connection, load=False)
     loader.load_disk()
     names = []

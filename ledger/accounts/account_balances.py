@@ -17,13 +17,13 @@ from ledger.money.rates import get_rate_table
 class AccountWithBalance:
     """An account with its balance.
 
-    `amounts` holds (amount, currency), the account's default currency first. `worth` is the value in the base
+    `amounts` holds (amount, currency), the account's default currency first. `base_balance` is the value in the base
     currency; None where the user may not see balances or a rate is missing.
     """
 
     account: Account
     amounts: list[tuple[Decimal, str]] = field(default_factory=list)
-    worth: Decimal | None = None
+    base_balance: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class AccountGroupBalance:
 
     name: str
     holdings: list[AccountWithBalance]
-    worth: Decimal | None
+    base_balance: Decimal | None
 
 
 def build_account_balances(
@@ -52,8 +52,8 @@ def build_account_balances(
     except RateLookupError as error:
         return unconverted, error.currency
     return [
-        AccountWithBalance(each.account, each.amounts, worth)
-        for each, worth in zip(unconverted, base_amounts, strict=True)
+        AccountWithBalance(account_amounts.account, account_amounts.amounts, base_amount)
+        for account_amounts, base_amount in zip(unconverted, base_amounts, strict=True)
     ], ""
 
 
@@ -84,5 +84,5 @@ def get_shown_group_id(account: Account, group_names: Mapping[UUID, str]) -> UUI
 
 def sum_base_values(balances: Sequence[AccountWithBalance]) -> Decimal | None:
     """Return the sum of the balances in the base currency; None if one of them is not converted."""
-    base_amounts = [each.worth for each in balances if each.worth is not None]
+    base_amounts = [each.base_balance for each in balances if each.base_balance is not None]
     return sum(base_amounts, start=ZERO) if len(base_amounts) == len(balances) else None

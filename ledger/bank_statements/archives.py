@@ -66,7 +66,7 @@ class ArchiveReader:
                 raise StatementFormatUnknown(_("It is an archive itself. Unpack it and send its files."))
             file = self.read_file(kind, content)
         except MappingAmbiguous as error:
-            self.choices += [{**choice, "file": name} for choice in error.more["choices"]]
+            self.choices += [{**choice, "file": name} for choice in error.extensions["choices"]]
         except DomainError as error:
             if not is_clearly_no_statement(name, kind, content, error):
                 error.detail = _("“{name}”: {detail}").format(name=name, detail=error.detail)

@@ -38,7 +38,7 @@ class MappingAmbiguous(InvalidInputError):
     def __init__(self, choices: list[dict[str, Any]]):
         super().__init__()
         self.files = list(dict.fromkeys(choice["file"] for choice in choices if choice["file"]))
-        self.more = {"choices": choices}
+        self.extensions = {"choices": choices}
 
 
 class DateOrderUnknown(InvalidInputError):

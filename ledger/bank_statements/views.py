@@ -28,7 +28,7 @@ class StatementViewSet(CompanyViewSet):
     schema_tags = ["Imports"]
     schema_noun = "statement"
     uploads = frozenset({"create"})
-    refuses = {
+    errors_for = {
         "create": [
             statement_accounts.AccountUnknown,
             statement_accounts.AccountDiffers,

@@ -182,8 +182,8 @@ def find_amount_fault(amount: str, currency: str, *, example: str) -> Fault | No
     decimals = DECIMALS_BY_CURRENCY.get(currency)
     if decimals is None:
         return "amountCurrency", "invalid_choice", build_unsupported_currency_message()
-    whole, point, fraction = amount.partition(".")
-    digits = whole[1:] if whole[:1] == "-" else whole
+    integer_part, point, fraction = amount.partition(".")
+    digits = integer_part[1:] if integer_part[:1] == "-" else integer_part
     is_plain = digits.isdecimal() and digits.isascii() and len(digits) <= 15
     if not is_plain or (point and not (fraction.isdecimal() and fraction.isascii() and len(fraction) <= 4)):
         return "amountValue", "invalid_decimal", _("Must be a decimal string such as {amount}.").format(amount=example)

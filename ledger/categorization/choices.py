@@ -159,6 +159,6 @@ def list_recognition_periods(company: Company, parts: Iterable[ChosenCategorizat
 def get_revenue_options(company: Company, choice: CategorizationChoice) -> dict[str, bool]:
     """Return the revenue options of ``resolve_service_period`` for a choice."""
     return {
-        "moves_revenue": company.pl_recognize_revenue_on_invoice,
+        "recognize_revenue_on_invoice": company.pl_recognize_revenue_on_invoice,
         "has_revenue": choice.pl_type == PlType.REVENUE,
     }

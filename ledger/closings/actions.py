@@ -55,7 +55,7 @@ class CloseChecksFailed(ConflictError):
 
     def __init__(self, checks: CloseChecks):
         super().__init__()
-        self.more = {"checks": checks.to_json()}
+        self.extensions = {"checks": checks.to_json()}
 
 
 def close_months(

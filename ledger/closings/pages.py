@@ -69,12 +69,12 @@ def show_closings(page: CompanyPage) -> HttpResponse:
 
 def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
     months = list_closable_months(page)
-    chosen = next((month for month in months if format_month(month) == form.values["month"]), None)
-    chosen = chosen or (months[-1] if months else None)  # the first open month
-    through = closing_queries.list_months_to_close(page.company, chosen) if chosen else []
+    chosen_month = next((month for month in months if format_month(month) == form.values["month"]), None)
+    chosen_month = chosen_month or (months[-1] if months else None)  # the first open month
+    through = closing_queries.list_months_to_close(page.company, chosen_month) if chosen_month else []
     result = check_months(page.company, through, today=page.today, rates=get_rate_table())
     rows = closing_queries.list_closings(page.company)
-    people = find_actor_names(
+    actor_names = find_actor_names(
         page, {each for row in rows for each in (row.created_user_id, row.reopened_user_id) if each}
     )
     return page.render(
@@ -86,11 +86,11 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
         closing_count=len(through),
         first_month=get_current_locale().format_month(through[0], full=True) if through else "",
         last_month=get_current_locale().format_month(through[-1], full=True) if through else "",
-        chosen=format_month(chosen) if chosen else "",
+        chosen=format_month(chosen_month) if chosen_month else "",
         steps=list_close_steps(page, result, through),
         missing_rates=", ".join(result.missing_rates),
         passed=result.passed,
-        rows=[(row, format_month(row.month), *describe_closing(row, people)) for row in rows],
+        rows=[(row, format_month(row.month), *describe_closing(row, actor_names)) for row in rows],
         manages=page.has_permission(MANAGE),
         now=format_month(page.today),
     )
@@ -103,10 +103,14 @@ def list_closable_months(page: CompanyPage) -> list[date]:
     return months[::-1]
 
 
-def describe_closing(row: Closing, people: dict[str, str]) -> tuple[str, str, str]:
+def describe_closing(row: Closing, actor_names: dict[str, str]) -> tuple[str, str, str]:
     """Return what was unfinished when a month was closed, and the names of who closed and who reopened it."""
     service, checks = _("System"), describe_acknowledged_checks(row)
-    return checks, people.get(row.created_user_id or "", service), people.get(row.reopened_user_id or "", service)
+    return (
+        checks,
+        actor_names.get(row.created_user_id or "", service),
+        actor_names.get(row.reopened_user_id or "", service),
+    )
 
 
 def describe_acknowledged_checks(closing: Closing) -> str:
@@ -139,17 +143,17 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
                 message = _("{month} is open again.").format(month=get_current_locale().format_month(first, full=True))
                 return page.redirect_with_message(message, "closing", month=month)
     versions = closing_queries.list_closing_versions(page.company, first)
-    shown = next((each for each in versions if str(each.version) == page.request.GET.get("version")), None)
-    shown = shown or (versions[0] if versions else None)
-    if shown is None:
+    shown_version = next((each for each in versions if str(each.version) == page.request.GET.get("version")), None)
+    shown_version = shown_version or (versions[0] if versions else None)
+    if shown_version is None:
         raise Http404
     missing_currency, rows = "", list[dict[str, Any]]()
     try:
-        rows = describe_differences(page, list_closing_differences(page.company, shown))
-        rows += list_report_rows(page, shown)
+        rows = describe_differences(page, list_closing_differences(page.company, shown_version))
+        rows += list_report_rows(page, shown_version)
     except RateLookupError as missing:
         missing_currency = missing.currency
-    people = find_actor_names(
+    actor_names = find_actor_names(
         page, {each for row in versions for each in (row.created_user_id, row.reopened_user_id) if each}
     )
     later = page.company.closed_through
@@ -160,13 +164,13 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
         form=form,
         month=month,
         title=get_current_locale().format_month(first, full=True),
-        closing=shown,
-        versions=[(row, *describe_closing(row, people)) for row in versions],
+        closing=shown_version,
+        versions=[(row, *describe_closing(row, actor_names)) for row in versions],
         rows=rows,
         missing_currency=missing_currency,
         reopens=[
-            get_current_locale().format_month(each, full=True)
-            for each in (list_months(first, later) if later and first <= later else [])
+            get_current_locale().format_month(month, full=True)
+            for month in (list_months(first, later) if later and first <= later else [])
         ],
         manages=page.has_permission(MANAGE),
         audits=page.has_permission(Permission.AUDIT_READ),
@@ -187,15 +191,15 @@ def describe_differences(page: CompanyPage, differences: Sequence[Difference]) -
     entries = list_audit_changes(page, {entry_id for each in differences for entry_id in each.because})
     return [
         {
-            "label": labels.format_label(each.change.key),
-            "was": each.change.was,
-            "now": each.change.is_now,
-            "difference": each.change.difference,
-            "count": len(each.because),
-            "entries": [entries[entry_id] for entry_id in each.because if entry_id in entries],
-            "rates": each.rates,
+            "label": labels.format_label(difference.change.key),
+            "was": difference.change.was,
+            "now": difference.change.is_now,
+            "difference": difference.change.difference,
+            "count": len(difference.because),
+            "entries": [entries[entry_id] for entry_id in difference.because if entry_id in entries],
+            "rates": difference.rates,
         }
-        for each in differences
+        for difference in differences
     ]
 
 
@@ -205,9 +209,15 @@ def list_report_rows(page: CompanyPage, closing: Closing) -> list[dict[str, Any]
     Raises RateLookupError.
     """
     return [
-        {"label": each.label, "was": each.was, "now": each.now, "difference": each.now - each.was, "url": each.url}
+        {
+            "label": difference.label,
+            "was": difference.was,
+            "now": difference.now,
+            "difference": difference.now - difference.was,
+            "url": difference.url,
+        }
         for differences in hooks.list_report_differences.run(page, closing)
-        for each in differences
+        for difference in differences
     ]
 
 

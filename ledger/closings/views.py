@@ -33,7 +33,7 @@ class ClosingViewSet(CompanyViewSet):
         **dict.fromkeys(("list", "retrieve", "differences"), Permission.FINANCIALS_READ),
         **dict.fromkeys(("create", "reopen"), Permission.CLOSINGS_MANAGE),
     }
-    refuses = {
+    errors_for = {
         "create": [
             actions.MonthNotOver,
             actions.MonthBeforeData,

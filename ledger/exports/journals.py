@@ -123,8 +123,8 @@ def list_journal_accounts(company: Company, *, permissions: Permissions) -> Char
     categories = list(Category.objects.for_company(company.id).order_by("id").values_list("id", "name", "system_key"))
     return build_chart_of_accounts(
         accounts=[(str(row_id), kind, name if sees_accounts else "") for row_id, kind, name in accounts],
-        categories=[(str(row_id), name if sees_categories else "") for row_id, name, _key in categories],
-        tax_payments=[str(row_id) for row_id, _name, key in categories if key == TAX_PAYMENTS],
+        categories=[(str(row_id), name if sees_categories else "") for row_id, name, _ in categories],
+        tax_payments=[str(row_id) for row_id, _, key in categories if key == TAX_PAYMENTS],
     )
 
 
@@ -312,8 +312,8 @@ def sum_monthly_changes(company: Company, window: JournalWindow) -> dict[date, B
     """Return the changes on each account by month, for the days within the window."""
     changes_by_month: dict[date, Balances] = defaultdict(dict)
     movements = DayMovement.objects.for_company(company.id).filter(date__range=(window.first, window.last), count__gt=0)
-    by_month = movements.values_list("account_id", "currency", TruncMonth("date")).annotate(Sum("amount"))
-    for account, currency, month, amount in by_month:
+    monthly_sums = movements.values_list("account_id", "currency", TruncMonth("date")).annotate(Sum("amount"))
+    for account, currency, month, amount in monthly_sums:
         changes_by_month[month][account, currency] = amount
     return dict(changes_by_month)
 

@@ -126,7 +126,7 @@ class TransactionTable:
             if self.row_kind == CATEGORIZATIONS:
                 yield from map(row_formatter.format_categorization, categorization_rows)
             else:
-                for _id, transaction_rows in groupby(categorization_rows, key=operator.itemgetter(0)):
+                for _, transaction_rows in groupby(categorization_rows, key=operator.itemgetter(0)):
                     yield row_formatter.format_transaction(list(transaction_rows))
 
     def spool_rows(self) -> tuple[IO[bytes], "RowFormatter"]:
@@ -188,7 +188,7 @@ class RowFormatter:
     def __init__(self, names: LedgerNames):
         self.accounts = {str(each): escape_formulas(row.name) for each, row in names.accounts.items()}
         self.categories = {str(each): escape_formulas(row.display_name) for each, row in names.categories.items()}
-        self.sees_counterparties = names.sees_counterparties
+        self.can_read_counterparties = names.can_read_counterparties
         self.line_texts: dict[str, str] = {}
         self.line_labels = [str(LINE_LABELS[line]) for line in PlType]
         self.source_labels = {str(source): str(label) for source, label in SOURCE_LABELS.items()}
@@ -259,9 +259,9 @@ class RowFormatter:
             external_id,
         ) = row[:CATEGORIZATION_START]
         category, lines, counterparty = self.format_categorization_cells(row)
-        amount, tax, start, end, *by_line = row[CATEGORIZATION_END:]
+        amount, tax, start, end, *amounts_by_line = row[CATEGORIZATION_END:]
         if ";" in lines:  # with several P&L lines, show the amount of each
-            amounts = zip(self.line_labels, by_line, strict=True)
+            amounts = zip(self.line_labels, amounts_by_line, strict=True)
             lines = "; ".join(f"{label} {value}" for label, value in amounts if value)
         return (
             day,
@@ -288,8 +288,8 @@ class RowFormatter:
 
     def format_categorization_cells(self, row: list[str]) -> tuple[str, str, str]:
         """Return category, P&L lines and counterparty of a categorization."""
-        category, name, _id, flags = row[CATEGORIZATION_START:CATEGORIZATION_END]
-        counterparty = name and (escape_formulas(name) if self.sees_counterparties else self.hidden_name)
+        category, name, _, flags = row[CATEGORIZATION_START:CATEGORIZATION_END]
+        counterparty = name and (escape_formulas(name) if self.can_read_counterparties else self.hidden_name)
         return self.categories.get(category, self.hidden_name), self.format_lines(flags), counterparty
 
     def format_lines(self, flags: str) -> str:

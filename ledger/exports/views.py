@@ -55,7 +55,7 @@ class FileExportViewSet(CompanyViewSet):
 
 class ExportViewSet(FileExportViewSet):
     permission_for = dict.fromkeys((*TABLE_ACTIONS, *JOURNAL_ACTIONS), Permission.TRANSACTIONS_READ)
-    refuses = {
+    errors_for = {
         "transactions_xlsx": [TooManyRows],
         **dict.fromkeys(JOURNAL_ACTIONS, (JournalDaysOutOfRange, MissingRateError)),
     }

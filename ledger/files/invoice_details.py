@@ -55,10 +55,10 @@ def build_invoice_context(row: File) -> dict[str, Any]:
         ],
         "differences": [
             {
-                "label": DIFFERENCE_LABELS[each["code"]],
-                "stated": format_total(each["stated"]),
-                "computed": format_total(each["computed"]),
+                "label": DIFFERENCE_LABELS[difference["code"]],
+                "stated": format_total(difference["stated"]),
+                "computed": format_total(difference["computed"]),
             }
-            for each in data.get("differences") or ()
+            for difference in data.get("differences") or ()
         ],
     }

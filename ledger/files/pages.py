@@ -91,7 +91,9 @@ def show_files(page: CompanyPage) -> HttpResponse:
                 "row": row,
                 "status": str(PARSE_STATUS_LABELS[ParseStatus(row.parse_status)]),
                 "beside": [
-                    (each, titles[each]) for each in row.transaction_ids[:MAX_LISTED_TRANSACTIONS] if each in titles
+                    (transaction_id, titles[transaction_id])
+                    for transaction_id in row.transaction_ids[:MAX_LISTED_TRANSACTIONS]
+                    if transaction_id in titles
                 ],
                 "more": len(row.transaction_ids) - MAX_LISTED_TRANSACTIONS,
             }

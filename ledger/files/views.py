@@ -34,7 +34,7 @@ class FileViewSet(CompanyViewSet):
     schema_tags = ["Files"]
     resource, shape = File, serializers.FileSerializer
     uploads = frozenset({"create"})
-    refuses = {
+    errors_for = {
         "create": [
             actions.FileTooLarge,
             QuotaExceeded,
@@ -84,7 +84,7 @@ class FileViewSet(CompanyViewSet):
         Larger files return 413 `file_too_large`, other content 415 `unsupported_file_type`, XML with a document type
         400 `unsafe_xml`. Electronic invoices (EN 16931 in UBL, CII or a Factur-X PDF) are read: `parseStatus` is then
         `parsed` with `parseData`, or `failed` with `parseError`."""
-        form, uploaded_file = self.parse_upload({"file", "transactionIds"}, lists=("transactionIds",))
+        form, uploaded_file = self.parse_upload({"file", "transactionIds"}, repeatable_names=("transactionIds",))
         row = actions.create_file(
             company=self.company,
             context=self.audit_context,

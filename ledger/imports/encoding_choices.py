@@ -23,22 +23,22 @@ def find_encoding_choices(content: bytes, *, settings: Any, account: Account | N
 
     The rows are the first ``count`` of those that differ. Headings tell the encoding by their language.
     """
-    given = normalize_csv_settings(settings)
-    if "encoding" in given:
+    normalized_settings = normalize_csv_settings(settings)
+    if "encoding" in normalized_settings:
         return []
     names = find_equally_plausible_encodings(content)
     if not names:
         return []
     sample = content[: content.rfind(b"\n", 0, SAMPLE_BYTES) + 1] or content
-    lines = {name: read_uploaded_table(sample, {**given, "encoding": name}) for name in names}
-    headings = {name: find_configured_table(each, given).names for name, each in lines.items()}
+    lines = {name: read_uploaded_table(sample, {**normalized_settings, "encoding": name}) for name in names}
+    headings = {name: find_configured_table(each, normalized_settings).names for name, each in lines.items()}
     names = choose_encodings_by_headings(headings)
-    shown = [list_stored_rows(account, lines[name], given) for name in names]
-    positions = [position for position, rows in enumerate(zip(*shown, strict=False)) if len(set(map(str, rows))) > 1][
-        :count
-    ]
+    stored_rows = [list_stored_rows(account, lines[name], normalized_settings) for name in names]
+    positions = [
+        position for position, rows in enumerate(zip(*stored_rows, strict=False)) if len(set(map(str, rows))) > 1
+    ][:count]
     return (
-        [(name, [rows[position] for position in positions]) for name, rows in zip(names, shown, strict=True)]
+        [(name, [rows[position] for position in positions]) for name, rows in zip(names, stored_rows, strict=True)]
         if positions
         else []
     )

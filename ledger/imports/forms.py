@@ -303,9 +303,9 @@ def list_column_values(table: Table, position: int) -> list[str]:
 
 def list_other_accounts(table: Table, mapping: ColumnMapping) -> list[str]:
     """Return the accounts of a table whose rows are not imported."""
-    position, own = mapping.columns.get("account"), {fold_setting_value(name) for name in mapping.accounts or ()}
+    position, own_names = mapping.columns.get("account"), {fold_setting_value(name) for name in mapping.accounts or ()}
     names = table.section_names if position is None else list_column_values(table, position)
-    return [name for name in names if fold_setting_value(name) not in own]
+    return [name for name in names if fold_setting_value(name) not in own_names]
 
 
 def build_column_choices(table: Table) -> list[tuple[str, str]]:

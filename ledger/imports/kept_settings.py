@@ -19,8 +19,8 @@ def read_kept_table(content: bytes, account: Account | None) -> tuple[Lines, dic
     try:
         return read_uploaded_table(content, settings), settings
     except (UnreadableCell, UnreadableTable):
-        fitting = {name: value for name, value in settings.items() if name not in ("encoding", "separator")}
-        return read_uploaded_table(content, fitting), fitting
+        table_settings = {name: value for name, value in settings.items() if name not in ("encoding", "separator")}
+        return read_uploaded_table(content, table_settings), table_settings
 
 
 def drop_kept_encoding(settings: dict[str, Any], content: bytes) -> dict[str, Any]:

@@ -14,12 +14,12 @@ from ledger.transactions.pages.labels import COLUMN_HEADINGS
 
 def find_own_export_settings(account: Account | None, lines: Lines) -> dict[str, Any] | None:
     """Return the settings of our own export, with the rows of the account if it is one of several; None for others."""
-    own = build_export_settings(lines, list_export_headings())
-    if own is None:
+    export_settings = build_export_settings(lines, list_export_headings())
+    if export_settings is None:
         return None
-    names = list_export_column_values(lines, own["columns"].get("account"))
+    names = list_export_column_values(lines, export_settings["columns"].get("account"))
     ours = [name for name in names if account and restore_escaped_text(name) == account.name]
-    return own | ({"accountValues": ours} if ours else {})
+    return export_settings | ({"accountValues": ours} if ours else {})
 
 
 def list_export_column_values(lines: Lines, position: int | None) -> list[str]:
@@ -31,7 +31,7 @@ def list_export_column_values(lines: Lines, position: int | None) -> list[str]:
 def list_export_headings() -> list[dict[str, str]]:
     """Return what the columns of our exports are called, in each language."""
     results = []
-    for language, _name in settings.LANGUAGES:
+    for language, _ in settings.LANGUAGES:
         with override(language):
             results.append({name: str(heading) for name, heading in COLUMN_HEADINGS.items()})
     return results

@@ -32,12 +32,12 @@ class TrackedImport:
     last: float = field(default_factory=time.monotonic)
     has_noted: bool = False
 
-    def write_progress(self, kind: str, done: int, of: int) -> None:
+    def write_progress(self, kind: str, done_count: int, total: int) -> None:
         """Write the progress. The end of a part of long work is always written, since what follows is not counted."""
         now = time.monotonic()
-        if now - self.last >= NOTE_INTERVAL_SECONDS or (self.has_noted and done == of):
+        if now - self.last >= NOTE_INTERVAL_SECONDS or (self.has_noted and done_count == total):
             self.last, self.has_noted = now, True
-            note = {"file": self.file, "files": self.files, "kind": kind, "done": done, "of": of}
+            note = {"file": self.file, "files": self.files, "kind": kind, "done": done_count, "of": total}
             with suppress(OSError):  # a note that cannot be written stops no import
                 delete_progress_file(self.note_name)
                 default_storage.save(self.note_name, ContentFile(json.dumps(note).encode()))
@@ -64,10 +64,10 @@ def start_next_file() -> None:
         tracked.file += 1
 
 
-def report_import_progress(kind: str, done: int, of: int) -> None:
+def report_import_progress(kind: str, done_count: int, total: int) -> None:
     """Report how much is done; does nothing if nobody waits."""
     if tracked := _tracked_import.get():
-        tracked.write_progress(kind, done, of)
+        tracked.write_progress(kind, done_count, total)
 
 
 class SizedRows(Protocol):

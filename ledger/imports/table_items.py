@@ -110,28 +110,28 @@ def read_uploaded_table(content: bytes, settings: Any = None) -> Lines:
     return lines
 
 
-def read_table_lines(content: bytes, given: dict[str, Any]) -> Lines:
+def read_table_lines(content: bytes, settings: dict[str, Any]) -> Lines:
     """The lines of text or of a workbook, one more than an import takes. Raises UnreadableTable, NotATable."""
-    most = MAX_IMPORT_ITEMS + MAX_LINES_ABOVE_TABLE + 1
+    max_lines = MAX_IMPORT_ITEMS + MAX_LINES_ABOVE_TABLE + 1
     if content.startswith(ZIP_SIGNATURE):
-        return read_workbook_sheet(content, most=most)
-    text = open_text(content, given.get("encoding"))
-    if text is None and given.get("encoding"):
-        raise UnreadableCell(_("The file is not in the encoding {name}.").format(name=given["encoding"]))
+        return read_workbook_sheet(content, max_lines=max_lines)
+    text = open_text(content, settings.get("encoding"))
+    if text is None and settings.get("encoding"):
+        raise UnreadableCell(_("The file is not in the encoding {name}.").format(name=settings["encoding"]))
     if text is None:
         raise UnreadableTable(_("The file is not text in UTF-8, UTF-16 or Windows-1252."))
-    lines = read_delimited_lines(text, max_lines=most, separator=given.get("separator"))
+    lines = read_delimited_lines(text, max_lines=max_lines, separator=settings.get("separator"))
     if not content.rstrip(b"\0").endswith((b"\n", b"\r")) and is_last_row_cut(lines):
         detail = _("Line {line} ends before its last column: the file is not complete. Download it again.")
         raise UnreadableCell(detail.format(line=lines[-1].number))
     return lines
 
 
-def read_workbook_sheet(content: bytes, *, most: int) -> Lines:
+def read_workbook_sheet(content: bytes, *, max_lines: int) -> Lines:
     """Return the rows of a workbook's first sheet with a table. Raises UnreadableTable, NotATable."""
     if not has_workbook(content):
         raise UnreadableTable(_("The archive contains no table. Unpack it and upload its files."))
-    return read_workbook_lines(content, most=most)
+    return read_workbook_lines(content, max_lines=max_lines)
 
 
 def describe_reader_error(error: Any) -> str:
@@ -154,7 +154,7 @@ def get_account_facts(account: Account | None) -> AccountFacts:
 
 def detect_account_mapping(account: Account | None, lines: Sequence[Line], settings: Any) -> Detection:
     """Detect how a file is read for an account, with given or kept settings."""
-    return detect_mapping(lines, settings=settings, own=get_account_facts(account))
+    return detect_mapping(lines, settings=settings, account=get_account_facts(account))
 
 
 MAX_COMPARED_ROWS = 200  # rows in which options are compared

@@ -21,7 +21,7 @@ from ledger.recognition.actions.postings import MissingRateError
 class ImportViewSet(CompanyViewSet):
     schema_tags = ["Imports"]
     uploads = frozenset({"create"})
-    refuses = {"create": [MissingRateError]}
+    errors_for = {"create": [MissingRateError]}
     permission_for = {"create": Permission.TRANSACTIONS_WRITE}
 
     @extend_schema(
@@ -61,7 +61,7 @@ class ImportHistoryViewSet(CompanyViewSet):
     schema_tags = ["Imports"]
     schema_noun = "import"
     resource = ImportBatch
-    refuses = {"destroy": [import_undo.ImportAlreadyUndone]}
+    errors_for = {"destroy": [import_undo.ImportAlreadyUndone]}
     permission_for = {
         **dict.fromkeys(("list", "retrieve"), Permission.TRANSACTIONS_READ),
         "destroy": Permission.TRANSACTIONS_WRITE,

@@ -32,13 +32,16 @@ class TransactionGroup(NamedTuple):
     transactions: list[GroupedTransaction]
     choice: CategoryLine | None  # the category that is suggested first for all of them
     is_likely: bool
+    tax_percent: Decimal | None = None  # that all of them usually include
 
     @property
     def amounts(self) -> dict[str, Decimal]:
         """The sum of the uncategorized amounts by currency."""
         sums: dict[str, Decimal] = {}
-        for each in self.transactions:
-            sums[each.row.amount_currency] = sums.get(each.row.amount_currency, Decimal(0)) + each.amount
+        for transaction in self.transactions:
+            sums[transaction.row.amount_currency] = (
+                sums.get(transaction.row.amount_currency, Decimal(0)) + transaction.amount
+            )
         return sums
 
 
@@ -71,10 +74,12 @@ def group_by_category(transactions: Iterable[GroupedTransaction]) -> list[Transa
     Of each kind the largest groups come first.
     """
 
-    def get_key(each: GroupedTransaction) -> Hashable:
-        if each.proposal is None:
-            return each.counterparty_key
-        return each.proposal.categorization.choice, each.proposal.is_likely, each.row.amount_value > 0
+    def get_key(transaction: GroupedTransaction) -> Hashable:
+        proposal = transaction.proposal
+        if proposal is None:
+            return transaction.counterparty_key
+        is_incoming = transaction.row.amount_value > 0
+        return proposal.categorization.choice, proposal.is_likely, proposal.tax_percent, is_incoming
 
     return build_groups(transactions, get_key)
 
@@ -89,15 +94,17 @@ def build_groups(
 ) -> list[TransactionGroup]:
     """Return the groups of equal keys: with a likely suggestion, with another, with none; the largest first."""
     members: dict[Hashable, list[GroupedTransaction]] = {}
-    for each in transactions:
-        members.setdefault(get_key(each), []).append(each)
+    for transaction in transactions:
+        members.setdefault(get_key(transaction), []).append(transaction)
     groups = [build_group(group) for group in members.values()]
     return sorted(groups, key=lambda group: (not group.is_likely, group.choice is None, -len(group.transactions)))
 
 
 def build_group(transactions: list[GroupedTransaction]) -> TransactionGroup:
-    """Return a group; it has a suggestion if all its transactions have the same."""
+    """Return a group; it has a suggestion, and a tax rate, if all its transactions have the same."""
     choices = {each.proposal.categorization.choice if each.proposal else None for each in transactions}
     choice = choices.pop() if len(choices) == 1 else None
     is_likely = choice is not None and all(each.proposal and each.proposal.is_likely for each in transactions)
-    return TransactionGroup(transactions, choice, is_likely)
+    percents = {each.proposal.tax_percent if each.proposal else None for each in transactions}
+    tax_percent = percents.pop() if choice is not None and len(percents) == 1 else None
+    return TransactionGroup(transactions, choice, is_likely, tax_percent)

@@ -16,9 +16,9 @@ def find_recognized_in_closed_months(company: Company, transaction_ids: Collecti
     """Return the transactions with a categorization that is recognized in a closed month; one statement at most."""
     if company.closed_through is None or not transaction_ids:
         return set()
-    posted = Posting.objects.for_company(company.id).filter(month__lte=company.closed_through)
+    postings = Posting.objects.for_company(company.id).filter(month__lte=company.closed_through)
     categorizations = list_categorizations(company, transaction_ids)
-    recognized = categorizations.filter(Exists(posted.filter(categorization_id=OuterRef("id"))))
+    recognized = categorizations.filter(Exists(postings.filter(categorization_id=OuterRef("id"))))
     return set(recognized.values_list("transaction_id", flat=True))
 
 

@@ -37,11 +37,16 @@ class RecognitionRule:
     start: date | None = None
     end: date | None = None
     invoice_date: date | None = None
-    catches_up: bool = False  # recognizeFrom: what lies in closed months is recognized in the first open one
+    is_catch_up: bool = False  # recognizeFrom: what lies in closed months is recognized in the first open one
 
 
 def resolve_service_period(
-    rule: RecognitionRule, *, day: date, known_invoice_date: date | None, moves_revenue: bool, has_revenue: bool
+    rule: RecognitionRule,
+    *,
+    day: date,
+    known_invoice_date: date | None,
+    recognize_revenue_on_invoice: bool,
+    has_revenue: bool,
 ) -> tuple[date, date]:
     """Return computedStartDate and computedEndDate of a categorization of a transaction on `day`.
 
@@ -49,7 +54,9 @@ def resolve_service_period(
     PeriodOutOfRange.
     """
     invoice_date = rule.invoice_date or known_invoice_date
-    rule_type = get_effective_rule_type(rule, moves_revenue=moves_revenue, has_revenue=has_revenue)
+    rule_type = get_effective_rule_type(
+        rule, recognize_revenue_on_invoice=recognize_revenue_on_invoice, has_revenue=has_revenue
+    )
     try:
         start, end = compute_service_period(rule_type, day, start=rule.start, end=rule.end, invoice_date=invoice_date)
     except (ValueError, OverflowError):
@@ -59,20 +66,22 @@ def resolve_service_period(
     return start, end
 
 
-def get_effective_rule_type(rule: RecognitionRule, *, moves_revenue: bool, has_revenue: bool) -> str:
+def get_effective_rule_type(rule: RecognitionRule, *, recognize_revenue_on_invoice: bool, has_revenue: bool) -> str:
     """Return the type of the rule that applies.
 
-    ``moves_revenue`` is the company's plRecognizeRevenueOnInvoice: revenue by transaction date then belongs to
-    the invoice date, where one is known.
+    ``recognize_revenue_on_invoice`` is a setting of the company: revenue by transaction date then belongs to the
+    invoice date, where one is known.
     """
-    if moves_revenue and has_revenue and rule.type == DateRule.TRANSACTION_DATE:
+    if recognize_revenue_on_invoice and has_revenue and rule.type == DateRule.TRANSACTION_DATE:
         return DateRule.INVOICE_DATE.value
     return rule.type
 
 
-def needs_invoice_date(rule: RecognitionRule, *, moves_revenue: bool, has_revenue: bool) -> bool:
+def needs_invoice_date(rule: RecognitionRule, *, recognize_revenue_on_invoice: bool, has_revenue: bool) -> bool:
     """Whether the period depends on the invoice date known for the transaction."""
-    rule_type = get_effective_rule_type(rule, moves_revenue=moves_revenue, has_revenue=has_revenue)
+    rule_type = get_effective_rule_type(
+        rule, recognize_revenue_on_invoice=recognize_revenue_on_invoice, has_revenue=has_revenue
+    )
     return rule_type == DateRule.INVOICE_DATE and rule.invoice_date is None
 
 

@@ -47,7 +47,7 @@ class ReportLinkViewSet(CompanyViewSet):
     schema_noun = "reportLink"
     shape = serializers.ReportLinkSerializer
     permission_for = dict.fromkeys(("list", "create", "destroy"), Permission.CLOSINGS_MANAGE)
-    refuses = {"create": [ExpiresInPast, actions.ExpiresTooLate]}
+    errors_for = {"create": [ExpiresInPast, actions.ExpiresTooLate]}
     of_closings: ClassVar[bool] = False
 
     @extend_schema(operation_id="listReportLinks")

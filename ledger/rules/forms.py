@@ -177,10 +177,10 @@ def build_splits_body(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     return splits
 
 
-def read_split_rows(posted: Mapping[str, str]) -> dict[str, str]:
+def read_split_rows(post_data: Mapping[str, str]) -> dict[str, str]:
     """Return the posted split rows, the empty ones left out, numbered from 1 as the body's splits are."""
     rows = [
-        (posted.get(f"splitCategory-{number}", "").strip(), posted.get(f"splitShare-{number}", "").strip())
+        (post_data.get(f"splitCategory-{number}", "").strip(), post_data.get(f"splitShare-{number}", "").strip())
         for number in range(1, MAX_SPLITS + 1)
     ]
     return build_split_values([row for row in rows if any(row)])

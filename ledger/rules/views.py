@@ -34,7 +34,7 @@ class RuleViewSet(CompanyViewSet):
     schema_tags = ["Categorization rules"]
     schema_noun = "categorizationRule"
     resource = CategorizationRule
-    refuses = {
+    errors_for = {
         "create": [categorization_rules.TooManyRules, *RULE_ERRORS],
         "update": RULE_ERRORS,
         "preview": RULE_ERRORS,

@@ -338,9 +338,9 @@ def to_filter_query(filters: Mapping[str, Any]) -> "MultiValueDict[str, str]":
 FILTER_PARAMETERS = [
     OpenApiParameter(
         name,
-        type=each.field.schema,
-        description=each.extra.get("help_text") or "",
+        type=filter_.field.schema,
+        description=filter_.extra.get("help_text") or "",
     )
-    for name, each in TransactionFilter.base_filters.items()
+    for name, filter_ in TransactionFilter.base_filters.items()
 ]
 SORT_PARAMETER = OpenApiParameter("sort", enum=list(SORT_ORDERS), description="Sort order; `-date` if left out.")

@@ -56,7 +56,7 @@ TOTAL_PARAMETER = OpenApiParameter(
 class TransactionViewSet(CompanyViewSet):
     schema_tags = ["Transactions"]
     resource, shape = Transaction, TransactionSerializer
-    refuses = {
+    errors_for = {
         "list": [MissingRateError],
         "create": [ExternalIdTaken],
         "update": [
@@ -147,7 +147,7 @@ class TransactionViewSet(CompanyViewSet):
 class TransferViewSet(CompanyViewSet):
     schema_tags = ["Transfers"]
     schema_noun = "transfer"
-    refuses = {
+    errors_for = {
         "link": [
             TransactionIsInitialBalance,
             transfers.AlreadyLinked,

@@ -53,9 +53,9 @@ def is_redirect_allowed(uri: str, registered: Sequence[str]) -> bool:
     if not requested or not 0 < int(requested[2] or 80) <= 65535:
         return False
     return any(
-        (registered_match := LOOPBACK_PATTERN.fullmatch(each))
+        (registered_match := LOOPBACK_PATTERN.fullmatch(redirect_uri))
         and (registered_match[1], registered_match[3]) == (requested[1], requested[3])
-        for each in registered
+        for redirect_uri in registered
     )
 
 

@@ -125,28 +125,28 @@ def match_invoices(
         dismissed: (transaction, planned transaction, original date) that must not be paired.
     """
     index = InvoiceIndex(list(invoices))
-    by_weight: defaultdict[int, list[Candidate]] = defaultdict(list)
+    candidates_by_weight: defaultdict[int, list[Candidate]] = defaultdict(list)
     for row in transactions:
         for candidate in index.list_candidates(row):
             if candidate.is_possible(max_days, dismissed):
-                by_weight[candidate.weight].append(candidate)
+                candidates_by_weight[candidate.weight].append(candidate)
     matched_rows: set[UUID] = set()
     matched_invoices: set[InvoiceKey] = set()
     matches: list[InvoiceMatch] = []
-    for weight in sorted(by_weight, reverse=True):
+    for weight in sorted(candidates_by_weight, reverse=True):
         level = [
-            each
-            for each in by_weight[weight]
-            if each.transaction.id not in matched_rows
-            and matched_invoices.isdisjoint(invoice.key for invoice in each.invoices)
+            candidate
+            for candidate in candidates_by_weight[weight]
+            if candidate.transaction.id not in matched_rows
+            and matched_invoices.isdisjoint(invoice.key for invoice in candidate.invoices)
         ]
         row_counts = Counter(each.transaction.id for each in level)
         invoice_counts = Counter(invoice.key for each in level for invoice in each.invoices)
-        for each in level:
-            is_ambiguous = row_counts[each.transaction.id] > 1 or any(
-                invoice_counts[invoice.key] > 1 for invoice in each.invoices
+        for candidate in level:
+            is_ambiguous = row_counts[candidate.transaction.id] > 1 or any(
+                invoice_counts[invoice.key] > 1 for invoice in candidate.invoices
             )
-            matches.append(build_match(each, is_ambiguous=is_ambiguous))
+            matches.append(build_match(candidate, is_ambiguous=is_ambiguous))
         matched_rows.update(row_counts)
         matched_invoices.update(invoice_counts)
     return matches
@@ -199,7 +199,9 @@ class InvoiceIndex:
             candidates += build_named_sum(candidates, row)
         if party:
             candidates += [
-                each for each in self.iter_equal_amounts(row, party, weakly_named) if each.invoices[0].key not in named
+                candidate
+                for candidate in self.iter_equal_amounts(row, party, weakly_named)
+                if candidate.invoices[0].key not in named
             ]
         return candidates if candidates or not party else list(self.iter_sums(row, party))
 

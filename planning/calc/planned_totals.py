@@ -79,7 +79,7 @@ def compute_settled_amounts(
     Decimal('600.00')
     """
     rows = sorted(booked, key=lambda row: (row.date, str(row.account_id), row.currency))
-    settled: dict[OccurrenceKey, Decimal] = {}
+    settled_amounts: dict[OccurrenceKey, Decimal] = {}
     signs = {1 if total.amount > 0 else -1 for total in totals if total.amount}
     for sign in signs:
         planned = sorted(
@@ -93,8 +93,8 @@ def compute_settled_amounts(
             else []
         )
         for total, amount in allocate_direction(planned, pool, opposite, rates=rates):
-            settled[total.key] = sign * round_half_up(amount, total.currency)
-    return settled
+            settled_amounts[total.key] = sign * round_half_up(amount, total.currency)
+    return settled_amounts
 
 
 def compute_amounts_by_account(
@@ -109,11 +109,11 @@ def compute_amounts_by_account(
     """
     amounts: dict[tuple[OccurrenceKey, UUID], Decimal] = {}
     counted = [row for row in booked if row.account_id not in account_ids]
-    settled = compute_settled_amounts(totals, counted, rates=rates)
+    settled_amounts = compute_settled_amounts(totals, counted, rates=rates)
     for account_id in sorted({row.account_id for row in booked if row.account_id is not None} & {*account_ids}):
         counted += [row for row in booked if row.account_id == account_id]
-        settled_before, settled = settled, compute_settled_amounts(totals, counted, rates=rates)
-        for key, amount in settled.items():
+        settled_before, settled_amounts = settled_amounts, compute_settled_amounts(totals, counted, rates=rates)
+        for key, amount in settled_amounts.items():
             if difference := amount - settled_before.get(key, ZERO):
                 amounts[key, account_id] = difference
     return amounts
@@ -127,7 +127,7 @@ def allocate_direction(
     rates: RateTable,
 ) -> Iterable[tuple[PlannedTotal, Decimal]]:
     """Allocate booked amounts to the totals of one direction; without signs and not rounded."""
-    settled = dict.fromkeys((total.key for total in totals), ZERO)
+    settled_amounts = dict.fromkeys((total.key for total in totals), ZERO)
     counterparty_ids = {total.counterparty_id for total in totals} - {None}
 
     def has_counterparty(counterparty_id: UUID | None) -> Callable[[BookedRemainder], bool]:
@@ -150,16 +150,16 @@ def allocate_direction(
                     for row in filter(has_counterparty(total.counterparty_id), pool)
                     if any_account or row.booked.account_id == total.account_id
                 ]
-                missing = MONEY_CONTEXT.subtract(abs(total.amount), settled[total.key])
-                settled[total.key] = MONEY_CONTEXT.add(
-                    settled[total.key], take_amount_from_pool(missing, total.currency, fitting, rates=rates)
+                missing = MONEY_CONTEXT.subtract(abs(total.amount), settled_amounts[total.key])
+                settled_amounts[total.key] = MONEY_CONTEXT.add(
+                    settled_amounts[total.key], take_amount_from_pool(missing, total.currency, fitting, rates=rates)
                 )
 
     offset_refunds((row for row in opposite if row.booked.counterparty_id in counterparty_ids), same_counterparty=True)
     fill_totals([total for total in totals if total.counterparty_id is not None])
     offset_refunds(opposite, same_counterparty=False)
     fill_totals([total for total in totals if total.counterparty_id is None])
-    return [(total, settled[total.key]) for total in totals]
+    return [(total, settled_amounts[total.key]) for total in totals]
 
 
 def take_amount_from_pool(
@@ -170,9 +170,9 @@ def take_amount_from_pool(
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    taken = ZERO
+    taken_amount = ZERO
     for row in pool:
-        still_missing = MONEY_CONTEXT.subtract(requested, taken)
+        still_missing = MONEY_CONTEXT.subtract(requested, taken_amount)
         if not still_missing:
             break
         if not row.remaining:
@@ -180,8 +180,8 @@ def take_amount_from_pool(
         row_currency, day = row.booked.currency, row.booked.date
         converted_amount = convert_currency(row.remaining, source=row_currency, target=currency, day=day, rates=rates)
         if converted_amount <= still_missing:
-            taken, row.remaining = MONEY_CONTEXT.add(taken, converted_amount), ZERO
+            taken_amount, row.remaining = MONEY_CONTEXT.add(taken_amount, converted_amount), ZERO
         else:
             used = convert_currency(still_missing, source=currency, target=row_currency, day=day, rates=rates)
-            taken, row.remaining = requested, max(MONEY_CONTEXT.subtract(row.remaining, used), ZERO)
-    return taken
+            taken_amount, row.remaining = requested, max(MONEY_CONTEXT.subtract(row.remaining, used), ZERO)
+    return taken_amount

@@ -92,13 +92,13 @@ def match_occurrences(
         transactions_by_day[row.date][row.currency].append(row)
     matches = [
         match
-        for each in occurrences
-        for day in iter_nearby_days(each.date, max_days)
+        for occurrence in occurrences
+        for day in iter_nearby_days(occurrence.date, max_days)
         if day in transactions_by_day
         for currency, rows in transactions_by_day[day].items()
-        for match in iter_fitting_matches(each, rows, currency, tolerance=tolerance, rates=rates)
-        if (match.transaction.id, each.planned_id, each.original_date) not in dismissed
-        and not (match.difference and is_unrelated and is_unrelated(each.planned_id, match.transaction.id))
+        for match in iter_fitting_matches(occurrence, rows, currency, tolerance=tolerance, rates=rates)
+        if (match.transaction.id, occurrence.planned_id, occurrence.original_date) not in dismissed
+        and not (match.difference and is_unrelated and is_unrelated(occurrence.planned_id, match.transaction.id))
     ]
     matches.sort(key=rank_match)
     return list(iter_unique_matches(matches))
@@ -174,6 +174,6 @@ def get_transaction_amount(transaction: BookedTransaction) -> Decimal:
 
 def iter_nearby_days(day: dt.date, days: int) -> Iterator[dt.date]:
     """Yield the days from `days` before to `days` after a day, within the calendar."""
-    place = day.toordinal()
-    first, last = max(place - days, dt.date.min.toordinal()), min(place + days, dt.date.max.toordinal())
+    ordinal = day.toordinal()
+    first, last = max(ordinal - days, dt.date.min.toordinal()), min(ordinal + days, dt.date.max.toordinal())
     return map(dt.date.fromordinal, range(first, last + 1))

@@ -118,7 +118,7 @@ def compute_transaction_amount(amount: Decimal, currency: str, payment: Payment,
 
 
 def get_settlement_state(
-    amount: Decimal, settled: SettledAmount, *, is_overdue: bool, is_skipped: bool = False
+    amount: Decimal, settled_amount: SettledAmount, *, is_overdue: bool, is_skipped: bool = False
 ) -> SettlementState:
     """Return the state of an occurrence of an amount.
 
@@ -129,8 +129,8 @@ def get_settlement_state(
     """
     if is_skipped:
         return "skipped"
-    if settled.total and settled.total == amount:
-        return "writtenOff" if settled.written_off else "paid"
+    if settled_amount.total and settled_amount.total == amount:
+        return "writtenOff" if settled_amount.written_off else "paid"
     if is_overdue:
         return "overdue"
-    return "partlyPaid" if settled.total else "open"
+    return "partlyPaid" if settled_amount.total else "open"

@@ -72,8 +72,8 @@ def iter_planned_flows(
     Args:
         rules: ids of the planned transactions; None: all.
     """
-    for each in read_planned_rules(company.id, window_start, window_end, rules=rules, settled_by=SettledBy.TRANSACTION):
-        yield from iter_flows_of_rule(each, start=window_start, end=window_end)
+    for rule in read_planned_rules(company.id, window_start, window_end, rules=rules, settled_by=SettledBy.TRANSACTION):
+        yield from iter_flows_of_rule(rule, start=window_start, end=window_end)
     invoices = list_open_invoices(company.id, end=window_end, planned_ids=rules)
     yield from (build_invoice_flow(each) for each in invoices if each.expected.date >= window_start)
 
@@ -156,13 +156,13 @@ def build_expectations(
     unchanged_rules: list[PlannedRule] = []
     flows: list[PlannedFlow] = []
     totals: list[RuleWithOverrides] = []
-    for each in rules:
-        if each.planned.is_total:
-            totals.append(each)
-        elif each.overrides or each.settled or each.planned.transfer_account_id:
-            flows += iter_flows_and_legs(each, start=window_start, end=window_end)
+    for rule in rules:
+        if rule.planned.is_total:
+            totals.append(rule)
+        elif rule.overrides or rule.settled_amounts or rule.planned.transfer_account_id:
+            flows += iter_flows_and_legs(rule, start=window_start, end=window_end)
         else:
-            unchanged_rules.append(each.planned)
+            unchanged_rules.append(rule.planned)
     first_day = window_start if window_start > today else dt.date.min
     flows += [build_invoice_flow(each) for each in invoices if first_day <= each.expected.date <= window_end]
     start = max(window_start, get_first_day_of_month(today))
@@ -173,8 +173,8 @@ def build_expectations(
         booked_amounts: dict[OccurrenceKey, Decimal] = {}
         for planned_totals, booked in totals_with_bookings:
             booked_amounts |= compute_settled_amounts(planned_totals, booked, rates=rates)
-        for each in totals:
-            flows += iter_flows_of_rule(each, start=start, end=window_end, booked=booked_amounts)
+        for planned_total in totals:
+            flows += iter_flows_of_rule(planned_total, start=start, end=window_end, booked=booked_amounts)
         transfers = list_expected_transfers(company, totals_with_bookings, today=today, rates=rates)
         flows += [flow for flow in transfers if window_start <= flow.date <= window_end]
     return (
@@ -209,11 +209,13 @@ def iter_flows_of_rule(
         patch: Any = occurrence.patch
         original_date = occurrence.original_date
         amount = patch.get("amount_value", planned.amount)
-        settled = rule.settled.get(original_date, ZERO) + booked.get((planned.id, original_date), ZERO)
-        if occurrence.skipped or ((settled or planned.is_total) and settled == amount):
+        settled_amount = rule.settled_amounts.get(original_date, ZERO) + booked.get((planned.id, original_date), ZERO)
+        if occurrence.skipped or ((settled_amount or planned.is_total) and settled_amount == amount):
             continue
         account_id = patch.get("account_id", planned.account_id)
-        yield PlannedFlow(occurrence.date, amount - settled, planned.currency, account_id, planned.id, original_date)
+        yield PlannedFlow(
+            occurrence.date, amount - settled_amount, planned.currency, account_id, planned.id, original_date
+        )
 
 
 def iter_flows_and_legs(rule: RuleWithOverrides, *, start: dt.date, end: dt.date) -> Iterator[PlannedFlow]:
@@ -252,17 +254,17 @@ def list_expected_transfers(
     balances = sum_account_balances(company_id=company.id, day=dt.date.max)  # with everything booked
     flows: list[PlannedFlow] = []
     for totals, booked in totals_with_bookings:
-        by_key = {total.key: total for total in totals if total.account_id not in other_ids}
+        totals_by_key = {total.key: total for total in totals if total.account_id not in other_ids}
         amounts = compute_amounts_by_account(totals, booked, settling_ids, rates=rates)
         for (key, account_id), amount in amounts.items():
-            if (total := by_key.get(key)) is None:
+            if (total := totals_by_key.get(key)) is None:
                 continue
             currency = total.currency
-            held = [
-                convert_currency(value, source=each, target=currency, day=today, rates=rates)
-                for each, value in balances.get(account_id, {}).items()
+            converted_balances = [
+                convert_currency(value, source=source, target=currency, day=today, rates=rates)
+                for source, value in balances.get(account_id, {}).items()
             ]
-            unsettled = round_half_up(sum(held, start=ZERO), currency)
+            unsettled = round_half_up(sum(converted_balances, start=ZERO), currency)
             expected = max(min(amount, unsettled), ZERO) if amount > 0 else min(max(amount, unsettled), ZERO)
             if expected:
                 of_account = balances[account_id]
@@ -296,8 +298,8 @@ def sum_planned_results(
             continue
         postings = compute_plan_postings(item.schedule, window_start=months[0], window_end=months[-1])
         for posting_month, value in postings.items():
-            by_currency = sums.setdefault((posting_month, item.pl_type, item.category_id), {})
-            by_currency[item.currency] = by_currency.get(item.currency, Decimal(0)) + value
+            amounts_by_currency = sums.setdefault((posting_month, item.pl_type, item.category_id), {})
+            amounts_by_currency[item.currency] = amounts_by_currency.get(item.currency, Decimal(0)) + value
     return {key: [(value, currency) for currency, value in each.items()] for key, each in sums.items()}
 
 

@@ -53,7 +53,7 @@ class InvoicePlanned(ConflictError):
     def __init__(self, planned_id: UUID | None, *, company_id: UUID, pointers: Iterable[str] = ()):
         super().__init__()
         self.pointers = list(pointers)
-        self.more = {
+        self.extensions = {
             "plannedTransactionId": planned_id and str(planned_id),
             "url": planned_id and f"/app/companies/{company_id}/planned/{planned_id}",
         }
@@ -153,15 +153,17 @@ def store_planned_invoice(
     planned = create_planned_transaction(
         company=change.company, context=change.context, source=source, values=values, made_from={"file_id": file.id}
     )
-    own, other = (invoice.seller, invoice.buyer) if direction == Direction.IN else (invoice.buyer, invoice.seller)
+    own_party, other_party = (
+        (invoice.seller, invoice.buyer) if direction == Direction.IN else (invoice.buyer, invoice.seller)
+    )
     InvoiceFile.objects.create(
         company=change.company,
         file=file,
         planned=planned,
         direction=direction,
-        own_vat_id=fold_words(own.vat_id) or None,
-        party_vat_id=fold_words(other.vat_id) or None,
-        party_iban=fold_words(other.iban) or None,
+        own_vat_id=fold_words(own_party.vat_id) or None,
+        party_vat_id=fold_words(other_party.vat_id) or None,
+        party_iban=fold_words(other_party.iban) or None,
         payment_reference=invoice.payment_reference or None,
     )
     return planned

@@ -51,9 +51,9 @@ def plan_file_page(page: CompanyPage, file_id: UUID) -> HttpResponse:
     """Create the receivable or payable of the invoice in a file."""
     if not page.has_permission(Permission.FILES_READ):
         return page.redirect("planned-rules")
-    posted = page.request.POST
+    post_data = page.request.POST
     with page.handle_errors():
-        body = {name: posted.get(name) or None for name in ("accountId", "direction")}
+        body = {name: post_data.get(name) or None for name in ("accountId", "direction")}
         values = validate_request_body(PlanFileRequest, body)
         planned = plan_invoice_file(
             company=page.company,

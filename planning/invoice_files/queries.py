@@ -116,7 +116,7 @@ def filter_invoices_by_direction(company: Company, direction: Direction) -> Quer
     if direction == Direction.OUT:
         return invoices
     links = InvoiceFile.objects.for_company(company.id)
-    own = Q(id__in=links.filter(direction=Direction.IN).values("planned_id"))
+    incoming_invoices = Q(id__in=links.filter(direction=Direction.IN).values("planned_id"))
     unlinked = ~Q(id__in=links.values("planned_id"))
-    by_customer = Q(counterparty__type=CounterpartyType.CUSTOMER) | Q(counterparty=None, amount_value__gt=0)
-    return invoices.filter(own | unlinked & by_customer)
+    has_customer = Q(counterparty__type=CounterpartyType.CUSTOMER) | Q(counterparty=None, amount_value__gt=0)
+    return invoices.filter(incoming_invoices | unlinked & has_customer)

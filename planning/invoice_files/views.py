@@ -16,7 +16,7 @@ from planning.planned_transactions.serializers import PlannedTransactionSerializ
 class InvoiceFileViewSet(PlanningViewSet):
     schema_tags = ["Files"]
     resource = File
-    refuses = {
+    errors_for = {
         "plan": [
             actions.AlreadyPlanned,
             actions.DuplicateInvoice,

@@ -258,7 +258,7 @@ def compute_aging(
             amount, source=currency, target=company.base_currency, day=as_of, rates=rates
         )
         cells[row_id, name, bucket] = cells.get((row_id, name, bucket), ZERO) + converted_amount
-    aging = Aging(AgedAmounts.empty(interval), currencies={currency for _id, _name, currency, _bucket, _amount in rows})
+    aging = Aging(AgedAmounts.empty(interval), currencies={currency for _, _, currency, _, _ in rows})
     by_id: dict[UUID | None, CounterpartyAging] = {}
     for (row_id, name, bucket), amount in cells.items():
         rounded = round_half_up(amount, company.base_currency)

@@ -145,8 +145,8 @@ def aging_to_dict(aging: Aging) -> dict[str, Any]:
     """Return an aging as an API object."""
     return {
         "counterparties": [
-            {"counterpartyId": each.id and str(each.id), "name": each.name, **aged_amounts_to_dict(each.amounts)}
-            for each in aging.counterparties
+            {"counterpartyId": party.id and str(party.id), "name": party.name, **aged_amounts_to_dict(party.amounts)}
+            for party in aging.counterparties
         ],
         **aged_amounts_to_dict(aging.total),
     }
@@ -239,7 +239,7 @@ def invoice_import_outcome_to_dict(outcome: InvoiceImportOutcome) -> dict[str, A
     return {
         "count": outcome.count,
         "duplicates": outcome.duplicates,
-        "leftOut": outcome.settled,
+        "leftOut": outcome.settled_count,
         "createdCounterparties": outcome.counterparties,
         "dryRun": outcome.dry_run,
         "importId": outcome.invoice_import and str(outcome.invoice_import.id),

@@ -55,7 +55,7 @@ FILE_RESPONSE = OpenApiResponse({"type": "string", "format": "binary", "maxLengt
 
 class InvoiceViewSet(PlanningViewSet):
     schema_tags = ["Receivables and payables"]
-    refuses = {"aging": [MissingRateError]}
+    errors_for = {"aging": [MissingRateError]}
     permission_for = dict.fromkeys(("receivables", "payables", "aging"), READ)
 
     @extend_schema(
@@ -148,7 +148,7 @@ class InvoiceViewSet(PlanningViewSet):
 
 class InvoiceExportViewSet(InvoiceViewSet):
     schema_tags = ["Exports"]
-    refuses = {}
+    errors_for = {}
     permission_for = dict.fromkeys(("receivables_csv", "payables_csv"), READ)
 
     def perform_content_negotiation(self, request: Request, force: Any = False) -> Any:
@@ -183,7 +183,7 @@ class InvoiceExportViewSet(InvoiceViewSet):
 class InvoiceImportViewSet(PlanningViewSet):
     schema_tags = ["Imports"]
     uploads = frozenset({"import_receivables", "import_payables"})
-    refuses = dict.fromkeys(
+    errors_for = dict.fromkeys(
         ("import_receivables", "import_payables"),
         (DuplicateInvoice, ColumnsUnknown, UnreadableTable, TooManyRows, TableTooLarge, SeveralSheets, UnsafeXml),
     )
@@ -240,7 +240,7 @@ class InvoiceImportHistoryViewSet(PlanningViewSet):
     schema_tags = ["Imports"]
     schema_noun = "invoiceImport"
     resource = InvoiceImport
-    refuses = {"destroy": [ImportAlreadyUndone, InvoicesSettled]}
+    errors_for = {"destroy": [ImportAlreadyUndone, InvoicesSettled]}
     permission_for = {"list": READ, "retrieve": READ, "destroy": WRITE}
 
     @extend_schema(parameters=PAGING_PARAMETERS, responses=serializers.InvoiceImportSerializer(many=True))

@@ -30,7 +30,7 @@ class PlanItemViewSet(PlanningViewSet):
     schema_tags = ["Plan items"]
     resource = PlanItem
     permission_for = {**CRUD_PERMISSIONS, "proposals": READ}
-    refuses = {"proposals": [MissingRateError]}
+    errors_for = {"proposals": [MissingRateError]}
     scenario_lists = frozenset({"list"})
 
     @extend_schema(parameters=[*PAGING_PARAMETERS, SCENARIO_PARAMETER], responses=PlanItemSerializer(many=True))

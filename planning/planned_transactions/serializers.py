@@ -261,8 +261,8 @@ class OccurrenceSerializer(StrictSerializer):
 
     def to_representation(self, occurrence: PlannedOccurrence) -> dict[str, Any]:
         representation = super().to_representation(occurrence)
-        for each in representation["settlements"]:
-            each["amountValue"] = format_amount(Decimal(each["amountValue"]), occurrence.amount_currency)
+        for settlement in representation["settlements"]:
+            settlement["amountValue"] = format_amount(Decimal(settlement["amountValue"]), occurrence.amount_currency)
         return representation
 
 

@@ -143,7 +143,7 @@ def count_import_payments(*, company_id: UUID, import_ids: Sequence[UUID]) -> di
         .distinct()
     )
     counts: dict[UUID, InvoicePayments] = {}
-    for import_id, _planned_id, is_paid in rows:
+    for import_id, _, is_paid in rows:
         before = counts.get(import_id, InvoicePayments())
         counts[import_id] = InvoicePayments(before.paid + is_paid, before.partly_paid + (not is_paid))
     return counts

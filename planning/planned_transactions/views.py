@@ -41,7 +41,7 @@ WINDOW_PARAMETERS = [
 class PlannedTransactionViewSet(PlanningViewSet):
     schema_tags = ["Planned transactions"]
     resource = PlannedTransaction
-    refuses = {
+    errors_for = {
         "create": [],
         "update": [OccurrenceSettled, SettlesTooMuch, *SETTLEMENT_ERRORS],
         "put_override": [NotAnOccurrence, OccurrenceSettled, SettlesTooMuch],

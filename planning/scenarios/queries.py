@@ -46,11 +46,11 @@ class PlannedTarget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LoadedScenario:
-    """A scenario's changes in order, without broken ones, whose positions are in `broken`."""
+    """A scenario's changes in order, without broken ones, whose positions are in `broken_changes`."""
 
     row: Scenario
     changes: Sequence[Change | AddedPlanned | PlanItem]
-    broken: Sequence[int]
+    broken_changes: Sequence[int]
 
     @property
     def reach_days(self) -> int:
@@ -81,7 +81,7 @@ class LoadedScenario:
 
 def get_broken_positions(scenario: LoadedScenario | None) -> list[int]:
     """Return the positions of broken changes; none without a scenario."""
-    return [] if scenario is None else list(scenario.broken)
+    return [] if scenario is None else list(scenario.broken_changes)
 
 
 def build_broken_header(scenario: LoadedScenario | None) -> dict[str, str]:
@@ -124,7 +124,7 @@ def load_scenario(scenario: Scenario, *, today: dt.date) -> LoadedScenario:
             for position, stored in enumerate(stored_changes)
             if position not in broken
         ],
-        broken=sorted(broken),
+        broken_changes=sorted(broken),
     )
 
 
@@ -277,10 +277,10 @@ def apply_changes_to_rules(
     window: DayWindow,
 ) -> Iterator[RuleWithOverrides]:
     """Yield rules with the changes of a scenario, and those that it adds."""
-    for each in rules:
-        rule, overrides, settled = each
+    for rule_with_overrides in rules:
+        rule, overrides, settled = rule_with_overrides
         if (target := targets.get(rule.id)) is None:
-            yield each
+            yield rule_with_overrides
             continue
         state = PlannedState(
             rule.id,

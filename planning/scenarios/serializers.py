@@ -36,8 +36,8 @@ def copy_known_fields(field: Any, value: Any) -> Any:
         if getattr(field, "sparse", False):
             known_fields = {name: each for name, each in known_fields.items() if name in value}
         return {
-            name: copy_known_fields(each, value[name]) if name in value else get_default_json_value(each)
-            for name, each in known_fields.items()
+            name: copy_known_fields(subfield, value[name]) if name in value else get_default_json_value(subfield)
+            for name, subfield in known_fields.items()
         }
     if isinstance(field, serializers.DictField) and isinstance(value, Mapping):
         return {name: copy_known_fields(field.child, each) for name, each in value.items()}

@@ -20,7 +20,7 @@ from planning.scenarios.serializers import AdoptionSerializer, ScenarioSerialize
 class ScenarioViewSet(PlanningViewSet):
     schema_tags = ["Scenarios"]
     resource = Scenario
-    refuses = {
+    errors_for = {
         "create": [scenarios.TooManyScenarios],
         "update": [scenarios.ScenarioAdopted],
         "adopt": [scenarios.ScenarioAdopted, adoption.ScenarioBroken, adoption.ScenarioTooLarge],

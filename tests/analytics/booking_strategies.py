@@ -1,6 +1,6 @@
-"""Hypothesis strategies for companies with any accounts, transactions in several currencies and transfers.
+"""Hypothesis strategies for companies with accounts, transactions in several currencies and transfers.
 
-Their totals are computed here a second time, day by day in the plainest way.
+Their totals are computed a second time here, day by day in the simplest way.
 """
 
 from dataclasses import dataclass, field, replace
@@ -26,43 +26,47 @@ class Booking:
     amount: Decimal
     currency: str
     kind: str = "flow"  # or pending, initial, leg
-    financed: Decimal = ZERO  # what of a flow is categorized as financing
-    other_leg: int | None = None  # the place of the other leg of a transfer among the bookings
+    financed: Decimal = ZERO  # the part of a flow categorized as financing
+    other_leg: int | None = None  # index of the other leg of a transfer in the bookings
 
 
 @dataclass
 class DrawnBookings:
-    """What was drawn; ``ids`` are the accounts once they are made."""
+    """A drawn company; ``ids`` are its account ids after ``create``."""
 
     base: str
     types: list[str]
     bookings: list[Booking]
     ids: list[str] = field(default_factory=list)
 
-    def made(self, api: Any) -> "DrawnBookings":
-        """All of it over HTTP."""
+    def create(self, api: Any) -> "DrawnBookings":
+        """Create accounts and transactions over HTTP."""
         books = Books(api)
         self.ids = [
-            books.account(name=f"{kind} {n}", type=kind, defaultCurrency=self.base) for n, kind in enumerate(self.types)
+            books.create_account(name=f"{kind} {n}", type=kind, defaultCurrency=self.base)
+            for n, kind in enumerate(self.types)
         ]
-        rows = [self.row(each, n) for n, each in enumerate(self.bookings) if each.kind != "initial"]
+        rows = [self.build_row(each, n) for n, each in enumerate(self.bookings) if each.kind != "initial"]
         assert api.post("transactions/import", {"transactions": rows, "duplicates": "keep"}).status_code == 200
-        made = {row["externalId"]: row["id"] for row in api.get("transactions", {"limit": 1000}).json()}
+        ids = {row["externalId"]: row["id"] for row in api.get("transactions", {"limit": 1000}).json()}
         for n, booking in enumerate(self.bookings):
             if booking.financed:
-                part = {"categoryId": books.category("financing"), "plSplit": {"neutral": float(booking.financed)}}
-                assert books.split(made[f"b{n}"], part).status_code == 200
+                part = {
+                    "categoryId": books.get_category_id("financing"),
+                    "plSplit": {"neutral": float(booking.financed)},
+                }
+                assert books.set_categorizations(ids[f"b{n}"], part).status_code == 200
         legs = [n for n, each in enumerate(self.bookings) if each.kind == "leg"]
         for out, into in zip(legs[::2], legs[1::2], strict=True):
-            assert books.link(made[f"b{out}"], made[f"b{into}"]).status_code == 200
+            assert books.link_transfer(ids[f"b{out}"], ids[f"b{into}"]).status_code == 200
         for each in self.bookings:
             if each.kind == "initial":
                 body = {"date": str(each.day), "amountValue": f"{each.amount:.2f}"}
-                answer = api.put(f"accounts/{self.ids[each.account]}/initial_balance", body)
-                assert answer.status_code == 200, answer.content
+                response = api.put(f"accounts/{self.ids[each.account]}/initial_balance", body)
+                assert response.status_code == 200, response.content
         return self
 
-    def row(self, booking: Booking, number: int) -> dict[str, Any]:
+    def build_row(self, booking: Booking, number: int) -> dict[str, Any]:
         return {
             "accountId": self.ids[booking.account], "date": str(booking.day), "fromTo": "x", "description": "y",
             "amountValue": f"{booking.amount:.2f}", "amountCurrency": booking.currency,
@@ -72,26 +76,26 @@ class DrawnBookings:
     def is_cash(self, account: int) -> bool:
         return self.types[account] in {"bank", "cash"}
 
-    def cash(self, day: date, rates: RateTable) -> Decimal:
-        """The accounts that count as cash at the end of a day, each rounded."""
-        return sum((self.on(n, day, rates) for n in range(len(self.types)) if self.is_cash(n)), start=ZERO)
+    def sum_cash(self, day: date, rates: RateTable) -> Decimal:
+        """Return the balance of all cash accounts at the end of a day, each rounded."""
+        return sum((self.get_balance(n, day, rates) for n in range(len(self.types)) if self.is_cash(n)), start=ZERO)
 
-    def on(self, account: int, day: date, rates: RateTable) -> Decimal:
-        held = [each for each in self.booked() if each.account == account and each.day <= day]
-        return round_half_up(sum((self.worth(each, day, rates) for each in held), start=ZERO), self.base)
+    def get_balance(self, account: int, day: date, rates: RateTable) -> Decimal:
+        held = [each for each in self.list_booked() if each.account == account and each.day <= day]
+        return round_half_up(sum((self.convert(each, day, rates) for each in held), start=ZERO), self.base)
 
-    def booked(self) -> list[Booking]:
+    def list_booked(self) -> list[Booking]:
         return [each for each in self.bookings if each.kind != "pending"]
 
-    def flows(self, first: date, last: date) -> list[Booking]:
-        """What came in and went out, on all accounts but transit ones."""
+    def list_flows(self, first: date, last: date) -> list[Booking]:
+        """Return inflows and outflows on all accounts except transit accounts."""
         return [
             each
             for each in self.bookings
             if each.kind == "flow" and first <= each.day <= last and self.types[each.account] != "transit"
         ]
 
-    def cash_part(self, booking: Booking, first: date, last: date) -> str | None:
+    def find_cash_part(self, booking: Booking, first: date, last: date) -> str | None:
         """Return the part of the change of cash that a booking on a cash account counts in, all but its `financed`."""
         if booking.kind == "pending" or not self.is_cash(booking.account) or not first <= booking.day <= last:
             return None
@@ -104,12 +108,12 @@ class DrawnBookings:
             return "exchangeResult" if first <= other.day <= last else "otherTransfers"
         return {"creditCard": "cards", "loan": "financing"}.get(self.types[other.account], "otherTransfers")
 
-    def worth(self, booking: Booking, day: date, rates: RateTable) -> Decimal:
+    def convert(self, booking: Booking, day: date, rates: RateTable) -> Decimal:
         return convert_currency(booking.amount, source=booking.currency, target=self.base, day=day, rates=rates)
 
-    def in_base(self, bookings: list[Booking], rates: RateTable) -> Decimal:
-        """Each at its own day's rate, not rounded."""
-        return sum((self.worth(each, each.day, rates) for each in bookings), start=ZERO)
+    def sum_in_base(self, bookings: list[Booking], rates: RateTable) -> Decimal:
+        """Return the sum in base currency, each booking at the rate of its day, not rounded."""
+        return sum((self.convert(each, each.day, rates) for each in bookings), start=ZERO)
 
 
 def split_booking(booking: Booking, halves: int) -> Booking:
@@ -122,7 +126,7 @@ def split_booking(booking: Booking, halves: int) -> Booking:
 
 @st.composite
 def draw_bookings(draw: Any, *, first: date, days: int, currencies: list[str] | None = None) -> DrawnBookings:
-    """Bookings within so many days from the first."""
+    """Draw a company with bookings within `days` days from `first`."""
     known = currencies or CURRENCIES
     dates = st.integers(0, days - 1).map(lambda n: first + timedelta(days=n))
     types = draw(st.lists(st.sampled_from(TYPES), min_size=1, max_size=4))

@@ -1,4 +1,4 @@
-"""Short words for the facts that the data queries are asked about."""
+"""Fixtures for data queries and reports: books, queries, the date, and a demo company."""
 
 import contextlib
 from datetime import UTC, datetime
@@ -14,41 +14,42 @@ from tests.ledger.conftest import Books
 
 @pytest.fixture
 def books(api):
+    """Acme's books over HTTP."""
     return Books(api)
 
 
 @pytest.fixture
 def bank(books):
-    return books.account()
+    """The id of a bank account."""
+    return books.create_account()
 
 
 @pytest.fixture
-def ask(api):
-    """Asks a data query and gives its answer."""
+def query_data(api):
+    """Run a data query; return its result."""
 
-    def query_data(query, **parameters):
-        answer = api.post(f"data/{query}", parameters)
-        assert answer.status_code == 200, answer.content
-        return answer.json()
+    def query(query, **parameters):
+        response = api.post(f"data/{query}", parameters)
+        assert response.status_code == 200, response.content
+        return response.json()
 
-    return query_data
+    return query
 
 
 @pytest.fixture
-def on(monkeypatch):
-    """Makes it another day for the API."""
+def set_today(monkeypatch):
+    """Set the date that the API takes as today."""
 
-    def moved(day):
+    def set_today(day):
         noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
         monkeypatch.setattr("companies.api.viewsets.timezone.now", lambda: noon)
 
-    return moved
+    return set_today
 
 
 @pytest.fixture(scope="module")
-def furnished(django_db_setup, django_db_blocker, tmp_path_factory):
-    """Makes a demonstration company for all tests of a module that only look; each test's own transaction lies within
-    the one that made it."""
+def make_demo_company(django_db_setup, django_db_blocker, tmp_path_factory):
+    """Create a demo company for all tests of a module that only read; rolled back at the end of the module."""
 
     @contextlib.contextmanager
     def make(**options):

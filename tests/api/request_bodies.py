@@ -107,7 +107,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "webhook_endpoints": {"url": "https://hooks.example.com/", "types": ["transaction.created"], "enabled": False,
                           "description": "x"},
 }  # fmt: skip
-# What is sent as a file to those that take one.
+# Files for operations that take one.
 STATEMENT = b":20:X\n:28C:1\n:60F:C240501EUR0,00\n:61:240501D1,00NTRFNONREF\n:86:x\n:62F:C240531EUR0,00\n-\n"
 INVOICES = b"Invoice number,Counterparty,Invoice date,Amount\nX-1,X Ltd,2024-05-01,1.00\n"
 EVENTS = b"Customer,Date,MRR,Currency,External ID\nX Ltd,2024-05-01,1.00,EUR,x-1\n"
@@ -118,9 +118,9 @@ FILES = {
     "payables/import": INVOICES,
     "subscription_events/import_file": EVENTS,
 }
-# What may be there once only: not as in the rows that are there already.
+# Unique values that differ from those of existing rows.
 SECOND_ROW_VALUES = {"externalId": "another", "externalIds": ["another"], "email": "another@acme.example"}
-# Rows to work on, in the order in which they can be made.
+# Resources to create rows of, in the order of their references.
 ROWS = [
     "account_groups", "categories", "accounts", "counterparties", "transactions", "product_groups", "products",
     "subscriptions", "subscription_events", "plan_items", "planned_transactions", "members", "api_keys",
@@ -129,17 +129,18 @@ ROWS = [
 
 
 @pytest.fixture
-def ids(api) -> dict[str, str]:
+def row_ids(api) -> dict[str, str]:
+    """Name of each list → the id of a row in it, in Acme."""
     return create_all_rows(api)
 
 
 def create_all_rows(api: Any) -> dict[str, str]:
-    """Makes one row of everything, so that the calls get past the 404: the name of its list → its id."""
+    """Create one row of every resource; return {name of its list: id}."""
     ids: dict[str, str] = {}
     for name in ROWS:
-        made = api.post(name, fill_ids(BODIES[name], ids))
-        assert made.status_code == 201, (name, made.content)
-        ids[name] = made.json()["id"]
+        response = api.post(name, fill_ids(BODIES[name], ids))
+        assert response.status_code == 201, (name, response.content)
+        ids[name] = response.json()["id"]
     tested = api.post(f"webhook_endpoints/{ids['webhook_endpoints']}/test")
     ids["webhook_deliveries"] = tested.json()["id"]
     applied = api.post("categorization_rules/apply", fill_ids(BODIES["categorization_rules/apply"], ids))
@@ -152,10 +153,10 @@ def create_all_rows(api: Any) -> dict[str, str]:
     )
     ids["reports"] = "2024-01"
     ids["links"] = api.post("reports/2024-01/links", BODIES["reports/{}/links"]).json()["id"]
-    paper = SimpleUploadedFile("a.csv", b"a,b\n1,2\n", content_type="text/csv")
-    made = api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
-    assert made.status_code == 201, made.content
-    ids["files"] = made.json()["id"]
+    file = SimpleUploadedFile("a.csv", b"a,b\n1,2\n", content_type="text/csv")
+    response = api.client.post(api.path("files"), {"file": file}, headers=api.headers)
+    assert response.status_code == 201, response.content
+    ids["files"] = response.json()["id"]
     invoice = {"amount": {"value": 5, "currency": "EUR"}, "date": "2024-01-02"}
     assert api.put(f"files/{ids['files']}", {"parseData": invoice}).status_code == 200
     return ids
@@ -164,9 +165,9 @@ def create_all_rows(api: Any) -> dict[str, str]:
 def import_file(api: Any, path: str, content: bytes) -> str:
     """Import a table of invoices or events; return the id of the import."""
     file = SimpleUploadedFile("open.csv", content, content_type="text/csv")
-    made = api.client.post(api.path(path), {"file": file}, headers=api.headers)
-    assert made.status_code == 200, made.content
-    return made.json()["importId"]
+    response = api.client.post(api.path(path), {"file": file}, headers=api.headers)
+    assert response.status_code == 200, response.content
+    return response.json()["importId"]
 
 
 def fill_ids(body: Any, ids: dict[str, str]) -> Any:
@@ -178,12 +179,12 @@ def fill_ids(body: Any, ids: dict[str, str]) -> Any:
 
 
 def build_form(path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """The body with the file that the operation takes."""
+    """Return the body with the file that the operation takes."""
     return {"file": SimpleUploadedFile("b.csv", FILES[path], content_type="text/csv"), **body}
 
 
 def get_request_body(path: str) -> dict[str, Any]:
-    """The body that an operation takes."""
+    """Return a valid body of an operation."""
     return BODIES.get(path) or BODIES.get(path.removesuffix("/{}")) or (DAYS if path.startswith("data/") else {})
 
 
@@ -193,7 +194,7 @@ def build_path(path: str, ids: dict[str, str]) -> str:
 
 
 def get_second_id(path: str, ids: dict[str, str]) -> str:
-    """Of an address with two: a delivery, a link, or the day of an occurrence."""
+    """Return the second id in a path: a delivery, a link, or the day of an occurrence."""
     if "/links/" in path:
         return ids.get("closing_links" if path.startswith("closings") else "links", UNKNOWN_ID)
     return ids.get("webhook_deliveries", UNKNOWN_ID) if "/deliveries/" in path else "2024-01-31"

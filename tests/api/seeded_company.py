@@ -1,7 +1,6 @@
-"""A company with a row of everything, created once for all tests of a module to save time.
+"""A company with a row of every resource, created once per module to save time.
 
-Each nullable object is both null and filled. Each test's own transaction lies within the one that created
-it.
+Each nullable object is null in one row and filled in another. Each test runs in a nested transaction.
 """
 
 from collections.abc import Iterator
@@ -38,14 +37,15 @@ TEXTS = {name: {"operator": "contains", "value": "seeded"} for name in ("fromTo"
 
 @dataclass
 class Seeded:
-    """The company's caller, and the name of each list → the id of a row in it."""
+    """An API client of the company, and {name of each list: the id of a row in it}."""
 
     api: Api
     rows: dict[str, str]
 
 
 @pytest.fixture(scope="module")
-def seeded(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Seeded]:
+def shared_seeded_company(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Seeded]:
+    """The company, for all tests of a module; use `seeded_company` in tests."""
     location = str(tmp_path_factory.mktemp("seeded"))
     files = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": location}}
     storages = {**django_settings.STORAGES, "default": files, "assets": files}
@@ -57,12 +57,12 @@ def seeded(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any)
             company=company, context=audit_context, name="seeded", permissions=ALL_PERMISSIONS, creator=None
         )
         api = Api(company, key=key.text)
-        yield Seeded(api=api, rows=make_rows(api))
+        yield Seeded(api=api, rows=create_rows(api))
         transaction.set_rollback(True)
 
 
-def make_rows(api: Api) -> dict[str, str]:
-    """Make a row of everything, and beside it one in which each nullable object is in its other state."""
+def create_rows(api: Api) -> dict[str, str]:
+    """Create a row of every resource, and another one with each nullable object in its other state."""
     rows = create_all_rows(api)
     create_row(api, "accounts", {"type": "cash", "name": "Plain"})
     till = create_row(api, "accounts", {"type": "cash", "name": "Till", "importSettings": {"csv": None}})
@@ -106,25 +106,27 @@ def make_rows(api: Api) -> dict[str, str]:
 
 
 def create_row(api: Api, path: str, body: dict[str, Any]) -> str:
-    answer = api.post(path, body)
-    assert answer.status_code == 201, answer.content
-    return answer.json()["id"]
+    response = api.post(path, body)
+    assert response.status_code == 201, response.content
+    return response.json()["id"]
 
 
 def update_row(api: Api, path: str, body: dict[str, Any]) -> None:
-    answer = api.put(path, body)
-    assert answer.status_code == 200, answer.content
+    response = api.put(path, body)
+    assert response.status_code == 200, response.content
 
 
 def upload_file(api: Api) -> str:
-    answer = api.client.post(
+    response = api.client.post(
         api.path("files"), {"file": SimpleUploadedFile("c.csv", b"a,b\n5,6\n")}, headers=api.headers
     )
-    assert answer.status_code == 201, answer.content
-    return answer.json()["id"]
+    assert response.status_code == 201, response.content
+    return response.json()["id"]
 
 
 @pytest.fixture
-def stocked(seeded: Seeded) -> Seeded:
-    """The same for one test, whose changes are undone: with a browser of its own."""
-    return Seeded(Api(seeded.api.company, key=seeded.api.key), dict(seeded.rows))
+def seeded_company(shared_seeded_company: Seeded) -> Seeded:
+    """The company for one test, with its own HTTP client; changes are rolled back."""
+    return Seeded(
+        Api(shared_seeded_company.api.company, key=shared_seeded_company.api.key), dict(shared_seeded_company.rows)
+    )

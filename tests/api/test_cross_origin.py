@@ -13,7 +13,7 @@ EXPOSED_HEADERS = {
 
 
 @pytest.fixture(autouse=True)
-def one_app(settings):
+def allow_app_origin(settings):
     settings.CORS_ORIGINS = [APP]
 
 
@@ -63,21 +63,21 @@ def test_cors_headers_are_absent_for_unlisted_origins(api, origin):
     assert has_no_cors_headers(send_preflight(api, origin))
 
 
-def test_cors_headers_are_absent_for_session_requests(browser_of, alice, acme):
-    browser = browser_of(alice, acme)
+def test_cors_headers_are_absent_for_session_requests(sign_in_browser, alice, acme):
+    browser = sign_in_browser(alice, acme)
     answer = browser.get("accounts", origin=APP)
     assert answer.status_code == 200
     assert has_no_cors_headers(answer)
 
 
-def test_cors_request_with_token_and_cookie_uses_only_the_token(browser_of, alice, acme, make_api):
-    browser, key = browser_of(alice, acme), make_api(acme, "accounts:read").key
+def test_cors_request_with_token_and_cookie_uses_only_the_token(sign_in_browser, alice, acme, make_api):
+    browser, key = sign_in_browser(alice, acme), make_api(acme, "accounts:read").key
     answer = browser.get("products", origin=APP, authorization=f"Bearer {key}")
     assert (answer.status_code, answer[ALLOW_ORIGIN_HEADER]) == (403, APP)
 
 
-def test_cors_headers_are_absent_on_html_pages(browser_of, alice, acme):
-    answer = browser_of(alice, acme).get("/app/", origin=APP)
+def test_cors_headers_are_absent_on_html_pages(sign_in_browser, alice, acme):
+    answer = sign_in_browser(alice, acme).get("/app/", origin=APP)
     assert answer.status_code == 200
     assert has_no_cors_headers(answer)
 

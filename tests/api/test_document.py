@@ -12,12 +12,20 @@ from jsonschema import Draft202012Validator
 from analytics.views.recurring_revenue import RecurringViewSet
 from companies.api.viewsets import ApiViewSet
 from ledger.files.content_type import CONTENT_KINDS
-from tests.api.request_bodies import FILES, SECOND_ROW_VALUES, build_form, build_path, fill_ids, get_request_body, ids
+from tests.api.request_bodies import (
+    FILES,
+    SECOND_ROW_VALUES,
+    build_form,
+    build_path,
+    fill_ids,
+    get_request_body,
+    row_ids,
+)
 from tests.openapi_document import load_document
 from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
-assert ids  # a fixture
+assert row_ids  # a fixture
 
 DOCUMENT = load_document()
 SECTIONS = DOCUMENT["components"]
@@ -96,8 +104,8 @@ def find_missing_headers(answer: Any, operation: dict[str, Any]) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def reads_write_nothing(monkeypatch) -> None:
-    """Reads run in a transaction that refuses to write, except for recurring revenue, which stores stale months."""
+def check_reads_write_nothing(monkeypatch) -> None:
+    """Run reads in a read-only transaction, except recurring revenue, which stores stale months."""
     call_handler = ApiViewSet.call_handler
 
     def call_read_only(view: ApiViewSet, request: Any, handler: Any) -> Any:
@@ -111,15 +119,15 @@ def reads_write_nothing(monkeypatch) -> None:
 
 
 @pytest.fixture
-def called(api, ids) -> list[tuple[str, Any, dict[str, Any]]]:
-    """Each operation with a body that it takes and a field that it does not know: name, answer, what is documented."""
+def operation_results(api, row_ids) -> list[tuple[str, Any, dict[str, Any]]]:
+    """Call each operation with a valid body and an unknown field: (name, response, documentation)."""
     calls = []
     for path, method in sorted(
         OPERATIONS, key=lambda each: (METHOD_ORDER.index(each[1]), each[0].endswith("batch_delete"))
     ):
-        where, headers = api.path(build_path(path, ids)), api.headers
+        where, headers = api.path(build_path(path, row_ids)), api.headers
         if path in FILES and method == "POST":
-            body = fill_ids(get_request_body(path), ids) | {"colour": "red"}
+            body = fill_ids(get_request_body(path), row_ids) | {"colour": "red"}
             answer = api.client.post(where, build_form(path, body), headers=headers)
         elif method in ("GET", "DELETE"):
             query = (
@@ -129,7 +137,7 @@ def called(api, ids) -> list[tuple[str, Any, dict[str, Any]]]:
             )
             answer = api.get(where, query) if method == "GET" else api.delete(where)
         else:
-            body = fill_ids(get_request_body(path), ids)
+            body = fill_ids(get_request_body(path), row_ids)
             if method == "POST":
                 body |= {name: value for name, value in SECOND_ROW_VALUES.items() if name in body}
             body["colour"] = "red"
@@ -138,27 +146,29 @@ def called(api, ids) -> list[tuple[str, Any, dict[str, Any]]]:
     return calls
 
 
-def test_openapi_documents_every_response_of_each_operation(called):
+def test_openapi_documents_every_response_of_each_operation(operation_results):
     wrong = {
         name: undocumented
-        for name, answer, operation in called
+        for name, answer, operation in operation_results
         if (undocumented := find_undocumented(answer, operation))
     }
     assert wrong == {}
-    refused = {name for name, answer, _ in called if answer.status_code >= 300 and not name.startswith("DELETE")}
+    refused = {
+        name for name, answer, _ in operation_results if answer.status_code >= 300 and not name.startswith("DELETE")
+    }
     assert refused == REJECTED_OPERATIONS
 
 
-def test_success_responses_have_their_documented_headers(called):
+def test_success_responses_have_their_documented_headers(operation_results):
     wrong = {
         name: missing_headers
-        for name, answer, operation in called
+        for name, answer, operation in operation_results
         if answer.status_code < 300 and (missing_headers := find_missing_headers(answer, operation))
     }
     assert wrong == {}
 
 
-def test_openapi_documents_exactly_the_accepted_list_parameters(api, ids):
+def test_openapi_documents_exactly_the_accepted_list_parameters(api, row_ids):
     """Unknown parameters are refused, so that the answers tell which are known."""
     for path, method in OPERATIONS:
         if method != "GET" or "{}" in path:
@@ -218,8 +228,8 @@ def test_company_creation_by_api_key_returns_documented_403(api):
     assert find_undocumented(answer, BY_PATH["POST", "/companies"]) == []
 
 
-def test_company_list_and_creation_match_the_document(browser_of, alice, acme):
-    browser = browser_of(alice, acme)
+def test_company_list_and_creation_match_the_document(sign_in_browser, alice, acme):
+    browser = sign_in_browser(alice, acme)
     for method, answer in (
         ("GET", browser.get("/companies")),
         ("POST", browser.post("/companies", {"name": "Initech"})),
@@ -245,22 +255,22 @@ def test_idempotent_replay_has_documented_headers(api):
     assert find_undocumented(answer, get_operation("POST", "account_groups")) == []
 
 
-def test_not_modified_is_a_documented_response(api, ids):
+def test_not_modified_is_a_documented_response(api, row_ids):
     for path in ("", "accounts", "transactions"):
-        where = f"{path}/{ids[path]}" if path else ""
+        where = f"{path}/{row_ids[path]}" if path else ""
         answer = api.get(where, if_none_match=api.get(where)["ETag"])
         assert answer.status_code == 304
         assert find_undocumented(answer, get_operation("GET", f"{path}/{{}}" if path else "")) == []
 
 
-def test_every_documented_if_match_is_enforced(api, ids):
+def test_every_documented_if_match_is_enforced(api, row_ids):
     """All but ending an app's connection, which shows no version, and links of closings, of which there are none."""
-    api.put(f"accounts/{ids['accounts']}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"})
+    api.put(f"accounts/{row_ids['accounts']}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"})
     for path, method in OPERATIONS:
         operation = get_operation(method, path)
         if any(resolve_reference(each)["name"] == "If-Match" for each in operation["parameters"]):
-            body = fill_ids(get_request_body(path), ids) if method == "PUT" else None
-            where, headers = api.path(build_path(path, ids)), api.headers | {"If-Match": '"old"'}
+            body = fill_ids(get_request_body(path), row_ids) if method == "PUT" else None
+            where, headers = api.path(build_path(path, row_ids)), api.headers | {"If-Match": '"old"'}
             send = getattr(api.client, method.lower())
             answer = send(where, body, content_type="application/json", headers=headers)
             missing = path.startswith(("connected_apps", "notifications", "members/me", "closings"))

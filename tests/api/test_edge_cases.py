@@ -82,11 +82,11 @@ def test_rendering_failure_returns_500_and_is_logged(api, monkeypatch, caplog):
     assert "secret detail" in caplog.text
 
 
-def test_page_failure_returns_html_500_and_is_logged(browser_of, alice, acme, monkeypatch, caplog):
+def test_page_failure_returns_html_500_and_is_logged(sign_in_browser, alice, acme, monkeypatch, caplog):
     def broken(*args, **kwargs):
         raise RuntimeError("secret detail")
 
-    browser = browser_of(alice, acme)
+    browser = sign_in_browser(alice, acme)
     browser.client.raise_request_exception = False
     monkeypatch.setattr("companies.pages.user.home.render", broken)
     with caplog.at_level(logging.ERROR, logger="api"):
@@ -144,8 +144,8 @@ def test_read_only_endpoints_answer_405_to_other_methods(client):
         assert client.head(path).status_code == client.get(path).status_code
 
 
-def test_read_only_pages_answer_405_to_put(browser_of, alice, acme):
-    browser = browser_of(alice, acme)
+def test_read_only_pages_answer_405_to_put(sign_in_browser, alice, acme):
+    browser = sign_in_browser(alice, acme)
     for path in ("/app/", f"/app/companies/{acme.id}", f"/app/companies/{acme.id}/settings/api-keys"):
         assert browser.client.put(path).status_code == 405, path
         assert browser.client.get(path).status_code == 200, path

@@ -38,12 +38,12 @@ def send_raw(api, method, path, body=b"", content_type="application/json", **hea
 # ---------------------------------------------------------------------------------------------- each status
 
 
-def test_error_body_has_same_shape_for_each_status(api, client, globex, browser_of, bob, acme):
+def test_error_body_has_same_shape_for_each_status(api, client, globex, sign_in_browser, bob, acme):
     check_error(api.get("accounts", {"colour": "red"}), 400, "validation_failed")
     check_error(send_raw(api, "POST", "accounts", b"{"), 400, "invalid_json")
     check_error(client.get("/companies"), 401, "not_authenticated")
     check_error(client.get("/companies", headers={"Authorization": "Bearer nonsense"}), 401, "invalid_credentials")
-    check_error(browser_of(bob, acme).post("accounts", {}), 403, "permission_denied")
+    check_error(sign_in_browser(bob, acme).post("accounts", {}), 403, "permission_denied")
     check_error(api.get(f"/companies/{globex.id}"), 404, "not_found")
     check_error(api.get(f"accounts/{UNKNOWN_ID}"), 404, "not_found")
     check_error(send_raw(api, "PATCH", "accounts"), 405, "method_not_allowed")
@@ -80,8 +80,8 @@ def test_ids_in_urls_match_canonical_form_case_insensitively(api):
         check_error(api.get(f"/companies/{spelled}"), 404, "not_found")
 
 
-def test_ids_in_urls_match_for_session_as_for_api_key(browser_of, alice, acme):
-    alice_here = browser_of(alice, acme)
+def test_ids_in_urls_match_for_session_as_for_api_key(sign_in_browser, alice, acme):
+    alice_here = sign_in_browser(alice, acme)
     assert alice_here.get(f"/companies/{str(acme.id).upper()}").status_code == 200
     for spelled in (acme.id.hex, f"{{{acme.id}}}", f"urn:uuid:{acme.id}"):
         check_error(alice_here.get(f"/companies/{spelled}"), 404, "not_found")

@@ -24,7 +24,7 @@ OPERATIONS = [operation for item in DOCUMENT["paths"].values() for operation in 
 
 @pytest.fixture
 def examples(monkeypatch) -> dict[str, Any]:
-    """What the story is answered now."""
+    """The examples that the scenario produces now."""
     owner = UserFactory(email="peter@initech.example", name="Peter Gibbons")
     story = Scenario(document=DOCUMENT, owner=sign_in(owner), monkeypatch=monkeypatch)
     for company in run_scenario(story):  # it stops where an app is to be let in

@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.api.request_bodies import FUZZ, UNKNOWN_ID, build_path, fill_ids, get_request_body
-from tests.api.seeded_company import seeded, stocked
+from tests.api.seeded_company import seeded_company, shared_seeded_company
 from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
-assert seeded  # fixtures
-assert stocked
+assert shared_seeded_company  # fixtures
+assert seeded_company
 
 ODD_TEXTS = [
     "", " ", "\0", "a\0b", "\ud7ff", "\uffff", "𝕏", "\u202e", "e\u0301" * 50, "x" * 12_000, "' OR 1=1 --", "<script>",
@@ -48,8 +48,8 @@ def replace_value(body: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
-def test_fuzzed_operations_never_fail(stocked, path, method):
-    api, ids = stocked.api, stocked.rows
+def test_fuzzed_operations_never_fail(seeded_company, path, method):
+    api, ids = seeded_company.api, seeded_company.rows
     body = fill_ids(get_request_body(path), ids)
     here, statuses = api.path(build_path(path, ids)), set()
 

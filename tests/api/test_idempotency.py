@@ -186,8 +186,8 @@ def test_idempotent_retry_of_unstorable_large_answer_returns_409(api, monkeypatc
     assert AccountGroup.objects.count() == 1
 
 
-def test_idempotent_retry_with_revoked_key_returns_401(api, client, make_api, acme, browser_of, alice):
-    key = browser_of(alice, acme).post("api_keys", {"name": "ci", "permissions": ["accounts:write"]}).json()
+def test_idempotent_retry_with_revoked_key_returns_401(api, client, make_api, acme, sign_in_browser, alice):
+    key = sign_in_browser(alice, acme).post("api_keys", {"name": "ci", "permissions": ["accounts:write"]}).json()
     caller = make_api(acme)
     caller.headers = {"Authorization": f"Bearer {key['key']}"}
     assert caller.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201
@@ -195,8 +195,8 @@ def test_idempotent_retry_with_revoked_key_returns_401(api, client, make_api, ac
     assert caller.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 401
 
 
-def test_idempotency_record_does_not_store_readable_api_key(browser_of, alice, acme):
-    caller = browser_of(alice, acme)
+def test_idempotency_record_does_not_store_readable_api_key(sign_in_browser, alice, acme):
+    caller = sign_in_browser(alice, acme)
     body = {"name": "ci", "permissions": ["accounts:read"]}
     made = caller.post("api_keys", body, idempotency_key="k").json()
     with connection.cursor() as cursor:
@@ -276,8 +276,8 @@ def test_twelve_concurrent_idempotent_requests_have_one_effect(api):
     assert Account.objects.count() == 1
 
 
-def test_company_creation_by_session_can_be_retried(browser_of, bob, acme):
-    caller = browser_of(bob, acme)
+def test_company_creation_by_session_can_be_retried(sign_in_browser, bob, acme):
+    caller = sign_in_browser(bob, acme)
     one = caller.post("/companies", {"name": "New"}, idempotency_key="k")
     assert one.status_code == 201, one.content
     assert caller.post("/companies", {"name": "New"}, idempotency_key="k").json() == one.json()
@@ -303,9 +303,9 @@ def test_malformed_id_returns_404_with_idempotency_key(api, malformed):
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-def test_idempotent_retry_of_unreadable_answer_returns_409(browser_of, alice, acme, settings):
+def test_idempotent_retry_of_unreadable_answer_returns_409(sign_in_browser, alice, acme, settings):
     """A new pepper ends all API keys, but not sessions and apps, whose kept answers were sealed under the old one."""
-    caller = browser_of(alice, acme)
+    caller = sign_in_browser(alice, acme)
     assert caller.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201
     settings.API_KEY_PEPPER = "another pepper, of a length that will do"
     get_answer_cipher.cache_clear()

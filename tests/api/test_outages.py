@@ -35,11 +35,11 @@ def test_outages_return_retry_after(api, monkeypatch):
         assert "x" not in answer.json()["detail"].split(), failure
 
 
-def test_storage_outage_on_page_returns_507_with_retry_after(browser_of, alice, acme, monkeypatch):
+def test_storage_outage_on_page_returns_507_with_retry_after(sign_in_browser, alice, acme, monkeypatch):
     def fails(*args, **kwargs):
         raise FULL_DATABASE
 
-    browser = browser_of(alice, acme)
+    browser = sign_in_browser(alice, acme)
     browser.client.raise_request_exception = False
     monkeypatch.setattr("companies.pages.user.home.render", fails)
     answer = browser.client.get("/app/")

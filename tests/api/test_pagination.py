@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def log(acme, audit_context):
+def audit_entries(acme, audit_context):
     """250 entries of the audit log, all of one moment."""
     AuditEntry.objects.bulk_create(
         AuditEntry(company=acme, time=audit_context.time, action="test.done", entity_type="test", entity_id=str(n % 2))
@@ -30,21 +30,21 @@ def iterate_pages(api, path, between=lambda: None):
         between()
 
 
-def test_pagination_defaults_to_hundred_rows_with_next_link(api, log):
+def test_pagination_defaults_to_hundred_rows_with_next_link(api, audit_entries):
     assert [len(page) for page in iterate_pages(api, "audit_log?entityType=test")] == [100, 100, 50]
     assert "Link" not in api.get("audit_log?entityType=test&limit=250")
     assert [len(page) for page in iterate_pages(api, "audit_log?entityType=test&limit=125")] == [125, 125]
 
 
 @pytest.mark.parametrize("limit", [1, 7, 99, 1000])
-def test_pages_together_equal_the_full_list(api, log, limit):
+def test_pages_together_equal_the_full_list(api, audit_entries, limit):
     whole = [row["id"] for row in api.get("audit_log?entityType=test&limit=1000").json()]
     results = [row["id"] for page in iterate_pages(api, f"audit_log?entityType=test&limit={limit}") for row in page]
     assert results == whole
     assert len(set(results)) == 250
 
 
-def test_next_link_is_absolute_and_keeps_filters(api, log):
+def test_next_link_is_absolute_and_keeps_filters(api, audit_entries):
     answer = api.get("audit_log?entityType=test&entityId=1&limit=10")
     address = re.fullmatch(r'<(.+)>; rel="next"', answer["Link"])[1]
     assert address.startswith(f"{settings.BASE_URL}/companies/{api.company.id}/audit_log?")
@@ -56,7 +56,7 @@ def test_next_link_is_absolute_and_keeps_filters(api, log):
     assert len(rows) == 125
 
 
-def test_pagination_neither_repeats_nor_skips_rows_during_inserts(api, log):
+def test_pagination_neither_repeats_nor_skips_rows_during_inserts(api, audit_entries):
     expected = {row["id"] for row in api.get("audit_log?entityType=test&limit=1000").json()}
     results = []
     for page in iterate_pages(api, "audit_log?limit=20", between=lambda: api.post("account_groups", {"name": "x"})):
@@ -65,7 +65,7 @@ def test_pagination_neither_repeats_nor_skips_rows_during_inserts(api, log):
     assert expected <= set(results)
 
 
-def test_cursor_of_another_company_is_rejected(api, log, globex_api):
+def test_cursor_of_another_company_is_rejected(api, audit_entries, globex_api):
     address = api.get("audit_log?limit=1")["Link"]
     cursor = re.search(r"cursor=([^&>]+)", address)[1]
     answer = globex_api.get(f"audit_log?cursor={cursor}")

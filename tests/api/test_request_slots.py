@@ -11,14 +11,14 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def nobody_waits(monkeypatch, settings):
+def limit_request_slots(monkeypatch, settings):
     settings.REQUESTS_PER_CREDENTIAL, settings.THREADS = 4, 4
     monkeypatch.setattr(request_slots, "WAIT_SECONDS", 0.0)
 
 
 @pytest.fixture
 def take_slots():
-    """Takes slots as requests under way do, and gives them back after the test."""
+    """Take request slots as running requests do, and release them after the test."""
     held = []
 
     def take(acquire_slot, name, times):
@@ -76,8 +76,8 @@ def test_streamed_response_holds_its_slot_until_sent(api):
     assert str(api.company.id) not in request_slots.COMPANY_REQUESTS
 
 
-def test_page_without_free_slot_returns_429_html(browser_of, alice, acme, take_slots):
-    browser = browser_of(alice, acme).client
+def test_page_without_free_slot_returns_429_html(sign_in_browser, alice, acme, take_slots):
+    browser = sign_in_browser(alice, acme).client
     take_slots(request_slots.acquire_credential_slot, f"session:{alice.pk}", 4)
     for path in ("/app/", f"/app/companies/{acme.id}/transactions"):
         answer = browser.get(path)
@@ -86,17 +86,17 @@ def test_page_without_free_slot_returns_429_html(browser_of, alice, acme, take_s
     assert browser.get("/healthz").status_code == 200
 
 
-def test_company_page_without_free_company_slot_returns_429(browser_of, alice, acme, take_slots, settings):
+def test_company_page_without_free_company_slot_returns_429(sign_in_browser, alice, acme, take_slots, settings):
     settings.THREADS = 4
     take_slots(request_slots.acquire_company_slot, str(acme.id), 2)
-    browser = browser_of(alice, acme).client
+    browser = sign_in_browser(alice, acme).client
     assert browser.get(f"/app/companies/{acme.id}/transactions").status_code == 429
     assert browser.get("/app/").status_code == 200
 
 
-def test_pages_share_rate_limit_with_api(browser_of, alice, acme, settings):
+def test_pages_share_rate_limit_with_api(sign_in_browser, alice, acme, settings):
     settings.RATE_LIMIT = 3
-    browser = browser_of(alice, acme)
+    browser = sign_in_browser(alice, acme)
     assert browser.client.get("/app/").status_code == 200
     assert browser.get("accounts").status_code == 200
     assert browser.client.get(f"/app/companies/{acme.id}/transactions").status_code == 200

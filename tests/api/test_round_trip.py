@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.api.request_bodies import BODIES, fill_ids, ids
+from tests.api.request_bodies import BODIES, fill_ids, row_ids
 
 pytestmark = pytest.mark.django_db
-assert ids  # a fixture
+assert row_ids  # a fixture
 
 READ_WRITE_PATHS = [
     "", "accounts", "account_groups", "transactions", "categories", "counterparties", "products", "product_groups",
@@ -17,9 +17,9 @@ CREATABLE_PATHS = [
 ]  # fmt: skip
 
 
-def test_resource_can_be_sent_back_unchanged_without_effect(api, ids):
+def test_resource_can_be_sent_back_unchanged_without_effect(api, row_ids):
     for name in READ_WRITE_PATHS:
-        path = f"{name}/{ids[name]}" if name else ""
+        path = f"{name}/{row_ids[name]}" if name else ""
         read = api.get(path)
         assert read.status_code == 200, read.content
         entries = api.get("audit_log").json()
@@ -34,10 +34,10 @@ def test_resource_can_be_sent_back_unchanged_without_effect(api, ids):
         assert (named.status_code, named["Ignored-Fields"]) == (200, "colour"), name
 
 
-def test_created_resource_is_found_at_its_location(api, ids):
+def test_created_resource_is_found_at_its_location(api, row_ids):
     others = {"externalId": "other", "externalIds": ["other"], "email": "other@acme.example"}
     for name in CREATABLE_PATHS:
-        body = fill_ids(BODIES[name], ids)
+        body = fill_ids(BODIES[name], row_ids)
         body |= {field: other for field, other in others.items() if field in body}
         made = api.post(name, body)
         assert made.status_code == 201, made.content
@@ -47,10 +47,10 @@ def test_created_resource_is_found_at_its_location(api, ids):
         assert {k: v for k, v in made.json().items() if k != "key"} == read.json(), name
 
 
-def test_every_created_resource_has_id_company_and_audit_fields(api, ids):
+def test_every_created_resource_has_id_company_and_audit_fields(api, row_ids):
     for name in CREATABLE_PATHS:
-        body = api.get(f"{name}/{ids[name]}").json()
-        assert body["id"] == ids[name]
+        body = api.get(f"{name}/{row_ids[name]}").json()
+        assert body["id"] == row_ids[name]
         assert body["companyId"] == str(api.company.id), name
         audit = {"createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId"}
         expected = audit if name != "api_keys" else {"createdTime", "createdUserId"}

@@ -30,14 +30,14 @@ from companies.api.limits import MAX_LINE_LENGTH
 from companies.names import LINE_BREAKS, NAME_PATTERN
 from config.wsgi import application as served
 from tests.api.request_bodies import FUZZ
-from tests.api.seeded_company import Seeded, seeded, stocked
+from tests.api.seeded_company import Seeded, seeded_company, shared_seeded_company
 from tests.openapi_document import load_document
 from tests.test_isolation import ROW_OF_FIELD
 from tests.test_permissions import strip_company_path
 
 pytestmark = pytest.mark.django_db
-assert seeded  # fixtures
-assert stocked
+assert shared_seeded_company  # fixtures
+assert seeded_company
 
 DEFAULT_EXAMPLES = 2  # made-up requests an operation, beside those that the bounds of its schema call for
 
@@ -108,15 +108,15 @@ def load_schema() -> Any:
 
 @pytest.fixture(scope="module")
 def statuses() -> Iterator[Counter[int]]:
-    """What was answered so far."""
+    """Number of responses by status so far."""
     result: Counter[int] = Counter()
     yield result
     print(f"schemathesis: {result.total()} requests, answered {dict(sorted(result.items()))}")  # noqa: T201 - what was asked
 
 
 @pytest.fixture(autouse=True)
-def same_files(stocked: Seeded) -> None:
-    """Of all tests."""
+def use_seeded_company(seeded_company: Seeded) -> None:
+    """Keep the files of the seeded company in every test."""
 
 
 def use_seeded_rows(case: Any, seeded: Seeded) -> None:
@@ -186,15 +186,15 @@ class Selection:
     ("method", "path"),
     [(method.upper(), path) for path, item in load_document()["paths"].items() for method in item],
 )
-def test_schemathesis_responses_match_the_document(method, path, seeded, statuses):
+def test_schemathesis_responses_match_the_document(method, path, shared_seeded_company, statuses):
     selection = Selection(method)
 
     @settings(deadline=None, suppress_health_check=list(HealthCheck))
     def send(case: Any) -> None:
         if not selection.has(case):
             return
-        headers, off = seeded.api.headers, list(list_disabled_checks(case))
-        use_seeded_rows(case, seeded)
+        headers, off = shared_seeded_company.api.headers, list(list_disabled_checks(case))
+        use_seeded_rows(case, shared_seeded_company)
         with transaction.atomic():
             answer = case.call(headers=headers)
             statuses[answer.status_code] += 1

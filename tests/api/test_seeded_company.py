@@ -7,13 +7,13 @@ import pytest
 
 from companies.models import Company
 from tests.api.request_bodies import UNKNOWN_ID, build_path
-from tests.api.seeded_company import Seeded, seeded, stocked
+from tests.api.seeded_company import Seeded, seeded_company, shared_seeded_company
 from tests.conftest import Api
 from tests.response_validation import list_operations, load_document
 
 pytestmark = pytest.mark.django_db
-assert seeded  # fixtures
-assert stocked
+assert shared_seeded_company  # fixtures
+assert seeded_company
 NEVER_NULL = {"Action.usingDateRule"}  # null may be sent; what is answered is then the usual rule
 
 
@@ -61,7 +61,7 @@ def list_addresses(seeded: Seeded, path: str) -> list[str]:
     return [below.replace("{}", each) for each in {*ids, seeded.rows.get(below.partition("/")[0], UNKNOWN_ID)}]
 
 
-def test_nullable_objects_are_null_and_filled(stocked: Seeded):
+def test_nullable_objects_are_null_and_filled(seeded_company: Seeded):
     states: dict[str, set[bool]] = {}
     for (method, path), operation in list_operations().items():
         if path == "/companies/{}":
@@ -69,8 +69,8 @@ def test_nullable_objects_are_null_and_filled(stocked: Seeded):
         media = operation["responses"].get("200", {}).get("content", {}).get("application/json")
         if method != "GET" or media is None or not path.startswith("/companies/{}"):
             continue
-        for where in list_addresses(stocked, path):
-            answer = stocked.api.get(where)
+        for where in list_addresses(seeded_company, path):
+            answer = seeded_company.api.get(where)
             if answer.status_code == 200:
                 for place, filled in walk_nullable(media["schema"], answer.json(), path):
                     states.setdefault(place.removesuffix("[]"), set()).add(filled)

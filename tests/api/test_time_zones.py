@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from tests.api.request_bodies import ids
+from tests.api.request_bodies import row_ids
 from tests.api.test_document import DOCUMENT
 
 pytestmark = pytest.mark.django_db
-assert ids  # a fixture
+assert row_ids  # a fixture
 
 MOMENTS = [
     (re.sub(r"{\w+}", "{}", path.removeprefix("/companies/{companyId}/")), parameter["name"])
@@ -34,7 +34,7 @@ def test_named_or_missing_time_zone_is_rejected(api):
             assert name in str(answer.json()["errors"]), (path, moment)
 
 
-def test_same_moment_in_another_time_zone_gives_same_answer(api, ids):
+def test_same_moment_in_another_time_zone_gives_same_answer(api, row_ids):
     for path, name in MOMENTS:
         contents = []
         for moment in ("2026-01-31T12:00:00Z", "2026-01-30T12:01:00-23:59"):

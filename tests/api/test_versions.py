@@ -10,8 +10,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def resources(api, browser_of, alice, acme):
-    """Path → a change of the resource."""
+def resources(api, sign_in_browser, alice, acme):
+    """Path → a valid change of the resource."""
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     group = api.post("account_groups", {"name": "Banks"}).json()["id"]
     api.put(f"accounts/{account}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"})
@@ -140,8 +140,8 @@ def test_responses_are_private_and_vary_by_credential(api):
 
 
 @pytest.fixture
-def shown_with_more(api, acme):
-    """Path → a change of a resource that is answered with more than its own row: uses, transactions, today's worth."""
+def extended_resources(api, acme):
+    """Path → a change of a resource whose representation has more than its own row: uses, current value."""
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     booked = {"accountId": account, "date": "2024-01-01", "amountValue": "-5.00"}
     transaction = api.post("transactions", booked).json()["id"]
@@ -160,9 +160,9 @@ def shown_with_more(api, acme):
     }
 
 
-def test_etag_of_412_equals_etag_of_resource_with_related_data(api, shown_with_more):
+def test_etag_of_412_equals_etag_of_resource_with_related_data(api, extended_resources):
     """A client that takes the tag of the 412 for the current one is told 304 when it reads."""
-    for path, change in shown_with_more.items():
+    for path, change in extended_resources.items():
         current = api.get(path)["ETag"]
         for answer in (
             api.put(path, change, if_match='"other"'),

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def writer(make_api, acme):
-    """Acme's key that may write everything and read nothing."""
+    """An API client of Acme that may write everything and read nothing."""
     names = ("accounts", "transactions", "categories", "counterparties", "planning", "products", "subscriptions")
     return make_api(acme, *(f"{name}:write" for name in (*names, "company", "notifications")))
 
@@ -118,9 +118,9 @@ def test_write_with_read_permission_returns_the_resource(make_api, acme):
     assert made["ETag"]
 
 
-def test_edit_pages_require_read_permission(browser_of, acme, bank):
+def test_edit_pages_require_read_permission(sign_in_browser, acme, bank):
     dora = factories.make_member(acme, "dora@acme.example", permissions=["accounts:write", "planning:write"])
-    client, base = browser_of(dora, acme).client, f"/app/companies/{acme.id}"
+    client, base = sign_in_browser(dora, acme).client, f"/app/companies/{acme.id}"
     for path in ("accounts/new", f"accounts/{bank}/edit", "planned/new"):
         assert client.get(f"{base}/{path}").status_code == 403, path
         assert client.post(f"{base}/{path}", {"name": ""}).status_code == 403, path

@@ -1,4 +1,4 @@
-"""An assistant: it sends one message at a time, and reads what comes."""
+"""An MCP client for assistant tests, without a server process."""
 
 import json
 from dataclasses import dataclass, field
@@ -17,41 +17,44 @@ META = {
 
 @dataclass
 class Assistant:
-    """Speaks the newest revision with one credential."""
+    """An MCP client of the newest protocol revision with one credential."""
 
     key: str | None
     client: Client = field(default_factory=Client)
 
     def send(self, body: Any, **headers: str) -> Any:
-        """The HTTP response to a body as it is."""
+        """Send a body unchanged; return the HTTP response."""
         text = body if isinstance(body, str | bytes) else json.dumps(body)
-        held = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.client.post("/mcp", text, content_type="application/json", headers=held | named)
+        authorization = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        header_names = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.client.post("/mcp", text, content_type="application/json", headers=authorization | header_names)
 
-    def ask(self, method: str, params: Any = None, **headers: str) -> Any:
-        """The HTTP response to a request, its headers as they must be unless they are given."""
+    def send_request(self, method: str, params: Any = None, **headers: str) -> Any:
+        """Send a request with the required headers, or those given; return the HTTP response."""
         params = {"_meta": META, **(params or {})}
-        answer = {"MCP_Protocol_Version": MODERN, "Mcp_Method": method}
+        required_headers = {"MCP_Protocol_Version": MODERN, "Mcp_Method": method}
         if method == "tools/call":
-            answer["Mcp_Name"] = params["name"]
-        return self.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, **(answer | headers))
+            required_headers["Mcp_Name"] = params["name"]
+        return self.send(
+            {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, **(required_headers | headers)
+        )
 
-    def result(self, method: str, params: Any = None) -> Any:
-        response = self.ask(method, params)
+    def get_result(self, method: str, params: Any = None) -> Any:
+        """Send a request; return the result of a successful response."""
+        response = self.send_request(method, params)
         assert response.status_code == 200, response.content
         return response.json()["result"]
 
-    def call(self, name: str, /, **arguments: Any) -> Any:
-        """What a tool answers."""
-        result = self.result("tools/call", {"name": name, "arguments": arguments})
+    def call_tool(self, name: str, /, **arguments: Any) -> Any:
+        """Call a tool; return its structured result."""
+        result = self.get_result("tools/call", {"name": name, "arguments": arguments})
         assert not result["isError"], result
         assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
         return result["structuredContent"]
 
-    def refusal(self, name: str, /, **arguments: Any) -> Any:
-        """How a tool refuses."""
-        result = self.result("tools/call", {"name": name, "arguments": arguments})
+    def get_tool_error(self, name: str, /, **arguments: Any) -> Any:
+        """Call a tool that fails; return its error."""
+        result = self.get_result("tools/call", {"name": name, "arguments": arguments})
         assert result["isError"], result
         assert "structuredContent" not in result
         return json.loads(result["content"][0]["text"])
@@ -59,5 +62,5 @@ class Assistant:
 
 @pytest.fixture
 def assistant(api: Any) -> Assistant:
-    """Acme's, with every permission."""
+    """An MCP client with every permission in Acme."""
     return Assistant(api.key)

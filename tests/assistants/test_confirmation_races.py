@@ -17,15 +17,15 @@ CALLER_COUNT = 4
 @pytest.mark.parametrize("name", ["plan_payment", "categorize", "settle_planned"])
 def test_concurrent_confirmations_execute_once(name, api):
     books = SampleCompany(api)
-    arguments = books.writing()[name]
-    digest = Assistant(api.key).call(name, **arguments)["digest"]
+    arguments = books.build_tool_arguments()[name]
+    digest = Assistant(api.key).call_tool(name, **arguments)["digest"]
     together = Barrier(CALLER_COUNT)
 
     def confirm(_):
         try:
             caller = Assistant(api.key)
             together.wait(30)
-            return caller.result("tools/call", {"name": name, "arguments": arguments | {"confirm": digest}})
+            return caller.get_result("tools/call", {"name": name, "arguments": arguments | {"confirm": digest}})
         finally:
             connection.close()
 
@@ -36,6 +36,6 @@ def test_concurrent_confirmations_execute_once(name, api):
     assert done == [True]
     assert len(refused) == CALLER_COUNT - 1
     assert all('"digest_differs"' in each for each in refused)
-    before = books.state()
-    assert Assistant(api.key).refusal(name, **arguments, confirm=digest)["code"] == "digest_differs"
-    assert books.state() == before
+    before = books.read_state()
+    assert Assistant(api.key).get_tool_error(name, **arguments, confirm=digest)["code"] == "digest_differs"
+    assert books.read_state() == before

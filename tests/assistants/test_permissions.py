@@ -31,23 +31,23 @@ NEEDS = {
 
 
 def test_permission_table_lists_every_tool(assistant):
-    assert {tool["name"] for tool in assistant.result("tools/list")["tools"]} == set(NEEDS)
+    assert {tool["name"] for tool in assistant.get_result("tools/list")["tools"]} == set(NEEDS)
 
 
 def test_tool_needs_exactly_its_listed_permission(api, acme, make_api):
     for name in NEEDS:
         with undo_changes():
             books, needed = SampleCompany(api), NEEDS[name]
-            arguments = books.writing().get(name) or TOOL_CALLS[name][0]
+            arguments = books.build_tool_arguments().get(name) or TOOL_CALLS[name][0]
             if needed is None:
-                assert Assistant(make_api(acme, "files:read").key).call(name, **arguments)
+                assert Assistant(make_api(acme, "files:read").key).call_tool(name, **arguments)
                 continue
-            result = Assistant(make_api(acme, needed).key).call(name, **arguments)
+            result = Assistant(make_api(acme, needed).key).call_tool(name, **arguments)
             if needed.endswith(":write"):
                 assert result["done"] is False, name
             others = [each.value for each in Permission if each.value != needed]
-            before = books.state()
-            answer = Assistant(make_api(acme, *others).key).refusal(name, **arguments)
+            before = books.read_state()
+            answer = Assistant(make_api(acme, *others).key).get_tool_error(name, **arguments)
             assert (answer["status"], answer["code"]) == (403, "permission_denied"), name
             assert needed in answer["detail"], name
-            assert books.state() == before, name
+            assert books.read_state() == before, name

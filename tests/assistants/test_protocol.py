@@ -21,7 +21,7 @@ def build_handshake_message(method, params=None, **more):
 
 
 def test_mcp_request_without_credential_names_resource_metadata(db, settings):
-    response = Assistant(None).ask("tools/list")
+    response = Assistant(None).send_request("tools/list")
     assert response.status_code == 401
     assert response.json()["code"] == "not_authenticated"
     metadata = f'resource_metadata="{settings.BASE_URL}/.well-known/oauth-protected-resource/mcp"'
@@ -30,7 +30,7 @@ def test_mcp_request_without_credential_names_resource_metadata(db, settings):
 
 @pytest.mark.parametrize("key", ["svc_wrong", "eyJ.no.token", " "])
 def test_mcp_request_with_invalid_credential_is_rejected(db, key):
-    response = Assistant(key).ask("tools/call", {"name": "list_companies"})
+    response = Assistant(key).send_request("tools/call", {"name": "list_companies"})
     assert response.status_code == 401
     assert 'error="invalid_token"' in response.headers["WWW-Authenticate"]
 
@@ -39,7 +39,7 @@ def test_mcp_does_not_accept_session(alice, acme):
     client = Client()
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
     assert client.get("/companies").status_code == 200
-    assert Assistant(None, client).ask("tools/list").status_code == 401
+    assert Assistant(None, client).send_request("tools/list").status_code == 401
 
 
 def test_mcp_accepts_oauth_access_token(alice, acme):
@@ -51,19 +51,19 @@ def test_mcp_accepts_oauth_access_token(alice, acme):
     flow.sign_in(alice)
     token = flow.tokens(acme, scope="svc:read")["access_token"]
     assistant = Assistant(token)
-    assert [row["name"] for row in assistant.call("list_companies")["items"]] == ["Acme"]
+    assert [row["name"] for row in assistant.call_tool("list_companies")["items"]] == ["Acme"]
     plan = {"name": "Rent", "startDate": "2026-01-01", "amountValue": "-1", "accountId": None}
-    assert assistant.refusal("plan_payment", **plan)["code"] == "permission_denied"
+    assert assistant.get_tool_error("plan_payment", **plan)["code"] == "permission_denied"
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
 def test_mcp_request_from_other_origin_is_rejected(assistant, origin):
-    response = assistant.ask("tools/list", Origin=origin)
+    response = assistant.send_request("tools/list", Origin=origin)
     assert (response.status_code, response.json()["code"]) == (403, "origin_not_allowed")
 
 
 def test_mcp_request_from_own_origin_is_accepted(assistant, settings):
-    assert assistant.ask("tools/list", Origin=settings.BASE_URL).status_code == 200
+    assert assistant.send_request("tools/list", Origin=settings.BASE_URL).status_code == 200
 
 
 @pytest.mark.parametrize("method", ["get", "delete", "put"])
@@ -74,7 +74,7 @@ def test_mcp_allows_only_post(assistant, method):
 
 def test_mcp_calls_count_against_rate_limit(assistant, settings):
     settings.RATE_LIMIT = 3
-    codes = [assistant.ask("tools/list").status_code for _ in range(5)]
+    codes = [assistant.send_request("tools/list").status_code for _ in range(5)]
     assert codes[-1] == 429
 
 
@@ -172,14 +172,14 @@ def test_mcp_protocol_version_as_huge_number_is_rejected(assistant):
 
 def test_mcp_name_header_accepts_base64(assistant):
     params = {"name": "list_companies", "arguments": {}}
-    assert assistant.ask("tools/call", params, Mcp_Name="=?base64?bGlzdF9jb21wYW5pZXM=?=").status_code == 200
-    assert assistant.ask("tools/call", params, Mcp_Name="=?base64?%%%?=").json()["error"]["code"] == -32020
+    assert assistant.send_request("tools/call", params, Mcp_Name="=?base64?bGlzdF9jb21wYW5pZXM=?=").status_code == 200
+    assert assistant.send_request("tools/call", params, Mcp_Name="=?base64?%%%?=").json()["error"]["code"] == -32020
 
 
 def test_mcp_unsupported_version_returns_supported_versions(assistant):
     meta = META | {"io.modelcontextprotocol/protocolVersion": "2099-01-01"}
     for params, header in (({"_meta": meta}, "2099-01-01"), ({"_meta": {}}, "2099-01-01")):
-        response = assistant.ask("tools/list", params, MCP_Protocol_Version=header)
+        response = assistant.send_request("tools/list", params, MCP_Protocol_Version=header)
         error = response.json()["error"]
         assert (response.status_code, error["code"]) == (400, -32022)
         assert error["data"]["supported"] == ["2026-07-28", "2025-11-25", "2025-06-18"]
@@ -197,7 +197,7 @@ def test_mcp_rejects_body_that_is_too_large(assistant):
 
 
 def test_mcp_accepts_body_of_nearly_one_mebibyte(assistant):
-    answer = assistant.refusal("search_transactions", q="x" * 900_000)
+    answer = assistant.get_tool_error("search_transactions", q="x" * 900_000)
     assert answer["code"] == "validation_failed"
 
 
@@ -205,24 +205,24 @@ def test_mcp_accepts_body_of_nearly_one_mebibyte(assistant):
     ("header", "status"), [({"Content_Encoding": "gzip"}, 415), ({"Transfer_Encoding": "chunked"}, 411)]
 )
 def test_mcp_rejects_compressed_and_chunked_bodies(assistant, header, status):
-    assert assistant.ask("tools/list", **header).status_code == status
+    assert assistant.send_request("tools/list", **header).status_code == status
 
 
 def test_mcp_unacceptable_accept_header_is_rejected(assistant):
-    assert assistant.ask("tools/list", Accept="text/event-stream").status_code == 406
-    assert assistant.ask("tools/list", Accept="application/json, text/event-stream").status_code == 200
+    assert assistant.send_request("tools/list", Accept="text/event-stream").status_code == 406
+    assert assistant.send_request("tools/list", Accept="application/json, text/event-stream").status_code == 200
 
 
 # ---------------------------------------------------------------------------------------------- revisions
 
 
 def test_mcp_answers_match_sdk_types(assistant):
-    results = assistant.result("server/discover")
+    results = assistant.get_result("server/discover")
     mcp_types.DiscoverResult.model_validate(results)
     assert results["supportedVersions"][0] == MODERN
     assert results["capabilities"] == {"tools": {}}
-    mcp_types.ListToolsResult.model_validate(assistant.result("tools/list"))
-    called = assistant.result("tools/call", {"name": "list_companies", "arguments": {}})
+    mcp_types.ListToolsResult.model_validate(assistant.get_result("tools/list"))
+    called = assistant.get_result("tools/call", {"name": "list_companies", "arguments": {}})
     mcp_types.CallToolResult.model_validate(called)
     for result in (results, called):
         assert result["resultType"] == "complete"

@@ -71,7 +71,7 @@ def books(api):
 
 @pytest.fixture
 def tools(assistant):
-    return {tool["name"]: tool for tool in assistant.result("tools/list")["tools"]}
+    return {tool["name"]: tool for tool in assistant.get_result("tools/list")["tools"]}
 
 
 def test_tool_call_table_lists_every_reading_tool(tools):
@@ -86,7 +86,7 @@ def test_reading_tool_returns_answer_of_its_endpoint(books, api, assistant, tool
             assert answer.status_code == 200, name
             expected = answer.json()
             assert expected, name  # of nothing it would be true whatever the tool does
-            found = assistant.call(name, **arguments)
+            found = assistant.call_tool(name, **arguments)
             if name == "get_profit_and_loss":
                 sums = {(row["plType"], row["categoryId"]): sum(row["actual"]) for row in found["items"]}
                 assert sums == sum_by_category(expected), name
@@ -114,13 +114,13 @@ def test_reading_tools_apply_a_scenario(books, api, assistant):
     made = api.post("scenarios", {"name": "Double", "changes": [change, {"kind": "add", "planItem": item}]})
     scenario = {"scenarioId": made.json()["id"]}
     days = {"endDate": format_day(30), "interval": "month"}
-    plain, changed = (assistant.call("get_forecast", **days, **each) for each in ({}, scenario))
+    plain, changed = (assistant.call_tool("get_forecast", **days, **each) for each in ({}, scenario))
     assert (plain["plannedOutflow"], changed["plannedOutflow"]) == (950, 1900)
     months = {"startMonth": MONTH, "endMonth": MONTH}
-    assert assistant.call("get_profit_and_loss", **months, **scenario)["items"][0]["planned"] == [70]
+    assert assistant.call_tool("get_profit_and_loss", **months, **scenario)["items"][0]["planned"] == [70]
     assert api.delete(f"planned_transactions/{books.plan}").status_code == 200
     for name, arguments in (("get_forecast", days), ("get_profit_and_loss", months)):
-        assert assistant.call(name, **arguments, **scenario)["brokenChanges"] == [0]
+        assert assistant.call_tool(name, **arguments, **scenario)["brokenChanges"] == [0]
 
 
 def sum_by_category(rows):
@@ -139,47 +139,47 @@ def shorten(value, schema):
 
 
 def test_list_tools_return_totals(books, assistant):
-    found = assistant.call("search_transactions", accountId=[books.bank], limit=1)
+    found = assistant.call_tool("search_transactions", accountId=[books.bank], limit=1)
     assert (found["totalCount"], found["totalAmount"]) == (4, "737.50")
-    due = assistant.call("list_due", startDate=format_day(-60), endDate=format_day(60), limit=1)
+    due = assistant.call_tool("list_due", startDate=format_day(-60), endDate=format_day(60), limit=1)
     assert (len(due["items"]), due["totalCount"]) == (1, 1)
 
 
 def test_balances_tool_is_limited_and_returns_totals(books, api, assistant):
     for number in range(30):
-        account = books.made("accounts", {"name": f"Account {number}", "type": "bank", "currency": "EUR"})
-        books.book(account, -3, f"{number + 1}.25")
+        account = books.create_row("accounts", {"name": f"Account {number}", "type": "bank", "currency": "EUR"})
+        books.create_transaction(account, -3, f"{number + 1}.25")
     arguments = {"startDate": format_day(-60), "endDate": format_day(0)}
     rows = api.post("data/accountBalanceByAccount", arguments).json().values()
-    found = assistant.call("get_balances", **arguments)
+    found = assistant.call_tool("get_balances", **arguments)
     assert [row["value"] for row in found["items"]] == sorted((row["value"] for row in rows), reverse=True)[:20]
     assert (found["totalCount"], found["totals"]["value"]) == (32, sum(row["value"] for row in rows))
-    assert len(assistant.call("get_balances", **arguments, limit=500)["items"]) == 32
+    assert len(assistant.call_tool("get_balances", **arguments, limit=500)["items"]) == 32
 
 
 def test_list_tool_is_paginated(books, assistant):
     ids, cursor = [], {}
     for _ in range(3):
-        page = assistant.call("search_transactions", limit=2, **cursor)
+        page = assistant.call_tool("search_transactions", limit=2, **cursor)
         ids += [row["id"] for row in page["items"]]
         cursor = {"cursor": page.get("nextCursor")}
-    assert sorted(ids) == sorted([books.rent, books.fee, books.sale, books.away, books.back])
+    assert sorted(ids) == sorted([books.rent, books.fee, books.sale, books.outgoing, books.incoming])
     assert cursor == {"cursor": None}
 
 
 def test_list_tool_applies_repeated_filter_values(books, assistant):
     arguments = {"accountId": [books.savings, books.bank]}
-    assert len(assistant.call("search_transactions", **arguments)["items"]) == 5
-    assert len(assistant.call("search_transactions", accountId=[books.savings])["items"]) == 1
+    assert len(assistant.call_tool("search_transactions", **arguments)["items"]) == 5
+    assert len(assistant.call_tool("search_transactions", accountId=[books.savings])["items"]) == 1
 
 
 def test_company_id_argument_is_optional(books, acme, assistant):
-    assert assistant.call("list_categories", companyId=str(acme.id)) == assistant.call("list_categories")
+    assert assistant.call_tool("list_categories", companyId=str(acme.id)) == assistant.call_tool("list_categories")
 
 
 def test_tool_amounts_keep_all_digits(books, assistant):
-    books.book(books.bank, -3, "-90071992547409.93")
-    found = assistant.call("search_transactions", maxAmount="-90071992547409.92")
+    books.create_transaction(books.bank, -3, "-90071992547409.93")
+    found = assistant.call_tool("search_transactions", maxAmount="-90071992547409.92")
     assert [row["amountValue"] for row in found["items"]] == ["-90071992547409.93"]
 
 
@@ -200,29 +200,29 @@ def test_invalid_tool_arguments_return_tool_error(books, assistant):
         ("list_categories", {"companyId": "../../companies"}, 404, "not_found"),
         ("list_categories", {"confirm": "x"}, 400, "unknown_argument"),
     ]:
-        error = assistant.refusal(name, **arguments)
+        error = assistant.get_tool_error(name, **arguments)
         assert (error["status"], error["code"]) == (status, code), name
 
 
 def test_tool_error_names_argument_and_request_id(books, assistant):
-    error = assistant.refusal("get_balances", startDate="yesterday", endDate=format_day(0))
+    error = assistant.get_tool_error("get_balances", startDate="yesterday", endDate=format_day(0))
     assert error["errors"][0]["pointer"] == "#/startDate"
     assert error["requestId"]
 
 
 def test_tool_error_is_same_for_other_and_unknown_company(books, globex, globex_api, assistant):
-    unknown = assistant.refusal("list_categories", companyId="0190a5b4-7d5c-7000-8000-000000000000")
-    foreign = assistant.refusal("list_categories", companyId=str(globex.id))
+    unknown = assistant.get_tool_error("list_categories", companyId="0190a5b4-7d5c-7000-8000-000000000000")
+    foreign = assistant.get_tool_error("list_categories", companyId=str(globex.id))
     for error in (unknown, foreign):
         error.pop("requestId"), error.pop("instance")
     assert foreign == unknown
-    assert str(globex.id) not in json.dumps(assistant.call("list_companies"))
+    assert str(globex.id) not in json.dumps(assistant.call_tool("list_companies"))
 
 
 def test_tool_list_is_small_and_same_for_every_credential(books, assistant, globex_api):
-    mine = assistant.ask("tools/list")
+    mine = assistant.send_request("tools/list")
     assistant.key = globex_api.key
-    assert assistant.ask("tools/list").content == mine.content
+    assert assistant.send_request("tools/list").content == mine.content
     assert len(mine.content) <= 24 * 1024
     assert len(mine.json()["result"]["tools"]) <= 16
     for word in ("Acme", "Globex", "Landlord", books.bank):

@@ -16,8 +16,8 @@ pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(autouse=True)
-def reached_both_ways(site, settings):
-    """The server knows its own address alone; the test's own client has another name for it."""
+def allow_test_client_host(site, settings):
+    """Allow the host name of Django's test client on the live server."""
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
 
 
@@ -29,7 +29,7 @@ async def run_session(site, token, books, mode):
     ):
         tools = (await client.list_tools()).tools
         companies = await client.call_tool("list_companies", {})
-        arguments = books.writing()["plan_payment"]
+        arguments = books.build_tool_arguments()["plan_payment"]
         tried = await client.call_tool("plan_payment", arguments)
         digest = tried.structured_content["digest"]
         done = await client.call_tool("plan_payment", arguments | {"confirm": digest})

@@ -35,7 +35,7 @@ def build_camt_statement(seed: int, iban: str) -> bytes:
                 name=f"Counterparty {chance.randrange(5000)}",
                 text=f"Invoice {chance.randrange(10**6)} for services",
                 end_to_end=f"E2E-{number:012}",
-                of="1",
+                entry_value="1",
             ),
         )
         for number in range(ROWS)

@@ -5,7 +5,11 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 
 SCRIPT = Axe().axe_script
-OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}  # of WCAG 2.2, off by itself
+OPTIONS = {
+    "resultTypes": ["violations"],
+    "selectors": False,  # the elements' HTML says where they are
+    "rules": {"target-size": {"enabled": True}},  # of WCAG 2.2, off by itself
+}
 
 
 def set_color_scheme(page: Any, scheme: str) -> None:
@@ -18,9 +22,9 @@ def set_color_scheme(page: Any, scheme: str) -> None:
 def list_violations(page: Any, *rules: str) -> list[str]:
     """Rule by rule (of all, where none are named), the first places where it is broken; axe takes what could be
     unfolded for hidden."""
-    page.evaluate("document.querySelectorAll('.part').forEach((part) => (part.open = true))")
+    page.evaluate("document.querySelectorAll('.page-section').forEach((section) => (section.open = true))")
     if not page.evaluate("'axe' in window"):
         page.evaluate(SCRIPT)
     options = OPTIONS | ({"runOnly": {"type": "rule", "values": rules}} if rules else {})
-    violations = page.evaluate("(options) => axe.run(options)", options)["violations"]
+    violations = page.evaluate("(options) => axe.run(options).then((results) => results.violations)", options)
     return [f"{each['id']}: {[node['html'][:120] for node in each['nodes']][:3]}" for each in violations]

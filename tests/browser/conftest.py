@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.demo_site import DemoSite, prepare_demo_directory, serve_demo_site
+from tests.browser.demo_site import DemoSite, fill_demo_directory, serve_demo_site
 from tests.machine import copy_directory, create_machine
+from tests.prepared_folder import get_run_folder, prepare_folder
 
 expect.set_options(timeout=60_000)  # milliseconds: a machine may have much else to do
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs in the thread that uses the database
@@ -137,8 +138,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator
 
     Each worker of xdist has its own, on a copy of the data that one of them created.
     """
-    folder = tmp_path_factory.getbasetemp()
-    prepared = prepare_demo_directory(folder if worker_id == "master" else folder.parent)
+    prepared = prepare_folder(get_run_folder(tmp_path_factory, worker_id), "demo-site", fill_demo_directory)
     with create_machine() as machine:
         copy_directory(prepared / "var", machine.home / "var")
         with serve_demo_site(machine, json.loads((prepared / "company.json").read_text())) as site:

@@ -3,7 +3,6 @@
 New pages are included automatically; a new kind of id in a URL needs an entry in ``LIST_OF_PARAMETER``.
 """
 
-import fcntl
 import json
 import re
 import urllib.request
@@ -220,18 +219,11 @@ def create_demo_company(machine: Machine, size: tuple[str, ...] = DEMO_SIZE) -> 
     return json.loads(done.stdout)
 
 
-def prepare_demo_directory(folder: Path) -> Path:
-    """Return a directory with a demo company; created by the first process that asks for one in this folder."""
-    prepared, unfinished = folder / "demo-site", folder / "demo-site.unfinished"
-    with (folder / "demo-site.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not prepared.exists():
-            unfinished.mkdir()
-            with create_prepared_machine() as machine:
-                (unfinished / "company.json").write_text(json.dumps(create_demo_company(machine)))
-                copy_directory(machine.home / "var", unfinished / "var")
-            unfinished.rename(prepared)
-    return prepared
+def fill_demo_directory(folder: Path) -> None:
+    """Store the data of a machine with a demo company, and how to get into that."""
+    with create_prepared_machine() as machine:
+        (folder / "company.json").write_text(json.dumps(create_demo_company(machine)))
+        copy_directory(machine.home / "var", folder / "var")
 
 
 @contextmanager

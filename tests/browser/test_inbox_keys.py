@@ -30,14 +30,17 @@ def books(make_api, acme, settings):
 @pytest.fixture
 def waiting(books, acme):
     """Books what waits, the first on top; of Nimbus there is a history."""
-    bank, hosting = books.account(), books.category("hosting")
-    known = books.book(bank, "-9.00", str(TODAY - timedelta(days=40)), fromTo="Nimbus")["id"]
+    bank, hosting = books.create_account(), books.get_category_id("hosting")
+    known = books.create_transaction(bank, "-9.00", str(TODAY - timedelta(days=40)), fromTo="Nimbus")["id"]
     selection = {"mode": "ids", "ids": [known]}
     books.api.post("transactions/categorize", {"selection": selection, "categoryId": hosting})
 
     def book(*names):
         days = [str(TODAY - timedelta(days=n)) for n in range(len(names))]
-        return [books.book(bank, "-9.00", day, fromTo=name)["id"] for name, day in zip(names, days, strict=True)]
+        return [
+            books.create_transaction(bank, "-9.00", day, fromTo=name)["id"]
+            for name, day in zip(names, days, strict=True)
+        ]
 
     return book
 
@@ -77,9 +80,9 @@ def test_inbox_keys_categorize_from_first_row_to_empty_inbox(page, complaints, s
 
 def test_inbox_keys_continue_after_transfer_pair_and_split(page, complaints, site, acme, books, waiting):
     (nimbus,) = waiting("Nimbus")
-    main, savings = books.account(name="Current"), books.account(name="Savings")
-    source = books.book(main, "-80.00", str(TODAY), fromTo="Own")["id"]
-    books.book(savings, "80.00", str(TODAY), fromTo="Own")
+    main, savings = books.create_account(name="Current"), books.create_account(name="Savings")
+    source = books.create_transaction(main, "-80.00", str(TODAY), fromTo="Own")["id"]
+    books.create_transaction(savings, "80.00", str(TODAY), fromTo="Own")
     sign_in_and_open(page, site, acme, "/inbox")
     expect(page.locator("[data-shortcut-hint]")).to_be_visible()
     page.keyboard.press("j")
@@ -95,10 +98,10 @@ def test_inbox_keys_continue_after_transfer_pair_and_split(page, complaints, sit
 
 def test_inbox_key_does_not_act_on_skipped_rows_after_last_transaction(page, complaints, site, acme, books, waiting):
     (nimbus,) = waiting("Nimbus")
-    bank, hosting = books.account(name="Other"), books.category("hosting")
+    bank, hosting = books.create_account(name="Other"), books.get_category_id("hosting")
     plan = {"accountId": bank, "name": "Rent", "startDate": str(TODAY), "amountValue": "-80.00", "autoSettle": False}
     assert books.api.post("planned_transactions", plan).status_code == 201
-    paid = books.book(bank, "-80.00", str(TODAY), fromTo="Landlord")["id"]
+    paid = books.create_transaction(bank, "-80.00", str(TODAY), fromTo="Landlord")["id"]
     books.api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [paid]}, "categoryId": hosting})
     sign_in_and_open(page, site, acme, "/inbox")
     expect(page.locator("[data-shortcut-hint]")).to_be_visible()
@@ -112,7 +115,7 @@ def test_inbox_key_does_not_act_on_skipped_rows_after_last_transaction(page, com
     page.keyboard.press("a")
     page.keyboard.press("j")
     assert get_focused_id(page) == "o-1"
-    assert books.read(paid)["settlements"] == []
+    assert books.get_transaction(paid)["settlements"] == []
 
 
 def test_inbox_keys_do_nothing_if_switched_off(page, complaints, site, acme, waiting):

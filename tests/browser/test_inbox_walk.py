@@ -191,12 +191,6 @@ def test_rejected_long_file_shows_error(page, complaints, site, acme, file):
 
 
 def test_long_import_shows_progress(page, complaints, site, acme, file, monkeypatch):
-    def slowly(table, columns, lines):
-        copied(table, columns, (time.sleep(1.5) or line for line in lines))
-
-    copied = imports.copy_lines
-    monkeypatch.setattr(imports, "copy_lines", slowly)
-    monkeypatch.setattr(progress, "ROWS_PER_NOTE", 1)
     sign_in_and_open(page, site, acme, "/accounts")
     open_account(page, "Main", MAIN)
     open_tab(page, "Accounts")
@@ -208,6 +202,15 @@ def test_long_import_shows_progress(page, complaints, site, acme, file, monkeypa
     page.get_by_role("button", name="Upload and review").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Review statements")
     answers = record_announcements(page)
+
+    def slowly(table, columns, lines):
+        seconds = next(waits, 0)
+        copied(table, columns, (time.sleep(seconds) or line for line in lines))
+
+    copied, waits = imports.copy_lines, iter([1.0])  # of the first file: the page asks once a second
+    monkeypatch.setattr(imports, "copy_lines", slowly)
+    monkeypatch.setattr(progress, "ROWS_PER_NOTE", 1)
+
     page.get_by_role("button", name="Import 6 transactions").click()
     expect(page.get_by_role("status")).to_have_text("6 transactions imported from 2 files.")
     assert "Importing 6 transactions, 0 s" in answers

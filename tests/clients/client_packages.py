@@ -1,9 +1,11 @@
 """Build the client packages from the OpenAPI document of this checkout, in a directory of the tests."""
 
+import importlib
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from companies.api.openapi.reference import build_openapi_document
 from tests.machine import ROOT
 
 CLIENTS_FOLDER = ROOT / "clients"
+GENERATED = "tidebook.generated"  # the package of what is generated
 IGNORED_FILES = shutil.ignore_patterns("generated", "dist", "node_modules", "api.d.ts", "__pycache__")
 
 
@@ -31,4 +34,16 @@ def built(make: Callable[[Path, Path], str], package: Path, described: Path) -> 
         pytest.fail(f"{error.output}")
 
 
-__all__ = ["build", "built", "package_of"]
+class Generated:
+    """The Python client: what is written by hand, its generated operations and types, by name."""
+
+    def __init__(self) -> None:
+        self.tidebook: Any = importlib.import_module("tidebook")
+        self.package: Any = importlib.import_module(GENERATED)
+        self.models: Any = importlib.import_module(f"{GENERATED}.models")
+
+    def operation(self, tag: str, name: str) -> Any:
+        return importlib.import_module(f"{GENERATED}.api.{tag}.{name}")
+
+
+__all__ = ["GENERATED", "Generated", "build", "built", "package_of"]

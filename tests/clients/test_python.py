@@ -6,13 +6,10 @@ import hashlib
 import hmac
 import importlib
 import json
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
-from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
@@ -24,46 +21,13 @@ from companies.models import AuditEntry, Company, IdempotencyRecord
 from ledger.models import Account
 from oauth.registration import register_app
 from tests.api.seeded_company import CONNECTION, upload_file
-from tests.clients.client_packages import build, built, package_of
+from tests.clients.client_packages import GENERATED
 from tests.ledger.bank_file_builders import build_simple_camt
 from tests.oauth.conftest import PASSWORD, REDIRECT, OAuthFlow
 from tests.webhooks.conftest import Deliverer
 from tests.webhooks.receiver import Receiver
 
 pytestmark = pytest.mark.server
-GENERATED = "tidebook.generated"
-
-
-@pytest.fixture(scope="module")
-def shelf(tmp_path_factory):
-    """A directory with the document in it, and with the client installed into ``site``."""
-    where = tmp_path_factory.mktemp("shelf")
-    package, described = package_of("python", where)
-    assert "arning" not in built(build.build_python_client, package, described)
-    words = ["--no-deps", "--no-build-isolation", "--no-compile", "--quiet", "--disable-pip-version-check"]
-    pip = [sys.executable, "-m", "pip", "install", *words, "--target", where / "site", package]
-    subprocess.run(pip, check=True, timeout=300)
-    return where
-
-
-@pytest.fixture(scope="module")
-def generated(shelf):
-    """The client, to be imported."""
-    sys.path.insert(0, str(shelf / "site"))
-    yield Generated(importlib.import_module("tidebook"))
-    sys.path.remove(str(shelf / "site"))
-
-
-class Generated:
-    """The client: what is written by hand, its generated operations and types, by name."""
-
-    def __init__(self, tidebook: ModuleType):
-        self.tidebook: Any = tidebook
-        self.package: Any = importlib.import_module(GENERATED)
-        self.models: Any = importlib.import_module(f"{GENERATED}.models")
-
-    def operation(self, tag: str, name: str) -> Any:
-        return importlib.import_module(f"{GENERATED}.api.{tag}.{name}")
 
 
 @pytest.fixture
@@ -80,10 +44,12 @@ def account(generated, client, acme):
     return generated.tidebook.unwrap(opening.sync_detailed(acme.id, client=client, body=body))
 
 
-def test_generated_client_has_every_operation(generated, shelf):
-    described = json.loads((shelf / "openapi.json").read_text())
+def test_generated_client_has_every_operation(generated, python_shelf):
+    described = json.loads((python_shelf / "openapi.json").read_text())
     count = sum(len(item) for item in described["paths"].values())
-    modules = [path for path in (shelf / "site/tidebook/generated/api").glob("*/*.py") if path.stem != "__init__"]
+    modules = [
+        path for path in (python_shelf / "site/tidebook/generated/api").glob("*/*.py") if path.stem != "__init__"
+    ]
     assert len(modules) == count
     for path in modules:
         assert generated.operation(path.parent.name, path.stem).sync_detailed

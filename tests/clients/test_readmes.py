@@ -8,8 +8,7 @@ import pytest
 
 from oauth.registration import register_app
 from tests.clients.client_packages import CLIENTS_FOLDER
-from tests.clients.test_python import finish_authorization, generated, shelf  # noqa: F401  fixtures
-from tests.clients.test_typescript import shelf as typescript_shelf  # noqa: F401  fixture
+from tests.clients.test_python import finish_authorization
 from tests.oauth.conftest import REDIRECT, OAuthFlow
 
 pytestmark = pytest.mark.server
@@ -33,14 +32,16 @@ def placeholders(site, api, acme):
     return {"https://api.example.com": site, "svc_…": api.key, "00000000-0000-0000-0000-000000000000": str(acme.id)}
 
 
-def test_python_readme_lists_the_transaction_it_creates(shelf, placeholders):  # noqa: F811
+def test_python_readme_lists_the_transaction_it_creates(python_shelf, placeholders):
     example, _ = read_examples("python", "python")
     words = [sys.executable, "-c", fill_in(example, placeholders)]
-    ran = subprocess.run(words, env={"PYTHONPATH": str(shelf / "site")}, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        words, env={"PYTHONPATH": str(python_shelf / "site")}, capture_output=True, text=True, check=False
+    )
     assert (ran.stdout, ran.stderr) == (PRINTED, "")
 
 
-def test_python_readme_signs_a_user_in(generated, site, settings, alice, acme):  # noqa: F811
+def test_python_readme_signs_a_user_in(generated, site, settings, alice, acme):
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]  # the browser's name for the server
     application = register_app(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
     values = {"https://api.example.com": site, "…": application.client_id, "https://app.example.com/callback": REDIRECT}
@@ -52,14 +53,14 @@ def test_python_readme_signs_a_user_in(generated, site, settings, alice, acme): 
     assert printed == [variables["sign_in"].url, "Acme"]
 
 
-def test_typescript_readme_compiles_and_lists_the_transaction_it_creates(typescript_shelf, placeholders):  # noqa: F811
+def test_typescript_readme_compiles_and_lists_the_transaction_it_creates(typescript_package, placeholders):
     (example,) = read_examples("typescript", "js")
-    source = typescript_shelf / "src" / "readme.ts"
+    source = typescript_package / "src" / "readme.ts"
     source.write_text(fill_in(example, placeholders | {'"tidebook"': '"./index.js"'}))
-    tsc = [typescript_shelf / "node_modules" / ".bin" / "tsc", "--project", typescript_shelf]
+    tsc = [typescript_package / "node_modules" / ".bin" / "tsc", "--project", typescript_package]
     compiled = subprocess.run(tsc, check=False, capture_output=True, text=True, timeout=120)
     source.unlink()
     assert (compiled.returncode, compiled.stdout) == (0, "")
-    program = ["node", typescript_shelf / "dist" / "readme.js"]
+    program = ["node", typescript_package / "dist" / "readme.js"]
     ran = subprocess.run(program, capture_output=True, text=True, check=False, timeout=120)
     assert (ran.stdout, ran.stderr) == (PRINTED, "")

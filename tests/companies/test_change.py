@@ -152,9 +152,9 @@ def test_stale_company_version_is_rejected(acme, globex, audit_context):
 # ---------------------------------------------------------------------------------------------- what is told of it
 
 
-def test_audit_entry_stores_actor_only_in_its_own_column(api, browser_of, alice, acme, group):
+def test_audit_entry_stores_actor_only_in_its_own_column(api, sign_in_browser, alice, acme, group):
     """By its own columns, and not again among what changed."""
-    browser_of(alice, acme).put(f"account_groups/{group.id}", {"name": "Cash"})
+    sign_in_browser(alice, acme).put(f"account_groups/{group.id}", {"name": "Cash"})
     row = api.get("audit_log").json()[0]
     assert (row["actor"], row["before"], row["after"]) == (str(alice.id), {"name": "Banks"}, {"name": "Cash"})
 

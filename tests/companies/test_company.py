@@ -33,13 +33,13 @@ CHANGES = {
 
 
 @pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme)
+def owner(sign_in_browser, alice, acme):
+    return sign_in_browser(alice, acme)
 
 
 @pytest.fixture
-def quiet(acme):
-    """Acme, in which nothing has happened for long."""
+def old_update_time(acme):
+    """The time of Acme's last update, years ago."""
     long_ago = datetime(2020, 1, 1, tzinfo=UTC)
     Company.objects.filter(id=acme.id).update(last_overall_updated_time=long_ago, last_updated_time=long_ago)
     return long_ago.isoformat().replace("+00:00", "Z")
@@ -101,7 +101,7 @@ def test_all_company_fields_can_be_changed_together_and_unset(api):
     assert api.put("", unset).json().items() >= unset.items()
 
 
-def test_empty_or_unchanged_company_update_changes_nothing(api, quiet):
+def test_empty_or_unchanged_company_update_changes_nothing(api, old_update_time):
     before = api.get("").json()
     for body in ({}, before, {"name": "Acme"}):
         answer = api.put("", body)
@@ -238,7 +238,7 @@ def test_api_key_cannot_create_company(api, client):
 # ---------------------------------------------------------------------------------------------- what moves
 
 
-def test_last_overall_updated_time_changes_with_any_change(api, quiet, acme):
+def test_last_overall_updated_time_changes_with_any_change(api, old_update_time, acme):
     bank = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     for change in (
         lambda: api.post("account_groups", {"name": "x"}),
@@ -257,12 +257,12 @@ def test_last_overall_updated_time_changes_with_any_change(api, quiet, acme):
         assert api.get("").json()["lastOverallUpdatedTime"] > "2026", change
 
 
-def test_company_update_response_has_new_last_overall_updated_time(api, quiet):
-    assert api.put("", {"name": "New"}).json()["lastOverallUpdatedTime"] > quiet
+def test_company_update_response_has_new_last_overall_updated_time(api, old_update_time):
+    assert api.put("", {"name": "New"}).json()["lastOverallUpdatedTime"] > old_update_time
     assert api.put("", {"name": "New"}).json() == api.get("").json()
 
 
-def test_last_overall_updated_time_ignores_reads_errors_and_empty_changes(api, quiet, acme):
+def test_last_overall_updated_time_ignores_reads_errors_and_empty_changes(api, old_update_time, acme):
     group = api.post("account_groups", {"name": "x"}).json()["id"]
     bank = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     Company.objects.filter(id=acme.id).update(last_overall_updated_time=datetime(2020, 1, 1, tzinfo=UTC))
@@ -277,7 +277,7 @@ def test_last_overall_updated_time_ignores_reads_errors_and_empty_changes(api, q
     api.post("transactions/import", {"transactions": [row], "dryRun": True})
     api.put("logo", {"imageBase64": "x"})
     api.delete("logo")
-    assert api.get("").json()["lastOverallUpdatedTime"] == quiet
+    assert api.get("").json()["lastOverallUpdatedTime"] == old_update_time
 
 
 def test_last_overall_updated_time_changes_at_most_once_a_second(acme, now):

@@ -106,9 +106,9 @@ def test_company_created_on_command_line_is_free(db, capsys):
 # ---------------------------------------------------------------------------------------------- pages
 
 
-def test_read_only_company_pages_show_notice_and_no_forms(browser_of, alice, api, acme):
+def test_read_only_company_pages_show_notice_and_no_forms(sign_in_browser, alice, api, acme):
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
-    client, base = browser_of(alice, acme).client, f"/app/companies/{acme.id}"
+    client, base = sign_in_browser(alice, acme).client, f"/app/companies/{acme.id}"
     assert "is read-only" not in client.get(f"{base}/accounts").content.decode()
     change_status(acme, "expired")
     for path in ("", "/accounts", f"/accounts/{account}", "/transactions", "/planned", "/settings"):
@@ -119,9 +119,9 @@ def test_read_only_company_pages_show_notice_and_no_forms(browser_of, alice, api
         assert "/accounts/new" not in html
 
 
-def test_read_only_company_rejects_submitted_forms_with_reason(browser_of, alice, api, acme):
+def test_read_only_company_rejects_submitted_forms_with_reason(sign_in_browser, alice, api, acme):
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
-    client, base = browser_of(alice, acme).client, f"/app/companies/{acme.id}"
+    client, base = sign_in_browser(alice, acme).client, f"/app/companies/{acme.id}"
     change_status(acme, "expired")
     for answer in (
         client.get(f"{base}/accounts/new"),

@@ -54,9 +54,9 @@ def test_non_ascii_local_part_has_no_canonical_form():
 # ---------------------------------------------------------------------------------------------- members
 
 
-def test_invitation_goes_to_exact_address_not_to_lookalike(api, invited, acme):
+def test_invitation_goes_to_exact_address_not_to_lookalike(api, invite_member, acme):
     alike = factories.UserFactory(email="cfo@wıdgets.example")
-    invited(api, "cfo@widgets.example", role="admin").accept()
+    invite_member(api, "cfo@widgets.example", role="admin").accept()
     assert not Membership.objects.filter(company=acme, user=alike).exists()
     assert Membership.objects.filter(company=acme, user__email="cfo@widgets.example").exists()
 

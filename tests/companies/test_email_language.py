@@ -69,9 +69,9 @@ def test_new_device_mail_uses_profile_language_and_log_stays_english(jens, djang
     assert "neues Gerät" in page
 
 
-def test_invitation_uses_the_users_language(browser_of, alice, acme, django_capture_on_commit_callbacks):
+def test_invitation_uses_the_users_language(sign_in_browser, alice, acme, django_capture_on_commit_callbacks):
     gerd = factories.UserFactory(email="gerd@globex.example", locale="de-AT")
-    owner = browser_of(alice, acme).client
+    owner = sign_in_browser(alice, acme).client
     subjects = {}
     for email in (gerd.email, "new@acme.example"):
         with django_capture_on_commit_callbacks(execute=True):
@@ -80,9 +80,9 @@ def test_invitation_uses_the_users_language(browser_of, alice, acme, django_capt
     assert subjects == {gerd.email: "Einladung zu „Acme“", "new@acme.example": "Invitation to “Acme”"}
 
 
-def test_activity_page_uses_language_of_reader(browser_of, jens, alice, acme, api):
+def test_activity_page_uses_language_of_reader(sign_in_browser, jens, alice, acme, api):
     api.post("accounts", {"name": "Main", "type": "bank"})
-    answer = browser_of(alice, acme).client.get(
+    answer = sign_in_browser(alice, acme).client.get(
         f"/app/companies/{acme.id}/settings/activity", headers={"Accept-Language": "de"}
     )
     (created, *_) = list_changes(answer)

@@ -64,8 +64,8 @@ def test_http_client_accepts_public_addresses():
 
 
 @pytest.fixture
-def names(monkeypatch):
-    """What the name server says, and where connections went."""
+def name_server(monkeypatch):
+    """DNS answers by host, and the addresses that were connected to."""
     text, went = {}, []
 
     def getaddrinfo(host, port, *args, **kwargs):
@@ -83,16 +83,16 @@ def names(monkeypatch):
 
 
 @pytest.mark.parametrize("found", [["10.0.0.1"], ["1.1.1.1", "10.0.0.1"], ["::ffff:127.0.0.1"], []])
-def test_http_client_rejects_host_with_any_private_address(found, names):
-    text, went = names
+def test_http_client_rejects_host_with_any_private_address(found, name_server):
+    text, went = name_server
     text["app.example"] = [found]
     with pytest.raises(http_client.OutboundError):
         http_client.fetch_url("https://app.example/app.json")
     assert went == []
 
 
-def test_http_client_resolves_host_once_to_prevent_rebinding(names):
-    text, went = names
+def test_http_client_resolves_host_once_to_prevent_rebinding(name_server):
+    text, went = name_server
     text["app.example"] = [["1.1.1.1", "8.8.8.8"], ["127.0.0.1"]]
     with pytest.raises(http_client.OutboundError):
         http_client.fetch_url("https://app.example/app.json")
@@ -104,11 +104,11 @@ def test_http_client_resolves_host_once_to_prevent_rebinding(names):
     ["http://app.example/", "ftp://app.example/", "file:///etc/passwd", "https://me@app.example/", "https:///x",
      "https://app.example:99999/", "https://app.example/\r\nHost: other", "https://app.example/ü", "app.example", ""],
 )  # fmt: skip
-def test_http_client_rejects_urls_that_are_not_https_without_lookup(url, names):
-    names[0]["app.example"] = [["1.1.1.1"]]
+def test_http_client_rejects_urls_that_are_not_https_without_lookup(url, name_server):
+    name_server[0]["app.example"] = [["1.1.1.1"]]
     with pytest.raises(http_client.OutboundError):
         http_client.fetch_url(url)
-    assert names[1] == []
+    assert name_server[1] == []
 
 
 @contextmanager
@@ -129,31 +129,31 @@ def serve_once(answer):
 
 
 @pytest.fixture
-def private(settings):
+def allow_private_addresses(settings):
     settings.OUTBOUND_ALLOW_PRIVATE = True
 
 
-def test_http_client_returns_plain_response(private):
+def test_http_client_returns_plain_response(allow_private_addresses):
     with serve_once(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: b\r\n\r\n{}")) as url:
         answer = http_client.fetch_url(url)
     assert (answer.status, answer.body, answer.headers["X-A"]) == (200, b"{}", "b")
 
 
-def test_http_client_returns_chunked_response(private):
+def test_http_client_returns_chunked_response(allow_private_addresses):
     with serve_once(
         lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
     ) as url:
         assert http_client.fetch_url(url).body == b"{}"
 
 
-def test_http_client_does_not_follow_redirects(private):
+def test_http_client_does_not_follow_redirects(allow_private_addresses):
     raw = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
     with serve_once(lambda c: c.sendall(raw)) as url:
         assert http_client.fetch_url(url).status == 302
 
 
 @pytest.mark.parametrize("size", [64 * 1024 + 1, 10_000_000])
-def test_http_client_rejects_more_than_64_kib(size, private):
+def test_http_client_rejects_more_than_64_kib(size, allow_private_addresses):
     with (
         serve_once(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * size)) as url,
         pytest.raises(http_client.OutboundError),
@@ -161,7 +161,7 @@ def test_http_client_rejects_more_than_64_kib(size, private):
         http_client.fetch_url(url)
 
 
-def test_http_client_reads_up_to_64_kib(private):
+def test_http_client_reads_up_to_64_kib(allow_private_addresses):
     with serve_once(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 64 * 1024)) as url:
         assert len(http_client.fetch_url(url).body) == 64 * 1024
 
@@ -174,7 +174,7 @@ def send_slowly(connection):
 
 
 @pytest.mark.parametrize("answer", [send_slowly, lambda c: None, lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nX: ")])
-def test_http_client_limits_total_time(answer, private):
+def test_http_client_limits_total_time(answer, allow_private_addresses):
     given_up = threading.Event()
     began = time.monotonic()
     with serve_once(lambda c: (answer(c), given_up.wait(60))) as url:
@@ -188,7 +188,7 @@ def test_http_client_limits_total_time(answer, private):
 @pytest.mark.parametrize(
     "raw", [b"", b"nonsense", b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", b"\xff\xfe\r\n\r\n"]
 )
-def test_http_client_rejects_invalid_responses(raw, private):
+def test_http_client_rejects_invalid_responses(raw, allow_private_addresses):
     with serve_once(lambda c: c.sendall(raw)) as url:
         try:
             answer = http_client.fetch_url(url)
@@ -207,9 +207,9 @@ def test_http_client_gives_up_slow_name_resolution(monkeypatch):
     given_up.set()
 
 
-def test_http_client_explains_untrusted_certificate(private, tmp_path):
+def test_http_client_explains_untrusted_certificate(allow_private_addresses, tmp_path):
     with (
-        tls.serve_https(lambda path: (200, {}, b""), where=tmp_path) as (host, _),
+        tls.serve_https(lambda path: (200, {}, b""), folder=tmp_path) as (host, _),
         pytest.raises(http_client.OutboundError, match="localhost has a certificate that is not valid: self-signed"),
     ):
         http_client.fetch_url(f"https://{host}/")
@@ -222,6 +222,6 @@ def test_http_client_explains_untrusted_certificate(private, tmp_path):
         (lambda connection: None, "does not speak TLS as expected|closed the connection"),
     ],
 )
-def test_http_client_explains_server_without_tls(private, answer, words):
+def test_http_client_explains_server_without_tls(allow_private_addresses, answer, words):
     with serve_once(answer) as url, pytest.raises(http_client.OutboundError, match=words):
         http_client.fetch_url(url.replace("http://", "https://"))

@@ -31,8 +31,8 @@ class Refusing(BaseEmailBackend):
 
 
 @pytest.fixture
-def slowly(settings, monkeypatch):
-    """A mail server that takes until GATE opens."""
+def use_slow_mail_server(settings, monkeypatch):
+    """Use a mail server that blocks until GATE opens."""
     settings.EMAIL_BACKEND = f"{__name__}.Slow"
     monkeypatch.setattr(mailer, "submit_email", HAND_OVER)
     monkeypatch.setattr(mailer, "SEND_DELAY_SECONDS", 0)
@@ -56,7 +56,7 @@ def wait_until_sent():
     barrier.wait(10)
 
 
-def test_slow_mail_server_does_not_delay_responses(slowly, alice):
+def test_slow_mail_server_does_not_delay_responses(use_slow_mail_server, alice):
     started = monotonic()
     for _ in range(3):
         assert request_password_reset(alice.email).status_code == 200
@@ -67,10 +67,10 @@ def test_slow_mail_server_does_not_delay_responses(slowly, alice):
 
 
 def test_invitation_mail_is_sent_after_commit_in_background(
-    slowly, alice, acme, browser_of, django_capture_on_commit_callbacks
+    use_slow_mail_server, alice, acme, sign_in_browser, django_capture_on_commit_callbacks
 ):
     with django_capture_on_commit_callbacks(execute=True):
-        made = browser_of(alice, acme).post("members", {"email": "new@acme.example", "role": "viewer"})
+        made = sign_in_browser(alice, acme).post("members", {"email": "new@acme.example", "role": "viewer"})
         wait_until_sent()
         assert SENT == []
     assert made.status_code == 201

@@ -18,8 +18,8 @@ TABLES = sorted(m._meta.db_table for m in apps.get_models() if issubclass(m, Com
 
 
 @pytest.fixture
-def used(api):
-    """A caller whose key was used within this minute."""
+def used_api(api):
+    """An API client whose key was used within this minute."""
     api.get("/companies")
     return api
 
@@ -55,24 +55,24 @@ each_api_key_path = pytest.mark.parametrize("path", ["", "/companies"])
 
 
 @each_api_key_path
-def test_request_with_api_key_needs_one_query(used, path, django_assert_num_queries):
+def test_request_with_api_key_needs_one_query(used_api, path, django_assert_num_queries):
     with django_assert_num_queries(1):
-        assert used.get(path).status_code == 200
+        assert used_api.get(path).status_code == 200
 
 
 @each_api_key_path
-def test_request_with_api_key_sends_one_statement_to_the_database(used, path):
+def test_request_with_api_key_sends_one_statement_to_the_database(used_api, path):
     with record_statements() as sent:
-        assert used.get(path).status_code == 200
+        assert used_api.get(path).status_code == 200
     assert len(sent) == 1
 
 
-def test_deleted_api_key_is_rejected_despite_cache(used, acme):
+def test_deleted_api_key_is_rejected_despite_cache(used_api, acme):
     """A key that is deleted is let in nowhere by what a process remembers of it."""
     key = ApiKey.objects.get(company=acme)
-    assert used.get("/companies").status_code == 200
+    assert used_api.get("/companies").status_code == 200
     key.delete()
-    assert used.get("/companies").status_code == 401
+    assert used_api.get("/companies").status_code == 401
 
 
 def test_statement_recorder_sees_every_statement(acme):
@@ -92,26 +92,26 @@ def test_forbidden_request_needs_one_query_and_foreign_company_two(make_api, acm
 
 
 @pytest.mark.parametrize("path", ["accounts", "account_groups", "members", "api_keys"])
-def test_list_needs_two_queries_for_any_number_of_rows(used, acme, audit_context, path, django_assert_num_queries):
+def test_list_needs_two_queries_for_any_number_of_rows(used_api, acme, audit_context, path, django_assert_num_queries):
     fill_company(acme, audit_context, 1)
     with django_assert_num_queries(2):
-        assert used.get(path).status_code == 200
+        assert used_api.get(path).status_code == 200
     fill_company(acme, audit_context, 999)
     with django_assert_num_queries(2):
-        assert len(used.get(path).json()) >= 1000
+        assert len(used_api.get(path).json()) >= 1000
 
 
 @pytest.mark.parametrize("count", [1, 1000])
-def test_audit_log_page_needs_two_queries(used, acme, audit_context, django_assert_num_queries, count):
+def test_audit_log_page_needs_two_queries(used_api, acme, audit_context, django_assert_num_queries, count):
     fill_company(acme, audit_context, count)
     with django_assert_num_queries(2):
-        assert len(used.get("audit_log?limit=1000").json()) == min(count + 2, 1000)  # with the company and its key
+        assert len(used_api.get("audit_log?limit=1000").json()) == min(count + 2, 1000)  # with the company and its key
 
 
-def test_company_list_needs_constant_queries(browser_of, alice, acme, django_assert_num_queries):
+def test_company_list_needs_constant_queries(sign_in_browser, alice, acme, django_assert_num_queries):
     for n in range(20):
         factories.make_member(factories.make_company(name=f"c{n}"), alice.email)
-    caller = browser_of(alice, acme)
+    caller = sign_in_browser(alice, acme)
     caller.get("/companies")  # notes when the session was seen
     with django_assert_num_queries(4):  # session, user, directory, memberships with their companies
         assert len(caller.get("/companies").json()) == 21

@@ -165,7 +165,7 @@ def test_member_permissions_are_summarized(held, words):
 def test_member_without_required_mfa_has_no_permissions(demanded, since, waits):
     company = Company(name="Acme", require_second_factor=demanded)
     access = build_access(company, role=Role.OWNER, permissions=ALL_PERMISSIONS, factor_since=since)
-    assert (access.company, access.role, access.waits) == (company, "owner", waits)
+    assert (access.company, access.role, access.needs_mfa_setup) == (company, "owner", waits)
     assert access.permissions == (frozenset() if waits else ALL_PERMISSIONS)
 
 

@@ -11,29 +11,29 @@ from notifications.notify import send_notification
 from oauth.models import ConsentGrant
 from oauth.registration import register_app
 from tests.conftest import Api
-from tests.oauth.conftest import REDIRECT, OAuthFlow, application, flow, granted, signed_in
+from tests.oauth.conftest import REDIRECT, OAuthFlow, alice_flow, alice_tokens, application, flow
 from webhooks.models import WebhookEndpoint
 
 pytestmark = pytest.mark.django_db
-__all__ = ["application", "flow", "granted", "signed_in"]  # fixtures
+__all__ = ["alice_flow", "alice_tokens", "application", "flow"]  # fixtures
 
 
 @pytest.fixture
-def sandbox(browser_of, alice, acme):
-    """Alice's session in a sandbox of Acme."""
-    member = browser_of(alice, acme)
+def sandbox(sign_in_browser, alice, acme):
+    """An API client with Alice's session in a sandbox of Acme."""
+    member = sign_in_browser(alice, acme)
     answer = member.post("copy", {"name": "What if"})
     return Api(Company.objects.get(id=answer.json()["id"]), session=member.client)
 
 
 @pytest.fixture
-def committed(django_capture_on_commit_callbacks):
+def django_capture_on_commit_callbacks(django_capture_on_commit_callbacks):
     return django_capture_on_commit_callbacks
 
 
 @pytest.mark.parametrize("kind", [kind for kind in NotificationType if kind in EMAIL_SUBJECTS])
 def test_notifications_of_a_sandbox_are_stored_and_not_mailed(
-    kind, sandbox, acme, alice, audit_context, committed, mailoutbox
+    kind, sandbox, acme, alice, audit_context, django_capture_on_commit_callbacks, mailoutbox
 ):
     alice.mailed = [kind.value]
     alice.save()
@@ -43,7 +43,7 @@ def test_notifications_of_a_sandbox_are_stored_and_not_mailed(
              "currency": "EUR", "accountName": "x", "date": "2026-01-01", "amount": "1", "month": "2026-01",
              "lastMonth": "2026-01"}  # fmt: skip
     for company, mails in ((sandbox.company, 0), (acme, 1)):
-        with committed(execute=True):
+        with django_capture_on_commit_callbacks(execute=True):
             send_notification(
                 company_id=company.id, context=audit_context, type=kind, link=None, entity_type="x", entity_id=None,
                 recipients=[alice.id], **facts,
@@ -52,16 +52,18 @@ def test_notifications_of_a_sandbox_are_stored_and_not_mailed(
         assert len(mailoutbox) == mails
 
 
-def test_key_created_in_a_sandbox_is_logged_and_not_mailed(sandbox, alice, committed, mailoutbox):
-    with committed(execute=True):
+def test_key_created_in_a_sandbox_is_logged_and_not_mailed(
+    sandbox, alice, django_capture_on_commit_callbacks, mailoutbox
+):
+    with django_capture_on_commit_callbacks(execute=True):
         answer = sandbox.post("api_keys", {"name": "k", "permissions": ["company:read"]})
     assert answer.status_code == 201
     assert SecurityLogEntry.objects.filter(user=alice, event="apiKeyCreated").count() == 1
     assert mailoutbox == []
 
 
-def test_invitation_into_a_sandbox_is_refused(sandbox, committed, mailoutbox):
-    with committed(execute=True):
+def test_invitation_into_a_sandbox_is_refused(sandbox, django_capture_on_commit_callbacks, mailoutbox):
+    with django_capture_on_commit_callbacks(execute=True):
         answer = sandbox.post("members", {"email": "new@acme.example", "role": "viewer"})
     assert (answer.status_code, answer.json()["code"]) == (409, "not_in_sandbox")
     assert mailoutbox == []
@@ -85,8 +87,8 @@ def test_app_cannot_connect_to_a_sandbox(sandbox, acme, alice):
     assert ConsentGrant.objects.get().company_id == acme.id
 
 
-def test_app_cannot_copy_a_company(granted, acme):
-    answer = Api(acme, key=granted["access_token"]).post("copy", {"name": "What if"})
+def test_app_cannot_copy_a_company(alice_tokens, acme):
+    answer = Api(acme, key=alice_tokens["access_token"]).post("copy", {"name": "What if"})
     assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
     assert not Company.objects.filter(system_status="sandbox").exists()
 

@@ -15,7 +15,7 @@ from tests.ledger.test_concurrent_writers import run_concurrently
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_copy_beside_an_import_has_all_of_its_rows_or_none(api, alice, acme, browser_of):
+def test_copy_beside_an_import_has_all_of_its_rows_or_none(api, alice, acme, sign_in_browser):
     bank = api.post("accounts", {"name": "Bank", "type": "bank"}).json()["id"]
     rows = [{"accountId": bank, "date": "2026-03-20", "amountValue": "-1.00"} for _ in range(300)]
     statuses = {}
@@ -24,7 +24,7 @@ def test_copy_beside_an_import_has_all_of_its_rows_or_none(api, alice, acme, bro
         statuses["import"] = api.post("transactions/import", {"transactions": rows}).status_code
 
     def copy():
-        statuses["copy"] = browser_of(alice, acme).post("copy", {"name": "What if"}).status_code
+        statuses["copy"] = sign_in_browser(alice, acme).post("copy", {"name": "What if"}).status_code
 
     run_concurrently(bring, copy)
     assert statuses == {"import": 200, "copy": 201}
@@ -34,11 +34,11 @@ def test_copy_beside_an_import_has_all_of_its_rows_or_none(api, alice, acme, bro
     call_command("rebuild_derived", check=True, company=str(sandbox.id), stdout=io.StringIO())
 
 
-def test_copies_at_once_stay_within_the_limit(api, alice, acme, browser_of):
+def test_copies_at_once_stay_within_the_limit(api, alice, acme, sign_in_browser):
     answers = []
 
     def copy():
-        answers.append(browser_of(alice, acme).post("copy", {"name": "What if"}).status_code)
+        answers.append(sign_in_browser(alice, acme).post("copy", {"name": "What if"}).status_code)
 
     for _ in range(4):
         copy()
@@ -46,13 +46,13 @@ def test_copies_at_once_stay_within_the_limit(api, alice, acme, browser_of):
     assert sorted(answers) == [*[201] * 5, 409, 409]
 
 
-def test_file_deleted_in_original_and_copy_at_once_is_gone(api, alice, acme, browser_of):
+def test_file_deleted_in_original_and_copy_at_once_is_gone(api, alice, acme, sign_in_browser):
     file = SimpleUploadedFile("a.csv", b"a,b\n1,2\n", content_type="text/csv")
     paper = api.client.post(api.path("files"), {"file": file}, headers=api.headers).json()["id"]
     path = File.objects.get().storage_path
-    member = browser_of(alice, acme)
+    member = sign_in_browser(alice, acme)
     copied = member.post("copy", {"name": "What if"}).json()["id"]
-    sandbox = Api(Company.objects.get(id=copied), session=browser_of(alice, acme).client)
+    sandbox = Api(Company.objects.get(id=copied), session=sign_in_browser(alice, acme).client)
     run_concurrently(lambda: api.delete(f"files/{paper}"), lambda: sandbox.delete(f"files/{paper}"))
     assert not File.objects.exists()
     assert not default_storage.exists(path)

@@ -45,26 +45,26 @@ MADE_FOR_COPY = {"ledger.Closing", "ledger.Reopening"}  # with digests that name
 
 
 @pytest.fixture
-def member(browser_of, alice, acme):
-    """Alice's session."""
-    return browser_of(alice, acme)
+def alice_api(sign_in_browser, alice, acme):
+    """An API client with Alice's session."""
+    return sign_in_browser(alice, acme)
 
 
 @pytest.fixture
-def march(api):
-    """A booked payment in March."""
+def march_payment(api):
+    """The id of a payment in March."""
     bank = api.post("accounts", {"name": "Bank", "type": "bank"}).json()["id"]
     return api.post("transactions", {"accountId": bank, "date": "2026-03-15", "amountValue": "-100.00"}).json()["id"]
 
 
 @pytest.fixture
-def copy(member):
-    def copied(name="What if", **more):
-        answer = member.post("copy", {"name": name, **more})
+def create_sandbox(alice_api):
+    def create(name="What if", **more):
+        answer = alice_api.post("copy", {"name": name, **more})
         assert answer.status_code == 201, answer.content
-        return Api(Company.objects.get(id=answer.json()["id"]), session=member.client)
+        return Api(Company.objects.get(id=answer.json()["id"]), session=alice_api.client)
 
-    return copied
+    return create
 
 
 def refused(answer):
@@ -74,28 +74,28 @@ def refused(answer):
 # ---------------------------------------------------------------------------------------------- the copy
 
 
-def test_copy_is_a_sandbox_that_expires_after_thirty_days(member, acme):
+def test_copy_is_a_sandbox_that_expires_after_thirty_days(alice_api, acme):
     before = datetime.now(tz=UTC)
-    answer = member.post("copy", {"name": "What if"})
+    answer = alice_api.post("copy", {"name": "What if"})
     assert answer.status_code == 201
     sandbox = answer.json()
     assert answer["Location"].endswith(f"/companies/{sandbox['id']}")
     assert (sandbox["name"], sandbox["systemStatus"], sandbox["testToday"]) == ("What if", "sandbox", None)
     expires = datetime.fromisoformat(sandbox["systemSandboxExpireTime"])
     assert timedelta(0) <= expires - before - timedelta(days=30) < timedelta(minutes=5)
-    listed = {each["id"]: each["role"] for each in member.get("/companies").json()}
+    listed = {each["id"]: each["role"] for each in alice_api.get("/companies").json()}
     assert listed == {str(acme.id): "owner", sandbox["id"]: "owner"}
     copied = AuditEntry.objects.for_company(acme.id).get(action="company.copied")
     assert copied.after["sandbox"] == sandbox["id"]
 
 
 @pytest.mark.parametrize("days", [1, 365])
-def test_copy_expires_after_the_days_asked_for(copy, days):
-    sandbox = copy(expiresInDays=days).company
+def test_copy_expires_after_the_days_asked_for(create_sandbox, days):
+    sandbox = create_sandbox(expiresInDays=days).company
     assert sandbox.system_sandbox_expire_time - sandbox.created_time == timedelta(days=days)
 
 
-def test_bad_copy_request_is_refused_and_copies_nothing(member):
+def test_bad_copy_request_is_refused_and_copies_nothing(alice_api):
     for body in [
         {},
         {"name": ""},
@@ -103,21 +103,21 @@ def test_bad_copy_request_is_refused_and_copies_nothing(member):
         {"name": "x", "expiresInDays": 366},
         {"name": "x", "expiresInDays": "3"},
     ]:
-        assert member.post("copy", body).status_code == 400
+        assert alice_api.post("copy", body).status_code == 400
         assert Company.objects.count() == 1, body
 
 
-def test_settings_are_copied(api, copy):
+def test_settings_are_copied(api, create_sandbox):
     settings = {"baseCurrency": "USD", "timeZone": "Asia/Tokyo", "plShowAllCategories": True, "domain": "acme.example",
                 "dataStartDate": "2024-01-01", "valuationCategory": "aiNative", "autoCategorize": True}  # fmt: skip
     assert api.put("", settings).status_code == 200
-    sandbox = copy().get().json()
+    sandbox = create_sandbox().get().json()
     assert {name: sandbox[name] for name in settings} == settings
 
 
-def test_logo_is_copied_and_stays_when_the_original_changes_it(api, copy):
+def test_logo_is_copied_and_stays_when_the_original_changes_it(api, create_sandbox):
     path = api.put("logo", {"imageBase64": PNG}).json()["customLogoPath"]
-    sandbox = copy()
+    sandbox = create_sandbox()
     copied_path = sandbox.get().json()["customLogoPath"]
     assert copied_path not in (None, path)
     api.delete("logo")
@@ -134,10 +134,10 @@ def list_rows(model, company):
         return sorted(cursor.fetchall(), key=str)
 
 
-def test_every_table_is_copied_or_named_as_left_out(api, alice, copy, acme):
+def test_every_table_is_copied_or_named_as_left_out(api, alice, create_sandbox, acme):
     """A new table without a row here fails: make one in create_tenant_rows, or leave the table out by name."""
     fill_rare_tables(api, create_tenant_rows(api, alice))
-    sandbox, wrong, empty = copy().company, [], []
+    sandbox, wrong, empty = create_sandbox().company, [], []
     uncopied = {model._meta.label for model in hooks.UNCOPIED_MODELS}
     assert uncopied == BELONGS_TO_ORIGINAL | MADE_FOR_COPY
     with_company = [m for m in apps.get_models() if any(each.name == "company" for each in m._meta.fields)]
@@ -184,22 +184,24 @@ def check_derived(company):
     call_command("rebuild_derived", check=True, company=str(company.id), stdout=io.StringIO())
 
 
-def test_only_what_belongs_to_the_member_is_copied_of_other_people(api, alice, bob, copy, acme, browser_of):
+def test_only_what_belongs_to_the_member_is_copied_of_other_people(
+    api, alice, bob, create_sandbox, acme, sign_in_browser
+):
     for person in (alice, bob):
         SavedView(company=acme, person=person, name="Open", shared=True).mark_created(
             factories.make_audit_context()
         ).save(force_insert=True)
-    sandbox = copy()
+    sandbox = create_sandbox()
     assert [view.person_id for view in SavedView.objects.for_company(sandbox.company.id)] == [alice.id]
     assert [each["email"] for each in sandbox.get("members").json()] == ["alice@acme.example"]
     assert sandbox.get("api_keys").json() == []
     assert Api(sandbox.company, key=api.key).get().status_code == 404
-    assert browser_of(bob, sandbox.company).get().status_code == 404
+    assert sign_in_browser(bob, sandbox.company).get().status_code == 404
 
 
-def test_changes_in_a_copy_leave_the_original_alone_and_the_reverse(api, alice, copy, acme):
+def test_changes_in_a_copy_leave_the_original_alone_and_the_reverse(api, alice, create_sandbox, acme):
     rows = create_tenant_rows(api, alice)
-    sandbox = copy()
+    sandbox = create_sandbox()
     before = digest_all_rows(acme)
     assert sandbox.delete(f"transactions/{rows['transactions']}").status_code == 200
     assert sandbox.put(f"accounts/{rows['accounts']}", {"name": "Other"}).status_code == 200
@@ -211,22 +213,22 @@ def test_changes_in_a_copy_leave_the_original_alone_and_the_reverse(api, alice, 
     check_derived(sandbox.company)
 
 
-def test_closed_months_are_copied_with_a_chain_of_their_own(api, march, copy, acme):
+def test_closed_months_are_copied_with_a_chain_of_their_own(api, march_payment, create_sandbox, acme):
     for path, body in (
         ("closings", {"month": "2026-03", "acknowledge": True}),
         ("closings/2026-03/reopen", {"reason": "Late invoice"}),
         ("closings", {"month": "2026-03", "acknowledge": True}),
     ):
         assert api.post(path, body).status_code in (200, 201)
-    sandbox = copy()
+    sandbox = create_sandbox()
     assert sandbox.get().json()["closedThrough"] == "2026-03-31"
     own, copied = (caller.get("closings/2026-03").json() for caller in (api, sandbox))
     assert (copied["figures"], copied["version"]) == (own["figures"], 2)
     assert copied["digest"] != own["digest"]
-    assert refused(sandbox.delete(f"transactions/{march}")) == (409, "period_closed")
+    assert refused(sandbox.delete(f"transactions/{march_payment}")) == (409, "period_closed")
     assert sandbox.get("closings/2026-03/differences").json() == []
     assert sandbox.post("closings/2026-03/reopen", {"reason": "Try"}).status_code == 200
-    assert sandbox.delete(f"transactions/{march}").status_code == 200
+    assert sandbox.delete(f"transactions/{march_payment}").status_code == 200
     (difference,) = (d for d in sandbox.get("closings/2026-03/differences").json() if d["figure"] == "balance")
     assert len(difference["because"]) == 1
     check_derived(sandbox.company)
@@ -234,10 +236,10 @@ def test_closed_months_are_copied_with_a_chain_of_their_own(api, march, copy, ac
     assert api.get().json()["closedThrough"] == "2026-03-31"
 
 
-def test_derived_tables_are_computed_for_all_but_the_copied_company(api, march, copy, acme):
+def test_derived_tables_are_computed_for_all_but_the_copied_company(api, march_payment, create_sandbox, acme):
     """The setting with which a copy skips triggers is of no use for another company, or one with closed months."""
     assert api.post("closings", {"month": "2026-03", "acknowledge": True}).status_code == 201
-    sandbox = copy()
+    sandbox = create_sandbox()
     for caller in (api, sandbox):
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('tidebook.copied_company', %s, true)", [str(caller.company.id)])
@@ -252,7 +254,7 @@ def test_derived_tables_are_computed_for_all_but_the_copied_company(api, march, 
 
 
 @pytest.fixture
-def paper(api):
+def file_id(api):
     file = SimpleUploadedFile("a.csv", b"a,b\n1,2\n", content_type="text/csv")
     answer = api.client.post(api.path("files"), {"file": file}, headers=api.headers)
     return answer.json()["id"]
@@ -260,22 +262,22 @@ def paper(api):
 
 @pytest.mark.parametrize("first", ["original", "copy"])
 def test_file_content_is_shared_and_deleted_with_its_last_row(
-    api, copy, paper, first, django_capture_on_commit_callbacks
+    api, create_sandbox, file_id, first, django_capture_on_commit_callbacks
 ):
-    sandbox = copy()
+    sandbox = create_sandbox()
     path = File.objects.for_company(api.company.id).get().storage_path
     holders = [api, sandbox] if first == "original" else [sandbox, api]
     for holder, is_left in zip(holders, (True, False), strict=True):
-        assert b"".join(holder.get(f"files/{paper}/content").streaming_content) == b"a,b\n1,2\n"
+        assert b"".join(holder.get(f"files/{file_id}/content").streaming_content) == b"a,b\n1,2\n"
         with django_capture_on_commit_callbacks(execute=True):
-            assert holder.delete(f"files/{paper}").status_code == 200
+            assert holder.delete(f"files/{file_id}").status_code == 200
         assert default_storage.exists(path) == is_left
 
 
-def test_copied_files_count_in_the_storage_quota(api, copy, member, paper, monkeypatch):
-    copy()
+def test_copied_files_count_in_the_storage_quota(api, create_sandbox, alice_api, file_id, monkeypatch):
+    create_sandbox()
     monkeypatch.setattr(quota, "MIB", 0.001)
-    assert refused(member.post("copy", {"name": "x"})) == (413, "quota_exceeded")
+    assert refused(alice_api.post("copy", {"name": "x"})) == (413, "quota_exceeded")
     assert Company.objects.count() == 2
 
 
@@ -287,39 +289,39 @@ def test_only_a_session_copies_a_company(api, acme, viewer):
     assert refused(Api(acme, session=viewer).post("copy", {"name": "x"})) == (403, "permission_denied")
 
 
-def test_member_has_the_same_permissions_in_the_copy(acme, browser_of):
+def test_member_has_the_same_permissions_in_the_copy(acme, sign_in_browser):
     held = ["company:read", "company:manage", "accounts:read"]
     person = factories.make_member(acme, "dan@acme.example", role=Role.EDITOR, permissions=held)
-    answer = browser_of(person, acme).post("copy", {"name": "x"})
+    answer = sign_in_browser(person, acme).post("copy", {"name": "x"})
     sandbox = Company.objects.get(id=answer.json()["id"])
     membership = Membership.objects.for_company(sandbox.id).get()
     assert (membership.role, sorted(membership.permissions)) == (Role.EDITOR, sorted(held))
-    assert browser_of(person, sandbox).get("transactions").status_code == 403
+    assert sign_in_browser(person, sandbox).get("transactions").status_code == 403
 
 
-def test_sandbox_cannot_be_copied(copy):
-    assert refused(copy().post("copy", {"name": "x"})) == (409, "copy_of_sandbox")
+def test_sandbox_cannot_be_copied(create_sandbox):
+    assert refused(create_sandbox().post("copy", {"name": "x"})) == (409, "copy_of_sandbox")
 
 
 @pytest.mark.parametrize("status", ["expired", "cancelled"])
-def test_read_only_company_cannot_be_copied(member, acme, status):
+def test_read_only_company_cannot_be_copied(alice_api, acme, status):
     Company.objects.filter(id=acme.id).update(system_status=status)
-    assert refused(member.post("copy", {"name": "x"})) == (403, "company_expired")
+    assert refused(alice_api.post("copy", {"name": "x"})) == (403, "company_expired")
 
 
-def test_user_has_up_to_five_sandboxes(copy, member):
-    sandboxes = [copy() for _ in range(5)]
-    assert refused(member.post("copy", {"name": "x"})) == (409, "too_many_sandboxes")
+def test_user_has_up_to_five_sandboxes(create_sandbox, alice_api):
+    sandboxes = [create_sandbox() for _ in range(5)]
+    assert refused(alice_api.post("copy", {"name": "x"})) == (409, "too_many_sandboxes")
     assert sandboxes[0].delete().status_code == 200
-    copy()
+    create_sandbox()
 
 
 # ---------------------------------------------------------------------------------------------- the end
 
 
-def test_deleting_a_sandbox_leaves_no_row_of_it(api, alice, copy, acme):
+def test_deleting_a_sandbox_leaves_no_row_of_it(api, alice, create_sandbox, acme):
     fill_rare_tables(api, create_tenant_rows(api, alice))
-    sandbox = copy()
+    sandbox = create_sandbox()
     assert sandbox.post("api_keys", {"name": "k", "permissions": ["company:read"]}).status_code == 201
     before = digest_all_rows(acme)
     assert sandbox.delete().json() == {"success": True}
@@ -334,22 +336,22 @@ def test_deleting_a_sandbox_leaves_no_row_of_it(api, alice, copy, acme):
     assert digest_all_rows(acme) == before
 
 
-def test_sandbox_with_closed_months_is_deleted(api, march, copy):
+def test_sandbox_with_closed_months_is_deleted(api, march_payment, create_sandbox):
     api.post("closings", {"month": "2026-03", "acknowledge": True})
-    sandbox = copy()
+    sandbox = create_sandbox()
     assert sandbox.delete().status_code == 200
     assert not Closing.objects.for_company(sandbox.company.id).exists()
     assert Closing.objects.for_company(api.company.id).count() == 1
 
 
-def test_only_a_sandbox_can_be_deleted(api, member, viewer, acme):
-    assert refused(api.delete()) == refused(member.delete()) == (409, "not_a_sandbox")
+def test_only_a_sandbox_can_be_deleted(api, alice_api, viewer, acme):
+    assert refused(api.delete()) == refused(alice_api.delete()) == (409, "not_a_sandbox")
     assert refused(Api(acme, session=viewer).delete()) == (403, "permission_denied")
     assert Company.objects.filter(id=acme.id).exists()
 
 
-def test_log_of_other_companies_stays_append_only(api, copy, acme):
-    sandbox = copy().company
+def test_log_of_other_companies_stays_append_only(api, create_sandbox, acme):
+    sandbox = create_sandbox().company
     for deleted, owner_of_rows in (("", sandbox), (sandbox.id, acme), (acme.id, acme)):
         with pytest.raises(IntegrityError), transaction.atomic():
             delete_log(owner_of_rows, deleted=deleted)
@@ -361,8 +363,8 @@ def delete_log(company, *, deleted):
         cursor.execute("DELETE FROM companies_auditentry WHERE company_id = %s", [company.id])
 
 
-def test_daily_command_warns_a_week_before_and_deletes_at_the_end(copy, acme, alice):
-    sandbox = copy().company
+def test_daily_command_warns_a_week_before_and_deletes_at_the_end(create_sandbox, acme, alice):
+    sandbox = create_sandbox().company
     end = sandbox.system_sandbox_expire_time
     notifications = Notification.objects.filter(type="sandbox.expiring")
     for time, count in ((end - timedelta(days=8), 0), (end - timedelta(days=7), 1), (end - timedelta(days=6), 1)):
@@ -380,8 +382,8 @@ def test_daily_command_warns_a_week_before_and_deletes_at_the_end(copy, acme, al
     assert list(Company.objects.values_list("id", flat=True)) == [acme.id]
 
 
-def test_sandbox_that_becomes_a_customer_has_no_end(copy, audit_context):
-    sandbox = copy()
+def test_sandbox_that_becomes_a_customer_has_no_end(create_sandbox, audit_context):
+    sandbox = create_sandbox()
     sandbox.put("", {"testToday": "2026-02-01"})
     update_company(
         company=sandbox.company, context=audit_context, permissions=frozenset(), values={"system_status": "trial"}

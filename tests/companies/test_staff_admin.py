@@ -21,8 +21,8 @@ def sign_in_staff(user):
 
 
 @pytest.fixture
-def helper(db):
-    """Staff who may add and change users, and are no superuser."""
+def staff_user(db):
+    """A staff user who may add and change users, but is no superuser."""
     user = factories.UserFactory(email="helper@example.com", is_staff=True)
     wanted = Permission.objects.filter(content_type__app_label="companies", codename__endswith="_user")
     user.user_permissions.set(wanted)
@@ -30,7 +30,7 @@ def helper(db):
 
 
 @pytest.fixture
-def chief(db):
+def superuser(db):
     return User.objects.create_superuser("chief@example.com", PASSWORD)
 
 
@@ -38,9 +38,11 @@ def build_user_admin_path(user, tail="change/"):
     return f"/admin/companies/user/{user.pk}/{tail}"
 
 
-def test_staff_can_rename_and_deactivate_users(helper, alice):
+def test_staff_can_rename_and_deactivate_users(staff_user, alice):
     assert (
-        sign_in_staff(helper).post(build_user_admin_path(alice), {"email": alice.email, "name": "Alice"}).status_code
+        sign_in_staff(staff_user)
+        .post(build_user_admin_path(alice), {"email": alice.email, "name": "Alice"})
+        .status_code
         == 303
     )
     alice.refresh_from_db()
@@ -65,11 +67,11 @@ def raise_same_moment(**_):
         ),
     ],
 )
-def test_staff_action_error_is_shown_and_changes_nothing(act, address, form, chief, alice, acme, monkeypatch):
+def test_staff_action_error_is_shown_and_changes_nothing(act, address, form, superuser, alice, acme, monkeypatch):
     rows = {f"-{number}-{part}": "0" for number in range(1, 9) for part in ("TOTAL_FORMS", "INITIAL_FORMS")}
     url = f"/admin/companies/{address.format(person=alice.pk, company=acme.pk)}/change/"
     monkeypatch.setattr(act, raise_same_moment)
-    page = sign_in_staff(chief).post(url, {"email": alice.email, "is_active": "on", **form, **rows}, follow=True)
+    page = sign_in_staff(superuser).post(url, {"email": alice.email, "is_active": "on", **form, **rows}, follow=True)
     assert [str(message) for message in page.context["messages"]] == [ConcurrentChangeRace().detail]
     assert not LogEntry.objects.exists()
     alice.refresh_from_db()
@@ -79,13 +81,13 @@ def test_staff_action_error_is_shown_and_changes_nothing(act, address, form, chi
 
 
 @pytest.mark.parametrize("who", ["helper", "alice"])
-def test_staff_cannot_extend_rights_of_themselves_or_others(who, request, helper):
+def test_staff_cannot_extend_rights_of_themselves_or_others(who, request, staff_user):
     user, group = request.getfixturevalue(who), Group.objects.create(name="everything")
     before = (user.is_staff, user.user_permissions.count())
     permission = Permission.objects.exclude(codename__endswith="_user").first()
     form = {"email": user.email, "name": "x", "is_active": "on", **STAFF_FLAGS}
     form |= {"groups": [group.pk], "user_permissions": [permission.pk]}
-    assert sign_in_staff(helper).post(build_user_admin_path(user), form).status_code == 303
+    assert sign_in_staff(staff_user).post(build_user_admin_path(user), form).status_code == 303
     user.refresh_from_db()
     assert user.name == "x"
     assert not user.is_superuser
@@ -93,8 +95,8 @@ def test_staff_cannot_extend_rights_of_themselves_or_others(who, request, helper
 
 
 @pytest.mark.parametrize("tail", ["change/", "password/"])
-def test_staff_changes_to_users_require_step_up_after_ten_minutes(tail, chief, alice):
-    browser, before = sign_in_staff(chief), alice.password
+def test_staff_changes_to_users_require_step_up_after_ten_minutes(tail, superuser, alice):
+    browser, before = sign_in_staff(superuser), alice.password
     form = {"email": "other@acme.example", "password1": "horse battery staple", "password2": "horse battery staple"}
     assert browser.get(build_user_admin_path(alice, tail)).status_code == 200
     session = browser.session
@@ -109,8 +111,8 @@ def test_staff_changes_to_users_require_step_up_after_ten_minutes(tail, chief, a
     assert (alice.email, alice.password) == ("alice@acme.example", before)
 
 
-def test_staff_adding_users_requires_step_up_after_ten_minutes(chief):
-    browser = sign_in_staff(chief)
+def test_staff_adding_users_requires_step_up_after_ten_minutes(superuser):
+    browser = sign_in_staff(superuser)
     browser.get("/admin/")
     session = browser.session
     session["auth_time"] -= 11 * 60
@@ -120,12 +122,12 @@ def test_staff_adding_users_requires_step_up_after_ten_minutes(chief):
     assert not User.objects.filter(email="new@acme.example").exists()
 
 
-def test_staff_cannot_change_email_or_password_of_users(helper, alice):
+def test_staff_cannot_change_email_or_password_of_users(staff_user, alice):
     """Whoever changes the address has the link for a new password sent to theirs."""
-    client = sign_in_staff(helper)
+    client = sign_in_staff(staff_user)
     client.post(build_user_admin_path(alice), {"name": "x", "is_active": "on", "email": "mine@example.com"})
     form = {"password1": "staple battery 9", "password2": "staple battery 9", "usable_password": "true"}
-    for user in (alice, helper):
+    for user in (alice, staff_user):
         assert client.get(build_user_admin_path(user, "password/")).status_code == 403
         assert client.post(build_user_admin_path(user, "password/"), form).status_code == 403
     alice.refresh_from_db()
@@ -134,27 +136,27 @@ def test_staff_cannot_change_email_or_password_of_users(helper, alice):
     assert "password/" not in client.get(build_user_admin_path(alice)).content.decode()
 
 
-def test_staff_can_view_but_not_change_superuser(helper, chief):
-    client = sign_in_staff(helper)
-    assert client.get(build_user_admin_path(chief)).status_code == 200
-    assert client.post(build_user_admin_path(chief), {"email": chief.email, "name": "x"}).status_code == 403
-    chief.refresh_from_db()
-    assert chief.is_active
-    assert chief.name == ""
+def test_staff_can_view_but_not_change_superuser(staff_user, superuser):
+    client = sign_in_staff(staff_user)
+    assert client.get(build_user_admin_path(superuser)).status_code == 200
+    assert client.post(build_user_admin_path(superuser), {"email": superuser.email, "name": "x"}).status_code == 403
+    superuser.refresh_from_db()
+    assert superuser.is_active
+    assert superuser.name == ""
 
 
-def test_staff_can_add_only_ordinary_users(helper):
+def test_staff_can_add_only_ordinary_users(staff_user):
     form = {"email": "new@example.com", "password1": "staple battery 9", "password2": "staple battery 9", **STAFF_FLAGS}
-    assert sign_in_staff(helper).post("/admin/companies/user/add/", form).status_code == 303
+    assert sign_in_staff(staff_user).post("/admin/companies/user/add/", form).status_code == 303
     made = User.objects.get(email="new@example.com")
     assert not made.is_staff
     assert not made.is_superuser
 
 
-def test_staff_password_change_redirects_to_app(helper):
+def test_staff_password_change_redirects_to_app(staff_user):
     query, sent = (
-        sign_in_staff(helper).get("/admin/password_change/"),
-        sign_in_staff(helper).post("/admin/password_change/", {}),
+        sign_in_staff(staff_user).get("/admin/password_change/"),
+        sign_in_staff(staff_user).post("/admin/password_change/", {}),
     )
     assert [(each.status_code, each["Location"]) for each in (query, sent)] == [
         (302, "/app/password"),
@@ -162,8 +164,8 @@ def test_staff_password_change_redirects_to_app(helper):
     ]
 
 
-def test_superuser_can_change_email_password_and_staff_rights(chief, alice):
-    client, group = sign_in_staff(chief), Group.objects.create(name="helpers")
+def test_superuser_can_change_email_password_and_staff_rights(superuser, alice):
+    client, group = sign_in_staff(superuser), Group.objects.create(name="helpers")
     form = {"email": "alice@new.example", "name": "x", "is_active": "on", "groups": [group.pk], **STAFF_FLAGS}
     assert client.post(build_user_admin_path(alice), form).status_code == 303
     alice.refresh_from_db()
@@ -178,8 +180,8 @@ def test_superuser_can_change_email_password_and_staff_rights(chief, alice):
 # ---------------------------------------------------------------------------------------------- second factors
 
 
-def test_admin_has_no_pages_of_mfa_secrets(chief):
+def test_admin_has_no_pages_of_mfa_secrets(superuser):
     """People set them up themselves, and restore_access takes them away."""
-    client = sign_in_staff(chief)
+    client = sign_in_staff(superuser)
     for model in ("otp_totp/totpdevice", "otp_static/staticdevice", "companies/passkey", "companies/recoverycode"):
         assert client.get(f"/admin/{model}/").status_code == 404

@@ -7,11 +7,11 @@ from django.db import InternalError
 from django.test import Client
 
 from companies.models import FailedRequest, User, generate_id
-from tests.oauth.conftest import application, flow, granted, signed_in
+from tests.oauth.conftest import alice_flow, alice_tokens, application, flow
 from webhooks.models import WebhookDelivery, WebhookEndpoint
 
 pytestmark = pytest.mark.django_db
-assert all((application, flow, granted, signed_in))  # fixtures
+assert all((application, flow, alice_tokens, alice_flow))  # fixtures
 COMPANIES = "/admin/companies/company/"
 
 
@@ -31,8 +31,8 @@ def search_companies(staff, term):
 
 
 @pytest.fixture
-def named(api, globex_api, alice, carol, acme, signed_in, granted):
-    """What somebody of Acme may name."""
+def search_texts(api, globex_api, alice, carol, acme, alice_flow, alice_tokens):
+    """What a user of Acme may name in a support request → the text to search for."""
     api.post("account_groups", {"name": "Banks"}, x_request_id="asked-for-help-1")
     api.post("members", {"email": "new@invited.example", "role": "viewer"})
     return {
@@ -40,23 +40,25 @@ def named(api, globex_api, alice, carol, acme, signed_in, granted):
         "part of an address": "alice@acme",
         "an invited address": "new@invited",
         "last four of a key": api.key[-4:],
-        "client id": signed_in.application.client_id,
+        "client id": alice_flow.application.client_id,
         "request id": "asked-for-help-1",
         "company id": str(acme.id),
         "name": "acm",
     }
 
 
-def test_support_search_finds_company_by_any_identifier(named, staff):
-    assert {what: search_companies(staff, term) for what, term in named.items()} == {what: ["Acme"] for what in named}
+def test_support_search_finds_company_by_any_identifier(search_texts, staff):
+    assert {what: search_companies(staff, term) for what, term in search_texts.items()} == {
+        what: ["Acme"] for what in search_texts
+    }
 
 
 @pytest.mark.parametrize("term", ["nobody@acme.example", "@@@@", "zz qq", "é" * 4, "'; --", "x" * 5000, "0" * 36])
-def test_support_search_finds_no_company_for_unknown_term(term, named, staff):
+def test_support_search_finds_no_company_for_unknown_term(term, search_texts, staff):
     assert search_companies(staff, term) == []
 
 
-def test_support_search_finds_audit_entry_by_request_id(named, staff):
+def test_support_search_finds_audit_entry_by_request_id(search_texts, staff):
     page = staff.get("/admin/companies/auditentry/", {"q": "asked-for-help-1"}).content.decode()
     assert "accountGroup.created" in page
     assert "1 audit entry" in page
@@ -113,11 +115,11 @@ def raise_runtime_error(*args, **kwargs):
 
 
 @pytest.fixture
-def failing(monkeypatch):
+def break_account_creation(monkeypatch):
     monkeypatch.setattr("ledger.accounts.actions.accounts.create_account", raise_runtime_error)
 
 
-def test_admin_company_page_shows_latest_failed_requests(api, globex_api, acme, staff, failing):
+def test_admin_company_page_shows_latest_failed_requests(api, globex_api, acme, staff, break_account_creation):
     for n in range(22):
         body = {"name": "told nobody", "type": "bank"}
         assert api.post("accounts?x=y", body, x_request_id=f"failed-{n}").status_code == 500
@@ -136,8 +138,8 @@ def test_admin_company_page_shows_latest_failed_requests(api, globex_api, acme, 
     assert search_companies(staff, "failed-theirs") == ["Globex"]
 
 
-def test_support_search_finds_failed_page_by_request_id(browser_of, alice, acme, staff, monkeypatch):
-    browser = browser_of(alice, acme).client
+def test_support_search_finds_failed_page_by_request_id(sign_in_browser, alice, acme, staff, monkeypatch):
+    browser = sign_in_browser(alice, acme).client
     browser.raise_request_exception = False
     monkeypatch.setattr("companies.pages.settings.members.summarize_permissions", raise_runtime_error)
     page = browser.get(f"/app/companies/{acme.id}/settings/members", headers={"X-Request-Id": "told-by-a-page"})
@@ -145,13 +147,13 @@ def test_support_search_finds_failed_page_by_request_id(browser_of, alice, acme,
     assert search_companies(staff, "told-by-a-page") == ["Acme"]
 
 
-def test_failed_request_is_not_recorded_in_inaccessible_company(api, globex, failing, monkeypatch):
+def test_failed_request_is_not_recorded_in_inaccessible_company(api, globex, break_account_creation, monkeypatch):
     monkeypatch.setattr("companies.api.company_viewset.CompanyViewSet.resolve_target", raise_runtime_error)
     assert api.client.post(f"/companies/{globex.id}/accounts", {}, headers=api.headers).status_code == 500
     assert not FailedRequest.objects.exists()
 
 
-def test_unrecorded_failure_does_not_change_the_answer(api, acme, failing, monkeypatch):
+def test_unrecorded_failure_does_not_change_the_answer(api, acme, break_account_creation, monkeypatch):
     def refused(*args, **kwargs):
         raise InternalError("read-only")
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from config.databases.connection import DatabaseUnavailable, EmbeddedDatabase
-from tests.machine import copy_directory
+from tests.machine import copy_directory, find_machines_folder
 
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
     """A place short enough for a socket, that the server's user can reach, and that does not exist yet."""
-    parent = Path(tempfile.mkdtemp(dir="/tmp", prefix="pg-"))
+    parent = Path(tempfile.mkdtemp(dir=find_machines_folder(), prefix="pg-"))
     parent.chmod(0o755)
     yield parent / "var"
     with contextlib.suppress(DatabaseUnavailable):
@@ -26,7 +26,7 @@ def data_dir() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def created_data_dir() -> Iterator[Path]:
     """The data directory of a server that ran once."""
-    parent = Path(tempfile.mkdtemp(dir="/tmp", prefix="pg-"))
+    parent = Path(tempfile.mkdtemp(dir=find_machines_folder(), prefix="pg-"))
     parent.chmod(0o755)
     with EmbeddedDatabase(data_dir=parent / "var").run_while_used():
         pass

@@ -12,7 +12,7 @@ import pytest
 from tests.machine import create_prepared_machine, find_free_port
 
 pytestmark = pytest.mark.server
-HELD_SECONDS = 5  # that queries are held for; whoever waits for them takes longer
+HELD_SECONDS = 3  # that queries are held for; whoever waits for them takes longer
 
 
 class IsolatedServer:

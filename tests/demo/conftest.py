@@ -1,5 +1,5 @@
-"""The demo company for all tests of a module that only look."""
+"""The demo company for all tests of a module that only read."""
 
-from tests.analytics.conftest import furnished
+from tests.analytics.conftest import make_demo_company
 
-__all__ = ["furnished"]
+__all__ = ["make_demo_company"]

@@ -29,8 +29,8 @@ TOOL_ARGUMENTS = {
 
 
 @pytest.fixture(scope="module")
-def company(furnished):
-    with furnished(name="Demo", months=24, now=NOW) as shown:
+def company(make_demo_company):
+    with make_demo_company(name="Demo", months=24, now=NOW) as shown:
         yield Company.objects.get(id=shown.company_id)
 
 
@@ -50,11 +50,11 @@ def find_nulls_and_urls(value):
 
 
 def test_default_assistant_answer_is_at_most_8_kib(assistant):
-    tools = {tool["name"]: tool for tool in assistant.result("tools/list")["tools"]}
+    tools = {tool["name"]: tool for tool in assistant.get_result("tools/list")["tools"]}
     assert set(TOOL_ARGUMENTS) == {name for name, tool in tools.items() if tool["annotations"]["readOnlyHint"]}
     sizes = {}
     for name, arguments in TOOL_ARGUMENTS.items():
-        answer = assistant.call(name, **arguments)
+        answer = assistant.call_tool(name, **arguments)
         Draft202012Validator(tools[name]["outputSchema"]).validate(answer)
         assert find_nulls_and_urls(answer) == [], name
         assert answer.get("items", answer), name
@@ -64,7 +64,7 @@ def test_default_assistant_answer_is_at_most_8_kib(assistant):
 
 
 def test_assistant_list_has_20_rows_and_totals(assistant):
-    result = assistant.call("search_transactions")
+    result = assistant.call_tool("search_transactions")
     assert len(result["items"]) == 20
     assert result["totalCount"] > 2000
     assert float(result["totalAmount"])
@@ -73,11 +73,11 @@ def test_assistant_list_has_20_rows_and_totals(assistant):
 
 def test_assistant_profit_and_loss_has_urls_on_request(assistant):
     get_profit_and_loss = TOOL_ARGUMENTS["get_profit_and_loss"]
-    result = assistant.call("get_profit_and_loss", **get_profit_and_loss, withUrls=True, limit=2)
+    result = assistant.call_tool("get_profit_and_loss", **get_profit_and_loss, withUrls=True, limit=2)
     assert len(result["items"]) == 2
     assert all(len(row["transactionsUrls"]) == len(result["months"]) for row in result["items"])
 
 
 def test_assistant_cash_flow_is_monthly_by_default(assistant):
-    assert len(assistant.call("get_cash_flow", **YEAR)["inflow"]) == 13
-    assert len(assistant.call("get_cash_flow", **YEAR, interval="day")["inflow"]) > 300
+    assert len(assistant.call_tool("get_cash_flow", **YEAR)["inflow"]) == 13
+    assert len(assistant.call_tool("get_cash_flow", **YEAR, interval="day")["inflow"]) > 300

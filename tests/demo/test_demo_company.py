@@ -49,8 +49,8 @@ def create_demo(**options):
 
 
 @pytest.fixture(scope="module")
-def company(furnished):
-    with furnished(name="Demo", months=24, now=NOW) as shown:
+def company(make_demo_company):
+    with make_demo_company(name="Demo", months=24, now=NOW) as shown:
         yield Company.objects.get(id=shown.company_id)
 
 
@@ -75,7 +75,7 @@ def test_demo_command_returns_working_credentials():
 
 
 def test_demo_company_answers_match_openapi_document(company, make_api):
-    """The fixture `answers_are_documented` validates each answer."""
+    """The fixture `check_responses_match_document` validates each response."""
     caller = make_api(company)
     paths = [path for (method, path) in list_operations() if method == "GET" and path.startswith("/companies/{}")]
     lists = [path.removeprefix("/companies/{}/") for path in paths if path.count("{}") == 1 and path != "/companies/{}"]

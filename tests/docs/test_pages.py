@@ -47,7 +47,7 @@ def build_visitor(reader: PageReader) -> Callable[[str], str]:
         company = reader.known["COMPANY"]
         who = OAuthUser(reader.address, email="you@example.com", password=PASSWORD, company_id=company)
         try:
-            return who.visit(address)
+            return who.allow_app(address)
         finally:
             who.session.close()
 

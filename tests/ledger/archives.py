@@ -1,4 +1,4 @@
-"""Archives and workbooks as people send them."""
+"""Build ZIP archives and workbooks for import tests."""
 
 import io
 import zipfile
@@ -6,17 +6,17 @@ import zipfile
 from openpyxl import Workbook
 
 
-def archive(**members):
-    """A ZIP archive of files, by name."""
+def build_zip(**members):
+    """Return a ZIP archive of {name: content}."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for name, content in members.items():
-            packed.writestr(name, content)
+            zip_file.writestr(name, content)
     return out.getvalue()
 
 
-def saved(*rows, formats=None, book=None):
-    """A workbook's bytes: its rows, and the number formats of cells by their names."""
+def build_xlsx(*rows, formats=None, book=None):
+    """Return a workbook with these rows, as bytes; `formats` is {cell: number format}."""
     book = book or Workbook()
     for row in rows:
         book.active.append(row)

@@ -1,4 +1,4 @@
-"""Build bank files (CAMT, MT940, OFX, QIF) as the standards define them, for what a test is about."""
+"""Build bank files in CAMT, MT940, MT942, OFX and QIF format."""
 
 from decimal import Decimal
 from itertools import count
@@ -13,7 +13,7 @@ CAMT_MESSAGE_NAMES = {
 
 
 def build_tag(name, *inside, **attributes):
-    text = "".join(str(each) for each in inside if each is not None)
+    text = "".join(str(part) for part in inside if part is not None)
     return f"<{name}{''.join(f' {key}={chr(34)}{value}{chr(34)}' for key, value in attributes.items())}>{text}</{name}>"
 
 
@@ -26,15 +26,15 @@ def build_sign(value):
 
 
 def build_party(value, name, *, reversal=False, version=2):
-    """The other one: of money that comes in the debtor."""
+    """Build the counterparty: the debtor of incoming money, the creditor of outgoing money."""
     side = "Dbtr" if (Decimal(value) >= 0) is not reversal else "Cdtr"
     inner = build_tag("Nm", escape(name))
     return build_tag("RltdPties", build_tag(side, build_tag("Pty", inner) if version >= 8 else inner))
 
 
-def build_detail(value=None, *, name="", text="", end_to_end=None, mandate=None, currency="EUR", of=None):
-    """One payment of an entry; ``of``: the entry's amount, where the payment's is not told."""
-    shown = of if value is None else value
+def build_detail(value=None, *, name="", text="", end_to_end=None, mandate=None, currency="EUR", entry_value=None):
+    """Build one payment of an entry; ``entry_value`` is the entry's amount if the payment has none."""
+    signed_value = entry_value if value is None else value
     return build_tag(
         "TxDtls",
         build_tag(
@@ -44,7 +44,7 @@ def build_detail(value=None, *, name="", text="", end_to_end=None, mandate=None,
         ),
         build_amount(value, currency) if value is not None else "",
         build_sign(value) if value is not None else "",
-        build_party(shown, name) if name else "",
+        build_party(signed_value, name) if name else "",
         build_tag("RmtInf", build_tag("Ustrd", escape(text))) if text else "",
     )
 
@@ -121,7 +121,7 @@ def build_statement(
 
 
 def build_camt(*statements, kind="053", version=2, prefix="", encoding="UTF-8", declared=None):
-    """A whole document of some statements."""
+    """Build a document of statements."""
     space = f"urn:iso:std:iso:20022:tech:xsd:camt.{kind}.001.{version:02}"
     body = build_tag(CAMT_MESSAGE_NAMES[kind][0], build_tag("GrpHdr", build_tag("MsgId", "1")), *statements)
     text = f'<Document xmlns="{space}">{body}</Document>'
@@ -135,7 +135,7 @@ def build_camt(*statements, kind="053", version=2, prefix="", encoding="UTF-8", 
 def build_simple_camt(
     *values, start="2026-01-01", end="2026-01-31", opening="100.00", closing=None, day="2026-01-15", **more
 ):
-    """One statement that agrees with itself, of so many movements on a day, each with a reference."""
+    """Build a document of one consistent statement, with one entry per value."""
     total = Decimal(opening) + sum(map(Decimal, values))
     numbers = count(1)
     entries = [build_entry(value, day, ref=f"{day}-{next(numbers)}") for value in values]
@@ -145,22 +145,22 @@ def build_simple_camt(
 
 
 def build_mt940(*movements, account=IBAN, opening="C260101EUR100,00", closing="C260131EUR100,00", number="1/1"):
-    """Each movement as (field 61, field 86)."""
+    """Build an MT940 statement; movements are (field 61, field 86)."""
     lines = [":20:STARTUMS", f":25:{account}", f":28C:{number}", f":60F:{opening}"]
-    for movement, answer in movements:
-        lines += [f":61:{movement}", f":86:{answer}"]
+    for movement, details in movements:
+        lines += [f":61:{movement}", f":86:{details}"]
     return ("\r\n".join([*lines, f":62F:{closing}", "-"]) + "\r\n").encode()
 
 
 def build_mt942(*movements, account=IBAN, currency="EUR"):
     lines = [":20:INTRADAY", f":25:{account}", ":28C:1/1", f":34F:{currency}0,00", ":13D:2601151200+0100"]
-    for movement, answer in movements:
-        lines += [f":61:{movement}", f":86:{answer}"]
+    for movement, details in movements:
+        lines += [f":61:{movement}", f":86:{details}"]
     return ("\r\n".join([*lines, "-"]) + "\r\n").encode()
 
 
 def build_ofx(*movements, account=IBAN, currency="EUR", balance=None, closed=False, start="20260101", end="20260131"):
-    """Version 1, or with closed tags version 2; each movement a dict of its tags."""
+    """Build OFX 1, or OFX 2 with closed tags; movements are {tag: value}."""
 
     def leaf(name, value):
         return f"<{name}>{value}</{name}>\n" if closed else f"<{name}>{value}\n"
@@ -171,7 +171,8 @@ def build_ofx(*movements, account=IBAN, currency="EUR", balance=None, closed=Fal
         else "OFXHEADER:100\nDATA:OFXSGML\n\n"
     )
     rows = "".join(
-        f"<STMTTRN>\n{''.join(leaf(name, value) for name, value in each.items())}</STMTTRN>\n" for each in movements
+        f"<STMTTRN>\n{''.join(leaf(name, value) for name, value in movement.items())}</STMTTRN>\n"
+        for movement in movements
     )
     ledger = f"<LEDGERBAL>\n{leaf('BALAMT', balance)}{leaf('DTASOF', end)}</LEDGERBAL>\n" if balance else ""
     return (
@@ -183,5 +184,5 @@ def build_ofx(*movements, account=IBAN, currency="EUR", balance=None, closed=Fal
 
 
 def build_qif(*records, kind="Bank"):
-    """Each record as its lines."""
+    """Build a QIF file; records are lists of lines."""
     return ("".join([f"!Type:{kind}\n", *("\n".join([*record, "^\n"]) for record in records)])).encode()

@@ -1,4 +1,4 @@
-"""Fixtures of ledger tests: accounts, transactions and categories, created over HTTP."""
+"""Fixtures for ledger tests: accounts, transactions, categories and pages, all over HTTP."""
 
 import html
 import re
@@ -18,133 +18,144 @@ from tests.ledger.statement_upload import upload_statement
 
 
 class Books:
-    """Short words for what the tests do again and again."""
+    """Creates and reads accounts, transactions and categorizations of one company over HTTP."""
 
     def __init__(self, api):
         self.api = api
 
-    def account(self, **values):
-        answer = self.api.post("accounts", {"name": "Main", "type": "bank"} | values)
-        assert answer.status_code == 201, answer.content
-        return answer.json()["id"]
+    def create_account(self, **values):
+        """Create a bank account with these values; return its id."""
+        response = self.api.post("accounts", {"name": "Main", "type": "bank"} | values)
+        assert response.status_code == 201, response.content
+        return response.json()["id"]
 
-    def book(self, account_id, amount="-100.00", date="2026-03-15", **values):
+    def create_transaction(self, account_id, amount="-100.00", date="2026-03-15", **values):
+        """Create a transaction; return it as the API does."""
         body = {"accountId": account_id, "date": date, "amountValue": amount} | values
-        answer = self.api.post("transactions", body)
-        assert answer.status_code == 201, answer.content
-        return answer.json()
+        response = self.api.post("transactions", body)
+        assert response.status_code == 201, response.content
+        return response.json()
 
-    def category(self, key):
-        """The id of a system category."""
-        return next(each["id"] for each in self.api.get("categories").json() if each["systemKey"] == key)
+    def get_category_id(self, key):
+        """Return the id of the system category with this key."""
+        categories = self.api.get("categories").json()
+        return next(category["id"] for category in categories if category["systemKey"] == key)
 
-    def read(self, transaction_id):
-        answer = self.api.get(f"transactions/{transaction_id}")
-        assert answer.status_code == 200, answer.content
-        return answer.json()
+    def get_transaction(self, transaction_id):
+        response = self.api.get(f"transactions/{transaction_id}")
+        assert response.status_code == 200, response.content
+        return response.json()
 
-    def split(self, transaction_id, *parts):
-        body = {"categorizations": {str(n): part for n, part in enumerate(parts)}}
+    def set_categorizations(self, transaction_id, *categorizations):
+        """Replace the categorizations of a transaction; return the response."""
+        body = {"categorizations": {str(n): categorization for n, categorization in enumerate(categorizations)}}
         return self.api.put(f"transactions/{transaction_id}/categorizations", body)
 
-    def parts(self, transaction_id):
-        return list(self.read(transaction_id)["categorizations"].values())
+    def list_categorizations(self, transaction_id):
+        return list(self.get_transaction(transaction_id)["categorizations"].values())
 
-    def link(self, source, target, part=None, **more):
-        body = {"sourceTransactionId": source, "targetTransactionId": target, "sourceCategorizationId": part}
-        return self.api.post("transactions/link_transfer", body | more)
+    def link_transfer(self, source, target, categorization_id=None, **values):
+        """Link two transactions as a transfer; return the response."""
+        body = {"sourceTransactionId": source, "targetTransactionId": target}
+        body |= {"sourceCategorizationId": categorization_id}
+        return self.api.post("transactions/link_transfer", body | values)
 
 
-def list_pl_amounts(part):
+def list_pl_amounts(categorization):
     """Return the non-zero P&L amounts of a categorization."""
-    assert list(part["plSplit"]) == ["revenue", "cogs", "cac", "pd", "ga", "no", "neutral"]
-    return {line: value for line, value in part["plSplit"].items() if value}
+    assert list(categorization["plSplit"]) == ["revenue", "cogs", "cac", "pd", "ga", "no", "neutral"]
+    return {line: value for line, value in categorization["plSplit"].items() if value}
 
 
 @pytest.fixture
 def books(api):
+    """Acme's books over HTTP."""
     return Books(api)
 
 
 @pytest.fixture
 def bank(books):
-    return books.account()
+    """The id of a bank account."""
+    return books.create_account()
 
 
 @pytest.fixture
-def take(api):
-    """Sends a file and answers what was told of it."""
+def upload_statement_file(api):
+    """Upload a bank statement file; return the result of the import."""
 
-    def sent(content, **fields):
-        answer = upload_statement(api, content, **fields)
-        assert answer.status_code == 200, answer.content
-        return answer.json()
+    def upload(content, **fields):
+        response = upload_statement(api, content, **fields)
+        assert response.status_code == 200, response.content
+        return response.json()
 
-    return sent
+    return upload
 
 
 @pytest.fixture
-def main(books):
-    """An account with the number that the files are about."""
-    return books.account(accountNumber="DE89 3704 0044 0532 0130 00")
+def main_account(books):
+    """The id of the bank account with the account number in the statement files."""
+    return books.create_account(accountNumber="DE89 3704 0044 0532 0130 00")
 
 
 @pytest.fixture
 def savings(books):
-    return books.account(name="Savings")
+    """The id of a second bank account."""
+    return books.create_account(name="Savings")
 
 
 @pytest.fixture
 def hosting(books):
-    return books.category("hosting")
+    """The id of the category Hosting."""
+    return books.get_category_id("hosting")
 
 
 @pytest.fixture
 def office(books):
-    return books.category("officeAndAdmin")
+    """The id of the category Office and administration."""
+    return books.get_category_id("officeAndAdmin")
 
 
 @pytest.fixture
 def editor(owner):
-    """Alice's browser, where what matters is that she may write."""
+    """Alice's browser, in tests that need permission to write but not ownership."""
     return owner
 
 
 @pytest.fixture
-def rates(monkeypatch):
-    """Sets the rates that are known: by default one euro is 1.25 dollars and 160 yen."""
+def set_exchange_rates(monkeypatch):
+    """Set the exchange rates (units per euro) of transfers and results; at first 1.25 USD and 160 JPY."""
 
-    def known(**per_euro):
+    def set_exchange_rates(**per_euro):
         table = RateTable([(currency, date(2026, 1, 1), Decimal(rate)) for currency, rate in per_euro.items()])
         for module in (transfer_candidates, transfer_amounts, postings, assignability, transfer_proposals):
             monkeypatch.setattr(module, "get_rate_table", lambda: table)
 
-    known(USD="1.25", JPY="160")
-    return known
+    set_exchange_rates(USD="1.25", JPY="160")
+    return set_exchange_rates
 
 
 @pytest.fixture
-def exact(acme):
-    """After the test the derived rows are what the facts say."""
+def check_derived_rows(acme):
+    """Check after the test that derived rows match the transactions they are derived from."""
     yield
     assert postings.find_posting_differences(acme.id) == []
     assert account_movements.find_account_movement_differences(acme.id) == []
     assert categorization_history.find_categorization_history_differences(acme.id) == []
 
 
-def get_error_codes(answer):
-    """The codes of a validation error, by pointer."""
-    return {each["pointer"]: each["code"] for each in answer.json().get("errors", [])}
+def get_error_codes(response):
+    """Return {pointer: code} of a validation error."""
+    return {error["pointer"]: error["code"] for error in response.json().get("errors", [])}
 
 
 def list_month_results(company):
-    """{(month, line): value in the base currency} of the derived months that are not zero."""
+    """Return {(month, P&L line): value in the base currency} of the month results, without zeros."""
     rows = MonthResult.objects.for_company(company.id).exclude(base_amount=0)
     return {(f"{row.month:%Y-%m}", row.pl_type): row.base_amount for row in rows}
 
 
 class Pages:
-    """The pages of a company's transactions as somebody sees them who has signed in."""
+    """Opens the transaction pages of a company as a signed-in user."""
 
     def __init__(self, company, client):
         self.base, self.client = f"/app/companies/{company.id}/transactions", client
@@ -153,28 +164,30 @@ class Pages:
         return self.client.get(f"{self.base}{path}", params)
 
     def post(self, path="", **form):
-        """As browsers send forms without files."""
-        sent, content_type = urlencode(form, doseq=True), "application/x-www-form-urlencoded"
-        return self.client.post(f"{self.base}{path}", sent, content_type=content_type)
+        """Submit a form as browsers do, without files."""
+        body, content_type = urlencode(form, doseq=True), "application/x-www-form-urlencoded"
+        return self.client.post(f"{self.base}{path}", body, content_type=content_type)
 
 
 @pytest.fixture
-def pages_of(browser_of):
-    return lambda user, company: Pages(company, browser_of(user, company).client)
+def make_pages(sign_in_browser):
+    """Sign a user in and return the Pages of a company."""
+    return lambda user, company: Pages(company, sign_in_browser(user, company).client)
 
 
 @pytest.fixture
-def pages(pages_of, alice, acme):
-    return pages_of(alice, acme)
+def pages(make_pages, alice, acme):
+    """Acme's transaction pages as Alice sees them."""
+    return make_pages(alice, acme)
 
 
-def get_page_text(answer):
+def get_page_text(response):
     """Return a page's text without markup, whitespace collapsed."""
-    body = re.sub(r"<(script|style|select|datalist).*?</\1>", " ", answer.content.decode(), flags=re.DOTALL)
+    body = re.sub(r"<(script|style|select|datalist).*?</\1>", " ", response.content.decode(), flags=re.DOTALL)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
-def find_field_error(answer, name):
+def find_field_error(response, name):
     """Return the error message of a form field, None without one."""
-    result = re.search(rf'<p class="field-error" id="{re.escape(name)}-error">(.*?)</p>', answer.content.decode())
+    result = re.search(rf'<p class="field-error" id="{re.escape(name)}-error">(.*?)</p>', response.content.decode())
     return html.unescape(result[1]) if result else None

@@ -13,10 +13,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def meanwhile(monkeypatch):
-    """Has something done by somebody else when the next import has read its company and waits for its turn."""
+def run_concurrently(monkeypatch):
+    """Run a function in another thread while the next import waits for the company lock."""
 
-    def do(act):
+    def run(act):
         def wait(*args):
             monkeypatch.undo()
             other = threading.Thread(target=lambda: (act(), connection.close()))
@@ -27,19 +27,24 @@ def meanwhile(monkeypatch):
         turn = change.lock_company
         monkeypatch.setattr(change, "lock_company", wait)
 
-    return do
+    return run
 
 
 @pytest.fixture
-def payment(api, books, bank):
-    """Imports one payment with its category."""
-    item = {"accountId": bank, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": books.category("hosting")}
+def import_payment(api, books, bank):
+    """Import one categorized payment."""
+    item = {
+        "accountId": bank,
+        "date": "2026-11-18",
+        "amountValue": "-100.00",
+        "categoryId": books.get_category_id("hosting"),
+    }
     return lambda: api.post("transactions/import", {"transactions": [item]})
 
 
-def test_change_uses_the_new_base_currency(api, meanwhile, payment):
-    meanwhile(lambda: api.put("", {"baseCurrency": "USD"}))
-    assert payment().status_code == 200
+def test_change_uses_the_new_base_currency(api, run_concurrently, import_payment):
+    run_concurrently(lambda: api.put("", {"baseCurrency": "USD"}))
+    assert import_payment().status_code == 200
     assert api.get("").json()["baseCurrency"] == "USD"
     assert Categorization.objects.count() == 1
     assert find_posting_differences(api.company.id) == []

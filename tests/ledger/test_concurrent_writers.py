@@ -22,7 +22,7 @@ def run_random_change(chance, *, api, books, accounts, categories, sources, targ
         case 2:
             return api.post("transactions/uncategorize", {"selection": selection})
         case 3:
-            return books.link(sources[n], targets[n])
+            return books.link_transfer(sources[n], targets[n])
         case 4:
             rows = [{"accountId": each, "date": day, "amountValue": "1.00"} for each in accounts]
             return api.post("transactions/import", {"transactions": rows})
@@ -50,17 +50,19 @@ def run_concurrently(*acts):
 
 @pytest.mark.django_db(transaction=True)
 def test_opposite_category_moves_do_not_deadlock(books, api, bank, acme):
-    hosting, support = books.category("hosting"), books.category("support")
+    hosting, support = books.get_category_id("hosting"), books.get_category_id("support")
     statuses = []
 
     def moving(row, *order):
         def act():
             for category in order * 15:
-                statuses.append(books.split(row, {"categoryId": category, "plSplit": {"cogs": -1}}).status_code)
+                statuses.append(
+                    books.set_categorizations(row, {"categoryId": category, "plSplit": {"cogs": -1}}).status_code
+                )
 
         return act
 
-    one, two = books.book(bank)["id"], books.book(bank)["id"]
+    one, two = books.create_transaction(bank)["id"], books.create_transaction(bank)["id"]
     run_concurrently(moving(one, hosting, support), moving(two, support, hosting))
     assert statuses == [200] * 60
     assert postings.find_posting_differences(acme.id) == []
@@ -70,9 +72,9 @@ def test_opposite_category_moves_do_not_deadlock(books, api, bank, acme):
 def test_concurrent_writers_succeed_and_leave_exact_sums(books, api, bank, savings, acme):
     things = {
         "accounts": [bank, savings],
-        "categories": [books.category(key) for key in ("hosting", "marketing", "officeAndAdmin")],
-        "sources": [books.book(bank, f"-{n}.00", f"2026-0{n % 6 + 1}-10")["id"] for n in range(1, 13)],
-        "targets": [books.book(savings, f"{n}.00", f"2026-0{n % 6 + 1}-11")["id"] for n in range(1, 13)],
+        "categories": [books.get_category_id(key) for key in ("hosting", "marketing", "officeAndAdmin")],
+        "sources": [books.create_transaction(bank, f"-{n}.00", f"2026-0{n % 6 + 1}-10")["id"] for n in range(1, 13)],
+        "targets": [books.create_transaction(savings, f"{n}.00", f"2026-0{n % 6 + 1}-11")["id"] for n in range(1, 13)],
     }
     statuses = []
 

@@ -48,7 +48,7 @@ def category(api, key):
     return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == key)
 
 
-def test_many_largest_amounts_on_one_day_have_a_balance(api, bank, browser_of, alice, acme):
+def test_many_largest_amounts_on_one_day_have_a_balance(api, bank, sign_in_browser, alice, acme):
     row = {"accountId": bank, "date": DAY, "amountValue": LARGEST}
     answer = api.post("transactions/import", {"transactions": [row] * MANY})
     assert answer.status_code == 200, answer.content
@@ -60,7 +60,7 @@ def test_many_largest_amounts_on_one_day_have_a_balance(api, bank, browser_of, a
     assert api.post("transactions/categorize", chosen).json()["affected"] == MANY
     analyze_tables("ledger_transaction", "ledger_categorization", "ledger_posting")
     call_command("rebuild_derived", "--check", stdout=io.StringIO())
-    client = browser_of(alice, acme).client
+    client = sign_in_browser(alice, acme).client
     for page in PAGES:
         assert client.get(f"/app/companies/{acme.id}/{page}".rstrip("/")).status_code == 200, page
 

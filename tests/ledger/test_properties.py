@@ -41,12 +41,12 @@ def draw_split_transaction(draw):
 @given(movement=draw_split_transaction())
 def test_postings_sum_to_the_amount_in_any_currency_and_period(books, api, acme, bank, movement):
     currency, amount, day, parts, start, end = movement
-    made = books.book(bank, amount, day.isoformat(), amountCurrency=currency)
+    made = books.create_transaction(bank, amount, day.isoformat(), amountCurrency=currency)
     sign = -1 if amount.startswith("-") else 1
     rule = {"type": "servicePeriod", "startDate": start.isoformat(), "endDate": end.isoformat()}
     category = api.post("categories", {"name": "Any", "plTypes": ["ga", "no"]}).json()["id"]
     values = [float(Decimal(sign * part).scaleb(-get_minor_units(currency))) for part in parts]
-    answer = books.split(
+    answer = books.set_categorizations(
         made["id"],
         *(
             {"categoryId": category, "plSplit": {"ga" if n % 2 else "no": value}, "usingDateRule": rule}
@@ -73,11 +73,11 @@ def test_linked_transfer_keeps_balances_and_leaves_cash_flows(
 ):
     amount = data.draw(draw_amount(currency))
     opposite = amount[1:] if amount.startswith("-") else f"-{amount}"
-    books.book(bank, data.draw(draw_amount(currency)), day.isoformat(), amountCurrency=currency)
-    source = books.book(bank, amount, day.isoformat(), amountCurrency=currency)["id"]
-    target = books.book(savings, opposite, other_day.isoformat(), amountCurrency=currency)["id"]
+    books.create_transaction(bank, data.draw(draw_amount(currency)), day.isoformat(), amountCurrency=currency)
+    source = books.create_transaction(bank, amount, day.isoformat(), amountCurrency=currency)["id"]
+    target = books.create_transaction(savings, opposite, other_day.isoformat(), amountCurrency=currency)["id"]
     balance, inflow, outflow = sum_day_movements(acme)
-    assert books.link(source, target).status_code == 200
+    assert books.link_transfer(source, target).status_code == 200
     moved = abs(Decimal(amount))
     assert sum_day_movements(acme) == [balance, inflow - moved, outflow - moved]
     assert (
@@ -119,7 +119,7 @@ def test_import_after_undo_gives_same_balances(api, acme, bank, data):
 def test_paging_during_inserts_skips_and_repeats_no_rows(books, api, acme, bank, sort, limit, inserts):
     Transaction.objects.for_company(acme.id).delete()
     for n in range(12):
-        books.book(bank, f"{n % 3}.00", f"2026-01-0{n % 4 + 1}")
+        books.create_transaction(bank, f"{n % 3}.00", f"2026-01-0{n % 4 + 1}")
     there = {each["id"] for each in api.get("transactions").json()}
     seen, params, waiting = [], {"sort": sort, "limit": limit}, list(inserts)
     while params:
@@ -127,7 +127,7 @@ def test_paging_during_inserts_skips_and_repeats_no_rows(books, api, acme, bank,
         seen += [each["id"] for each in answer.json()]
         if waiting:
             day, amount = waiting.pop()
-            books.book(bank, f"{amount}.00", f"2026-01-0{day}")
+            books.create_transaction(bank, f"{amount}.00", f"2026-01-0{day}")
         link = answer.headers.get("Link", "")
         params = dict(parse_qsl(urlsplit(link[1:].partition(">")[0]).query)) if link else None
     assert len(seen) == len(set(seen))

@@ -19,7 +19,7 @@ EXPECTED_RESULT = {"tools": 16, "companies": ["Acme"], "done": [False, True], "a
 
 @pytest.fixture(autouse=True)
 def reached_both_ways(site, settings):
-    """The server knows its own address alone; the test's own client has another name for it."""
+    """Allow the host name of Django's test client on the live server."""
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
 
 
@@ -44,7 +44,7 @@ def send_message(process, value):
 
 
 def test_sdk_client_works_with_api_key(program, site, api):
-    plan = SampleCompany(api).writing()["plan_payment"]
+    plan = SampleCompany(api).build_tool_arguments()["plan_payment"]
     send_message(program, {"url": f"{site}/mcp", "key": api.key, "plan": plan})
     assert read_message(program) == EXPECTED_RESULT | {"clientId": None}
 
@@ -66,7 +66,7 @@ def document(tmp_path, monkeypatch):
         }  # fmt: skip
         return 200, {"Content-Type": "application/json"}, json.dumps(answers).encode()
 
-    with serve_https(answer, where=tmp_path) as (host, pem):
+    with serve_https(answer, folder=tmp_path) as (host, pem):
         address = f"https://{host}/app.json"
         monkeypatch.setenv("SSL_CERT_FILE", str(pem))
         yield address, queries
@@ -78,7 +78,7 @@ def test_sdk_client_works_with_client_metadata_document(program, site, settings,
     settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | {"CIMD_ALLOWED_HOSTS": ["localhost"]}
     alice.set_password(PASSWORD)
     alice.save()
-    plan = SampleCompany(api).writing()["plan_payment"]
+    plan = SampleCompany(api).build_tool_arguments()["plan_payment"]
     send_message(program, {"url": f"{site}/mcp", "clientMetadataUrl": address, "redirectUrl": REDIRECT, "plan": plan})
     flow = OAuthFlow(application=None)  # type: ignore[arg-type] # nobody registered it
     flow.sign_in(alice)

@@ -18,8 +18,8 @@ GERMAN = {"Accept-Language": "de-DE,de;q=0.9"}
 
 
 @pytest.fixture
-def hers(acme, alice, audit_context):
-    """What Alice does, told with everything that there is to tell."""
+def sample_notifications(acme, alice, audit_context):
+    """Notifications of every type about what Alice did."""
     audit_context = AuditContext(time=audit_context.time, actor=str(alice.id), user_id=alice.id)
     facts = {"company_id": acme.id, "context": audit_context}
     money = {"reported": Decimal("-1.50"), "calculated": Decimal("1234.5"), "currency": "EUR"}
@@ -41,7 +41,7 @@ def hers(acme, alice, audit_context):
     notify.notify_cash_below_zero(**facts, day=date(2026, 12, 5), amount=Decimal("-1234.5"), currency="EUR")
 
 
-def test_notifications_are_localized_on_pages_and_english_in_api(api, hers, owner, acme):
+def test_notifications_are_localized_on_pages_and_english_in_api(api, sample_notifications, owner, acme):
     page = f"/app/companies/{acme.id}/notifications"
     german, english = get_page_text(owner.get(page, headers=GERMAN)), get_page_text(owner.get(page))
     for text, answer in {
@@ -85,8 +85,8 @@ def test_every_notification_type_has_a_message():
     assert set(MESSAGE_BUILDERS) == set(NotificationType)
 
 
-def test_member_joined_notification_names_the_role(owner, invited, api, acme):
-    invited(api, "new@acme.example", role="admin").accept()
+def test_member_joined_notification_names_the_role(owner, invite_member, api, acme):
+    invite_member(api, "new@acme.example", role="admin").accept()
     page = f"/app/companies/{acme.id}/notifications"
     assert "ist dem Unternehmen als Administrator beigetreten." in get_page_text(owner.get(page, headers=GERMAN))
     assert "joined the company as admin." in get_page_text(owner.get(page))

@@ -21,27 +21,27 @@ UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def tell(acme: Any, audit_context: AuditContext) -> Any:
-    """Tells somebody something; answers the notification."""
+def create_notification(acme: Any, audit_context: AuditContext) -> Any:
+    """Create a notification for a user."""
 
-    def tell(user: Any, title: str = "Hello", company: Any = acme) -> Notification:
+    def create(user: Any, title: str = "Hello", company: Any = acme) -> Notification:
         payload = {"title": title, "body": "", "link": None, "entityType": "import", "entityId": None}
         row = Notification(company=company, type=NotificationType.IMPORT_FINISHED, recipient=user, payload=payload)
         row.mark_created(audit_context).save()
         return row
 
-    return tell
+    return create
 
 
 @pytest.fixture
 def ann(acme: Any) -> Any:
-    """An admin of Acme: has cross-user rights."""
+    """Ann, an admin of Acme."""
     return factories.make_member(acme, "ann@acme.example", role=Role.ADMIN)
 
 
 @pytest.fixture(autouse=True)
-def quiet(api: Any, acme: Any, alice: Any, bob: Any) -> None:
-    """What making the callers told is forgotten."""
+def delete_notifications(api: Any, acme: Any, alice: Any, bob: Any) -> None:
+    """Delete the notifications that creating the API clients sent."""
     Notification.objects.all().delete()
 
 
@@ -50,9 +50,9 @@ def list_titles(answer: Any) -> list[str]:
     return [row["payload"]["title"] for row in answer.json()]
 
 
-def test_notification_is_returned_as_sent(browser_of, alice, acme, tell):
-    row = tell(alice)
-    (read,) = browser_of(alice, acme).get("notifications").json()
+def test_notification_is_returned_as_sent(sign_in_browser, alice, acme, create_notification):
+    row = create_notification(alice)
+    (read,) = sign_in_browser(alice, acme).get("notifications").json()
     assert read == {
         "id": str(row.id),
         "companyId": str(acme.id),
@@ -67,17 +67,20 @@ def test_notification_is_returned_as_sent(browser_of, alice, acme, tell):
     }
 
 
-def test_users_see_their_own_notifications_latest_first(browser_of, alice, bob, acme, tell):
+def test_users_see_their_own_notifications_latest_first(sign_in_browser, alice, bob, acme, create_notification):
     for title in ("one", "two"):
-        tell(bob, title)
-    tell(alice, "hers")
-    assert list_titles(browser_of(bob, acme).get("notifications")) == ["two", "one"]
-    assert list_titles(browser_of(bob, acme).get("notifications", {"recipientUserId": str(bob.id)})) == ["two", "one"]
+        create_notification(bob, title)
+    create_notification(alice, "hers")
+    assert list_titles(sign_in_browser(bob, acme).get("notifications")) == ["two", "one"]
+    assert list_titles(sign_in_browser(bob, acme).get("notifications", {"recipientUserId": str(bob.id)})) == [
+        "two",
+        "one",
+    ]
 
 
-def test_api_key_has_no_own_notifications_but_may_see_all(api, make_api, acme, alice, bob, tell):
-    tell(alice, "hers")
-    tell(bob, "his")
+def test_api_key_has_no_own_notifications_but_may_see_all(api, make_api, acme, alice, bob, create_notification):
+    create_notification(alice, "hers")
+    create_notification(bob, "his")
     assert list_titles(api.get("notifications")) == []
     assert list_titles(api.get("notifications", {"recipientUserId": "all"})) == ["his", "hers"]
     assert list_titles(api.get("notifications", {"recipientUserId": str(alice.id)})) == ["hers"]
@@ -88,18 +91,20 @@ def test_api_key_has_no_own_notifications_but_may_see_all(api, make_api, acme, a
 
 
 @pytest.mark.parametrize("whose", ["all", "other"])
-def test_notifications_of_others_require_manage_permission(browser_of, alice, bob, acme, tell, whose):
-    tell(alice)
+def test_notifications_of_others_require_manage_permission(
+    sign_in_browser, alice, bob, acme, create_notification, whose
+):
+    create_notification(alice)
     params = {"recipientUserId": str(alice.id) if whose == "other" else "all"}
-    answer = browser_of(bob, acme).get("notifications", params)
+    answer = sign_in_browser(bob, acme).get("notifications", params)
     assert answer.status_code == 403
     assert "notifications:manage" in answer.json()["detail"]
 
 
-def test_notifications_can_be_filtered_by_unread(browser_of, bob, acme, tell):
-    one = tell(bob, "one")
-    tell(bob, "two")
-    his = browser_of(bob, acme)
+def test_notifications_can_be_filtered_by_unread(sign_in_browser, bob, acme, create_notification):
+    one = create_notification(bob, "one")
+    create_notification(bob, "two")
+    his = sign_in_browser(bob, acme)
     his.put(f"notifications/{one.id}/read")
     assert list_titles(his.get("notifications", {"unread": "true"})) == ["two"]
     assert list_titles(his.get("notifications", {"unread": "false"})) == ["one"]
@@ -118,19 +123,19 @@ def test_invalid_list_parameter_is_rejected(api):
         assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)], params
 
 
-def test_notification_list_is_paged_without_repetition(browser_of, bob, acme, tell):
+def test_notification_list_is_paged_without_repetition(sign_in_browser, bob, acme, create_notification):
     for title in ("one", "two", "three"):
-        tell(bob, title)
-    his = browser_of(bob, acme)
+        create_notification(bob, title)
+    his = sign_in_browser(bob, acme)
     first = his.get("notifications", {"limit": 2})
-    tell(bob, "four")
+    create_notification(bob, "four")
     rest = his.get(first["Link"].split(";")[0].strip("<>"))
     assert list_titles(first) + list_titles(rest) == ["three", "two", "one"]
 
 
-def test_first_read_time_is_kept(browser_of, bob, acme, tell):
-    row = tell(bob)
-    his = browser_of(bob, acme)
+def test_first_read_time_is_kept(sign_in_browser, bob, acme, create_notification):
+    row = create_notification(bob)
+    his = sign_in_browser(bob, acme)
     first = his.put(f"notifications/{row.id}/read")
     assert first.status_code == 200
     assert first.json()["readTime"] is not None
@@ -140,10 +145,12 @@ def test_first_read_time_is_kept(browser_of, bob, acme, tell):
     assert AuditEntry.objects.filter(action="notification.read").count() == 1
 
 
-def test_unreadable_notification_is_not_found(browser_of, alice, bob, acme, globex, globex_api, carol, tell):
-    hers = tell(alice)
-    theirs = tell(carol, company=globex)
-    his = browser_of(bob, acme)
+def test_unreadable_notification_is_not_found(
+    sign_in_browser, alice, bob, acme, globex, globex_api, carol, create_notification
+):
+    hers = create_notification(alice)
+    theirs = create_notification(carol, company=globex)
+    his = sign_in_browser(bob, acme)
     answers = [his.put(f"notifications/{row}/read") for row in (hers.id, theirs.id, UNKNOWN_ID, "x")]
     answers.append(globex_api.put(f"notifications/{hers.id}/read"))
     bodies = [
@@ -155,23 +162,23 @@ def test_unreadable_notification_is_not_found(browser_of, alice, bob, acme, glob
     assert not Notification.objects.read().exists()
 
 
-def test_manage_permission_marks_notifications_of_others_as_read(browser_of, ann, bob, acme, tell):
-    row = tell(bob)
-    assert browser_of(ann, acme).put(f"notifications/{row.id}/read").status_code == 200
+def test_manage_permission_marks_notifications_of_others_as_read(sign_in_browser, ann, bob, acme, create_notification):
+    row = create_notification(bob)
+    assert sign_in_browser(ann, acme).put(f"notifications/{row.id}/read").status_code == 200
 
 
-def test_stale_read_is_rejected(browser_of, bob, acme, tell):
-    row = tell(bob)
-    his = browser_of(bob, acme)
+def test_stale_read_is_rejected(sign_in_browser, bob, acme, create_notification):
+    row = create_notification(bob)
+    his = sign_in_browser(bob, acme)
     assert his.put(f"notifications/{row.id}/read", if_match='"other"').status_code == 412
     assert not Notification.objects.read().exists()
 
 
-def test_read_all_marks_own_notifications_as_read(browser_of, alice, bob, acme, tell):
+def test_read_all_marks_own_notifications_as_read(sign_in_browser, alice, bob, acme, create_notification):
     for _ in range(3):
-        row = tell(bob)
-    tell(alice)
-    his = browser_of(bob, acme)
+        row = create_notification(bob)
+    create_notification(alice)
+    his = sign_in_browser(bob, acme)
     first = his.put(f"notifications/{row.id}/read").json()
     assert his.post("notifications/read_all").json() == {"success": True, "readCount": 2}
     assert his.post("notifications/read_all").json() == {"success": True, "readCount": 0}
@@ -180,25 +187,33 @@ def test_read_all_marks_own_notifications_as_read(browser_of, alice, bob, acme, 
     assert AuditEntry.objects.get(action="notification.allRead").after == {"read_count": 2}
 
 
-def test_batch_delete_deletes_own_notifications_and_ignores_others(browser_of, alice, bob, acme, globex, carol, tell):
-    mine, hers, theirs = tell(bob), tell(alice), tell(carol, company=globex)
+def test_batch_delete_deletes_own_notifications_and_ignores_others(
+    sign_in_browser, alice, bob, acme, globex, carol, create_notification
+):
+    mine, hers, theirs = (
+        create_notification(bob),
+        create_notification(alice),
+        create_notification(carol, company=globex),
+    )
     ids = [str(mine.id), str(mine.id), str(hers.id), str(theirs.id), UNKNOWN_ID, "nonsense", ""]
-    answer = browser_of(bob, acme).post("notifications/batch_delete", {"notificationIds": [i for i in ids if i]})
+    answer = sign_in_browser(bob, acme).post("notifications/batch_delete", {"notificationIds": [i for i in ids if i]})
     assert answer.json() == {"success": True, "deletedCount": 1}
     assert set(Notification.objects.values_list("id", flat=True)) == {hers.id, theirs.id}
     assert AuditEntry.objects.get(action="notification.deleted").after == {"deleted_count": 1}
 
 
-def test_manage_permission_deletes_notifications_within_own_company_only(api, alice, bob, globex, carol, tell):
-    ids = [str(tell(user).id) for user in (alice, bob)]
-    theirs = tell(carol, company=globex)
+def test_manage_permission_deletes_notifications_within_own_company_only(
+    api, alice, bob, globex, carol, create_notification
+):
+    ids = [str(create_notification(user).id) for user in (alice, bob)]
+    theirs = create_notification(carol, company=globex)
     answer = api.post("notifications/batch_delete", {"notificationIds": [*ids, str(theirs.id)]})
     assert answer.json()["deletedCount"] == 2
     assert Notification.objects.get() == theirs
 
 
-def test_invalid_batch_delete_is_rejected_and_nothing_is_deleted(api, bob, tell):
-    tell(bob)
+def test_invalid_batch_delete_is_rejected_and_nothing_is_deleted(api, bob, create_notification):
+    create_notification(bob)
     for body, pointer, code in [
         ({}, "#/notificationIds", "required"),
         ({"notificationIds": "all"}, "#/notificationIds", "invalid_value"),
@@ -234,8 +249,8 @@ def list_recipients_by_type() -> dict[str, set[str]]:
     return result
 
 
-def test_acting_user_is_notified(browser_of, alice, ann, acme):
-    hers = browser_of(ann, acme)
+def test_acting_user_is_notified(sign_in_browser, alice, ann, acme):
+    hers = sign_in_browser(ann, acme)
     assert hers.post("api_keys", {"name": "ci", "permissions": ["accounts:read"]}).status_code == 201
     assert list_recipients_by_type() == {"apiKey.created": {"ann@acme.example"}}
     payload = Notification.objects.get(type="apiKey.created").payload
@@ -243,24 +258,24 @@ def test_acting_user_is_notified(browser_of, alice, ann, acme):
     assert payload["link"].endswith(f"/app/companies/{acme.id}/settings/api-keys")
 
 
-def test_owners_and_admins_are_notified_of_new_members(api, invited, alice, ann, bob, acme):
-    invited(api, "new@acme.example", role="admin").accept()
+def test_owners_and_admins_are_notified_of_new_members(api, invite_member, alice, ann, bob, acme):
+    invite_member(api, "new@acme.example", role="admin").accept()
     owners = set(Membership.objects.for_company(acme.id).owners().values_list("user__email", flat=True))
     assert list_recipients_by_type() == {"member.joined": {"ann@acme.example", "alice@acme.example"} | owners}
 
 
-def test_inactive_users_are_not_notified(api, invited, alice, acme):
+def test_inactive_users_are_not_notified(api, invite_member, alice, acme):
     alice.is_active = False
     alice.save()
-    invited(api, "new@acme.example").accept()
+    invite_member(api, "new@acme.example").accept()
     assert "alice@acme.example" not in list_recipients_by_type()["member.joined"]
 
 
-def test_owners_are_notified_of_api_keys_whose_creator_left(browser_of, alice, ann, acme):
-    browser_of(ann, acme).post("api_keys", {"name": "ci", "permissions": ["accounts:read"]})
+def test_owners_are_notified_of_api_keys_whose_creator_left(sign_in_browser, alice, ann, acme):
+    sign_in_browser(ann, acme).post("api_keys", {"name": "ci", "permissions": ["accounts:read"]})
     Notification.objects.all().delete()
     membership = Membership.objects.for_company(acme.id).get(user=ann)
-    assert browser_of(alice, acme).delete(f"members/{membership.id}").status_code == 200
+    assert sign_in_browser(alice, acme).delete(f"members/{membership.id}").status_code == 200
     owners = set(Membership.objects.for_company(acme.id).owners().values_list("user__email", flat=True))
     assert list_recipients_by_type() == {"apiKey.creatorLeft": owners}
 

@@ -1,4 +1,4 @@
-"""An app, a browser that signs in and decides, and the whole flow in one word."""
+"""Fixtures for OAuth tests: an app, a browser that signs in and consents, and tokens."""
 
 import hashlib
 import re
@@ -23,13 +23,13 @@ PASSWORD = "correct horse battery"
 
 
 def compute_s256_challenge(verifier: str) -> str:
-    """The challenge of a verifier (RFC 7636)."""
+    """Return the code challenge of a verifier (RFC 7636)."""
     return urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
 @dataclass
 class OAuthFlow:
-    """One app and one browser."""
+    """The authorization code flow of one app in one browser."""
 
     application: Application
     secret: str | None = None
@@ -44,7 +44,7 @@ class OAuthFlow:
         return self.browser.post("/app/sign-in", body)
 
     def parameters(self, **changes: Any) -> dict[str, str]:
-        known = {
+        defaults = {
             "response_type": "code",
             "client_id": self.application.client_id,
             "redirect_uri": self.redirect_uri,
@@ -53,7 +53,7 @@ class OAuthFlow:
             "code_challenge": compute_s256_challenge(self.verifier),
             "code_challenge_method": "S256",
         } | changes
-        return {name: value for name, value in known.items() if value is not None}
+        return {name: value for name, value in defaults.items() if value is not None}
 
     def url(self, **changes: Any) -> str:
         return f"{AUTHORIZE}?{urlencode(self.parameters(**changes))}"
@@ -71,9 +71,9 @@ class OAuthFlow:
         return self.browser.post(self.url(**changes), form)
 
     def code(self, company: Any, **changes: Any) -> str:
-        answer = self.decide(company, **changes)
-        assert answer.status_code == 303, answer.content
-        values = parse_redirect(answer)
+        response = self.decide(company, **changes)
+        assert response.status_code == 303, response.content
+        values = parse_redirect(response)
         assert "code" in values, values
         return values["code"]
 
@@ -108,9 +108,9 @@ class OAuthFlow:
         )
 
     def tokens(self, company: Any, **changes: Any) -> dict[str, Any]:
-        answer = self.redeem(self.code(company, **changes))
-        assert answer.status_code == 200, answer.content
-        return answer.json()
+        response = self.redeem(self.code(company, **changes))
+        assert response.status_code == 200, response.content
+        return response.json()
 
     def call(self, token: str, path: str = "/companies", **more: Any) -> Any:
         return self.app.get(path, headers={"Authorization": f"Bearer {token}"}, **more)
@@ -120,15 +120,15 @@ def get_csrf_token(page: Any) -> str:
     return re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.content.decode())[1]
 
 
-def parse_redirect(answer: Any) -> dict[str, str]:
-    """The parameters of a redirect to the app."""
-    query = parse_qs(urlsplit(answer["Location"]).query, keep_blank_values=True)
+def parse_redirect(response: Any) -> dict[str, str]:
+    """Return the query parameters of a redirect to the app."""
+    query = parse_qs(urlsplit(response["Location"]).query, keep_blank_values=True)
     assert all(len(values) == 1 for values in query.values()), query
     return {name: values[0] for name, values in query.items()}
 
 
 def move_clock_ahead(monkeypatch: Any, *, seconds: float) -> None:
-    """Every clock of the oauth app and of sessions is ahead by so many seconds."""
+    """Move the clock of the oauth app and of sessions ahead."""
     from datetime import UTC, datetime, timedelta
 
     from django.utils import timezone
@@ -138,29 +138,32 @@ def move_clock_ahead(monkeypatch: Any, *, seconds: float) -> None:
 
 @pytest.fixture
 def application(db: None) -> Application:
+    """A registered public app."""
     return register_app(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
 
 
 @pytest.fixture
 def flow(application: Application) -> OAuthFlow:
+    """The flow of the app, in a browser that is not signed in."""
     return OAuthFlow(application=application)
 
 
 @pytest.fixture
-def signed_in(flow: OAuthFlow, alice: Any) -> OAuthFlow:
-    """Alice, who owns Acme, has signed in."""
+def alice_flow(flow: OAuthFlow, alice: Any) -> OAuthFlow:
+    """The flow with Alice signed in; she owns Acme."""
     assert flow.sign_in(alice).status_code == 303
     return flow
 
 
 @pytest.fixture
-def granted(signed_in: OAuthFlow, acme: Any) -> dict[str, Any]:
-    """The tokens of a consent of Alice's, with every scope."""
-    return signed_in.tokens(acme)
+def alice_tokens(alice_flow: OAuthFlow, acme: Any) -> dict[str, Any]:
+    """The tokens of Alice's consent for Acme, with every scope."""
+    return alice_flow.tokens(acme)
 
 
 @pytest.fixture
 def staff(db):
+    """The browser of a superuser."""
     client = Client()
     client.force_login(
         User.objects.create_superuser("staff@example.com", PASSWORD), "django.contrib.auth.backends.ModelBackend"
@@ -169,9 +172,10 @@ def staff(db):
 
 
 @pytest.fixture
-def confidential(db: None) -> OAuthFlow:
-    made = register_app(name="Server app", redirect_uris=[REDIRECT], allowed=[], confidential=True)
-    return OAuthFlow(application=made.application, secret=made.secret)
+def confidential_flow(db: None) -> OAuthFlow:
+    """The flow of an app with a client secret."""
+    registration = register_app(name="Server app", redirect_uris=[REDIRECT], allowed=[], confidential=True)
+    return OAuthFlow(application=registration.application, secret=registration.secret)
 
 
 def get_latest_consent() -> ConsentGrant:

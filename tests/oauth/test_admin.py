@@ -133,17 +133,17 @@ def test_app_logo_is_reencoded_and_served_from_own_host(staff, client):
     )
 
 
-def test_disabling_app_with_checkbox_ends_its_tokens(staff, signed_in, granted):
-    url = f"/admin/oauth/application/{signed_in.application.pk}/change/"
+def test_disabling_app_with_checkbox_ends_its_tokens(staff, alice_flow, alice_tokens):
+    url = f"/admin/oauth/application/{alice_flow.application.pk}/change/"
     changed = build_app_form(name="Forecaster", redirect_uris="https://app.example/callback") | build_inline_form()
     del changed["enabled"]
     assert staff.post(url, changed).status_code == 303
-    assert signed_in.call(granted["access_token"]).status_code == 401
+    assert alice_flow.call(alice_tokens["access_token"]).status_code == 401
     assert "Enabled" in LogEntry.objects.get().change_message or "enabled" in LogEntry.objects.get().change_message
 
 
-def test_every_admin_page_opens_and_shows_no_secret(staff, signed_in, granted, api, acme):
-    digest = signed_in.application.client_secret
+def test_every_admin_page_opens_and_shows_no_secret(staff, alice_flow, alice_tokens, api, acme):
+    digest = alice_flow.application.client_secret
     for model in site._registry:
         for page in ("changelist", "add"):
             url = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}")
@@ -182,8 +182,8 @@ def test_company_is_found_by_member_email(staff, alice, acme, globex):
     assert "Globex" not in page
 
 
-def test_admin_requires_staff_user(browser_of, alice, acme):
-    assert browser_of(alice, acme).client.get("/admin/").status_code == 302
+def test_admin_requires_staff_user(sign_in_browser, alice, acme):
+    assert sign_in_browser(alice, acme).client.get("/admin/").status_code == 302
     assert Client().get("/admin/").status_code == 302
 
 
@@ -248,16 +248,16 @@ def test_consent_page_preview_has_no_submit_button(staff, flow, client):
     assert staff.get("/admin/oauth/application/999/preview/").status_code == 404
 
 
-def test_app_list_shows_consent_count_and_last_use(staff, signed_in, granted):
+def test_app_list_shows_consent_count_and_last_use(staff, alice_flow, alice_tokens):
     def row():
         text = staff.get("/admin/oauth/application/").content.decode()
         cells = r'class="field-(?:consent_count|last_used)[^>]*>(.*?)</td>'
         return [re.sub(r"<[^>]+>", "", each) for each in re.findall(cells, text)]
 
     assert row() == ["1", "-"]
-    signed_in.call(granted["access_token"])
+    alice_flow.call(alice_tokens["access_token"])
     assert row()[1] != "-"
-    page = staff.get(f"/admin/oauth/application/{signed_in.application.pk}/change/").content.decode()
+    page = staff.get(f"/admin/oauth/application/{alice_flow.application.pk}/change/").content.decode()
     assert "rejects the tokens of 1 active consent" in page
 
 

@@ -108,9 +108,9 @@ REFUSALS = [
 ]
 
 
-def test_a3_to_a12_invalid_request_redirects_error_to_app_without_consent(signed_in):
+def test_a3_to_a12_invalid_request_redirects_error_to_app_without_consent(alice_flow):
     for label, changes, error in REFUSALS:
-        answer = signed_in.ask(**changes)
+        answer = alice_flow.ask(**changes)
         assert answer.status_code == 302, label
         assert answer["Location"].startswith(f"{REDIRECT}?"), label
         values = parse_redirect(answer)
@@ -129,38 +129,38 @@ def test_a14_invalid_request_redirects_to_sign_in_first(flow):
             assert answer["Location"].startswith("/app/sign-in?next=%2Fauth%2Foauth2%2Fauthorize"), label
 
 
-def test_a7_scope_not_allowed_for_app_is_invalid(signed_in):
-    signed_in.application.allowed_scopes = ["svc:read"]
-    signed_in.application.save()
-    assert parse_redirect(signed_in.ask(scope="svc:read svc:write"))["error"] == "invalid_scope"
-    assert signed_in.ask(scope="svc:read").status_code == 200
+def test_a7_scope_not_allowed_for_app_is_invalid(alice_flow):
+    alice_flow.application.allowed_scopes = ["svc:read"]
+    alice_flow.application.save()
+    assert parse_redirect(alice_flow.ask(scope="svc:read svc:write"))["error"] == "invalid_scope"
+    assert alice_flow.ask(scope="svc:read").status_code == 200
 
 
-def test_a8_state_is_returned_unchanged(signed_in, acme):
+def test_a8_state_is_returned_unchanged(alice_flow, acme):
     for state in ["a b", "a&b=c", "ünï→", "100%", "+", "x" * 500, '"<script>', "a/b?c#d"]:
         with undo_changes():
-            answer = signed_in.decide(acme, state=state)
+            answer = alice_flow.decide(acme, state=state)
             assert parse_redirect(answer)["state"] == state
 
 
-def test_a8_missing_state_is_not_returned(signed_in, acme):
-    assert "state" not in parse_redirect(signed_in.decide(acme, state=None))
-    assert "state" not in parse_redirect(signed_in.ask(state=None, scope="nonsense"))
+def test_a8_missing_state_is_not_returned(alice_flow, acme):
+    assert "state" not in parse_redirect(alice_flow.decide(acme, state=None))
+    assert "state" not in parse_redirect(alice_flow.ask(state=None, scope="nonsense"))
 
 
-def test_a9_issuer_is_on_every_response_and_matches_metadata(signed_in, acme, client):
+def test_a9_issuer_is_on_every_response_and_matches_metadata(alice_flow, acme, client):
     issuer = client.get("/auth/.well-known/openid-configuration").json()["issuer"]
     for answer in (
-        signed_in.decide(acme),
-        signed_in.decide(acme, decision="deny"),
-        signed_in.ask(scope="nonsense"),
-        signed_in.ask(prompt="none"),
+        alice_flow.decide(acme),
+        alice_flow.decide(acme, decision="deny"),
+        alice_flow.ask(scope="nonsense"),
+        alice_flow.ask(prompt="none"),
     ):
         assert parse_redirect(answer)["iss"] == issuer == "http://127.0.0.1:8000/auth"
 
 
-def test_a10_repeated_parameter_shows_error_page(signed_in):
-    url = signed_in.url(nonce="n", prompt="consent", xyz="1")
+def test_a10_repeated_parameter_shows_error_page(alice_flow):
+    url = alice_flow.url(nonce="n", prompt="consent", xyz="1")
     for name in [
         "client_id",
         "redirect_uri",
@@ -172,21 +172,21 @@ def test_a10_repeated_parameter_shows_error_page(signed_in):
         "prompt",
         "xyz",
     ]:
-        answer = signed_in.browser.get(f"{url}&{name}=again")
+        answer = alice_flow.browser.get(f"{url}&{name}=again")
         assert answer.status_code == 400, name
         assert "Location" not in answer, name
 
 
-def test_a11_unknown_parameters_are_ignored(signed_in):
+def test_a11_unknown_parameters_are_ignored(alice_flow):
     assert (
-        signed_in.ask(foo="bar", display="touch", ui_locales="de", acr_values="1", claims_locales="fr").status_code
+        alice_flow.ask(foo="bar", display="touch", ui_locales="de", acr_values="1", claims_locales="fr").status_code
         == 200
     )
 
 
-def test_a13_undecodable_request_returns_400(signed_in):
+def test_a13_undecodable_request_returns_400(alice_flow):
     for tail in ["%zz", "%", "x=%f", "x=%00", "x=%ff%fe", "x=%ed%a0%80", "x=ü"]:
-        assert signed_in.browser.get(f"{signed_in.url()}&{tail}").status_code == 400
+        assert alice_flow.browser.get(f"{alice_flow.url()}&{tail}").status_code == 400
 
 
 def test_a15_posted_request_is_redirected_with_303(flow, alice):
@@ -206,8 +206,8 @@ def test_a15_request_posted_with_other_content_type_returns_400(kind, flow):
     assert flow.browser.post(AUTHORIZE, body, content_type=kind).status_code == 400
 
 
-def test_consent_page_is_never_framed_or_cached(signed_in):
-    page = signed_in.ask()
+def test_consent_page_is_never_framed_or_cached(alice_flow):
+    page = alice_flow.ask()
     policy = page["Content-Security-Policy"]
     assert page["X-Frame-Options"] == "DENY"
     assert "frame-ancestors 'none'" in policy
@@ -217,41 +217,41 @@ def test_consent_page_is_never_framed_or_cached(signed_in):
     assert "unsafe-inline" not in policy
 
 
-def test_sign_in_and_consent_pages_allow_forms_and_popups_to_reach_app(flow, signed_in):
+def test_sign_in_and_consent_pages_allow_forms_and_popups_to_reach_app(flow, alice_flow):
     """Browsers hold a form to ``form-action`` through all redirects that follow, those of the app included."""
     anonymous = OAuthFlow(application=flow.application)
     sign_in_page = anonymous.browser.get(anonymous.ask()["Location"])
-    for page in (sign_in_page, signed_in.ask(), signed_in.ask(client_id="unknown")):
+    for page in (sign_in_page, alice_flow.ask(), alice_flow.ask(client_id="unknown")):
         assert "form-action" not in page["Content-Security-Policy"]
         assert page["Cross-Origin-Opener-Policy"] == "unsafe-none"
-    home = signed_in.browser.get("/app/")
+    home = alice_flow.browser.get("/app/")
     assert "form-action 'self';" in f"{home['Content-Security-Policy']};"
     assert home["Cross-Origin-Opener-Policy"] == "same-origin"
 
 
 @pytest.mark.parametrize("twice", [{"decision": ["deny", "allow"]}, {"company": ["first", "second"]}])
-def test_a17_repeated_decision_parameter_is_rejected(twice, signed_in, acme):
-    answer = signed_in.decide(acme, body=twice)
+def test_a17_repeated_decision_parameter_is_rejected(twice, alice_flow, acme):
+    answer = alice_flow.decide(acme, body=twice)
     assert (answer.status_code, AuthorizationCode.objects.count()) == (400, 0)
     assert "A parameter was sent more than once." in answer.content.decode()
 
 
-def test_a17_decision_without_csrf_token_is_rejected(signed_in, acme):
-    answer = signed_in.browser.post(signed_in.url(), {"company": str(acme.id), "decision": "allow"})
+def test_a17_decision_without_csrf_token_is_rejected(alice_flow, acme):
+    answer = alice_flow.browser.post(alice_flow.url(), {"company": str(acme.id), "decision": "allow"})
     assert answer.status_code == 403
     wrong = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": "x" * 64}
-    assert signed_in.browser.post(signed_in.url(), wrong).status_code == 403
+    assert alice_flow.browser.post(alice_flow.url(), wrong).status_code == 403
     assert not ConsentGrant.objects.exists()
 
 
-def test_a17_consent_page_shown_to_other_user_is_rejected(signed_in, acme, bob):
-    page = signed_in.ask()
-    signed_in.sign_in(bob)
+def test_a17_consent_page_shown_to_other_user_is_rejected(alice_flow, acme, bob):
+    page = alice_flow.ask()
+    alice_flow.sign_in(bob)
     form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": get_csrf_token(page)}
-    assert signed_in.browser.post(signed_in.url(), form).status_code == 403
+    assert alice_flow.browser.post(alice_flow.url(), form).status_code == 403
 
 
-def test_a18_decision_accepts_only_company_and_decision(signed_in, acme):
+def test_a18_decision_accepts_only_company_and_decision(alice_flow, acme):
     for body in [
         {"scope": "svc:read svc:write offline_access"},
         {"redirect_uri": "https://evil.example/"},
@@ -261,7 +261,7 @@ def test_a18_decision_accepts_only_company_and_decision(signed_in, acme):
         {"approval_prompt": "auto", "skip_authorization": "true"},
     ]:
         with undo_changes():
-            answer = signed_in.decide(acme, scope="svc:read", nonce="mine", body=body)
+            answer = alice_flow.decide(acme, scope="svc:read", nonce="mine", body=body)
             assert answer["Location"].startswith(f"{REDIRECT}?code="), body
             assert parse_redirect(answer)["state"] == "some state", body
             assert get_latest_consent().scopes == ["svc:read"], body
@@ -269,14 +269,14 @@ def test_a18_decision_accepts_only_company_and_decision(signed_in, acme):
             assert (code.nonce, code.redirect_uri, code.code_challenge) == (
                 "mine",
                 REDIRECT,
-                compute_s256_challenge(signed_in.verifier),
+                compute_s256_challenge(alice_flow.verifier),
             ), body
 
 
 @pytest.mark.parametrize("chosen", ["foreign", "unknown", "malformed", "none"])
-def test_a18_company_of_other_user_returns_400(chosen, signed_in, acme, globex):
+def test_a18_company_of_other_user_returns_400(chosen, alice_flow, acme, globex):
     company = {"foreign": globex, "unknown": "0" * 8, "malformed": "x", "none": ""}[chosen]
-    answer = signed_in.decide(company)
+    answer = alice_flow.decide(company)
     assert answer.status_code == 400
     assert not ConsentGrant.objects.exists()
 
@@ -290,20 +290,20 @@ def test_a18_company_without_grantable_permissions_returns_400(flow, acme):
     assert flow.decide(acme, scope="openid").status_code == 303
 
 
-def test_a19_denial_redirects_access_denied(signed_in, acme):
-    values = parse_redirect(signed_in.decide(acme, decision="deny"))
+def test_a19_denial_redirects_access_denied(alice_flow, acme):
+    values = parse_redirect(alice_flow.decide(acme, decision="deny"))
     assert (values["error"], values["state"], values["iss"]) == ("access_denied", "some state", ISSUER)
     assert not ConsentGrant.objects.exists()
 
 
-def test_a19_denial_needs_no_company(signed_in):
-    assert parse_redirect(signed_in.decide("", decision="deny"))["error"] == "access_denied"
+def test_a19_denial_needs_no_company(alice_flow):
+    assert parse_redirect(alice_flow.decide("", decision="deny"))["error"] == "access_denied"
 
 
-def test_a20_consent_page_is_shown_every_time(signed_in, acme):
-    signed_in.tokens(acme)
+def test_a20_consent_page_is_shown_every_time(alice_flow, acme):
+    alice_flow.tokens(acme)
     for changes in ({}, {"approval_prompt": "auto"}, {"skip_authorization": "1"}, {"prompt": "consent"}):
-        assert signed_in.ask(**changes).status_code == 200
+        assert alice_flow.ask(**changes).status_code == 200
 
 
 def test_a22_sign_in_returns_to_authorization_request(flow, alice, acme):
@@ -316,34 +316,34 @@ def test_a22_sign_in_returns_to_authorization_request(flow, alice, acme):
     assert flow.browser.get(back["Location"]).status_code == 200
 
 
-def test_a23_code_is_short_lived_bound_and_stored_as_digest(signed_in, acme, alice):
-    code = signed_in.code(acme)
+def test_a23_code_is_short_lived_bound_and_stored_as_digest(alice_flow, acme, alice):
+    code = alice_flow.code(acme)
     row = AuthorizationCode.objects.get()
     assert len(code) >= 43
     assert row.code == compute_token_digest(code) != code
     assert 0 < (row.expires - row.created).total_seconds() <= 60
-    assert (row.user, row.application, row.consent.company_id) == (alice, signed_in.application, acme.id)
+    assert (row.user, row.application, row.consent.company_id) == (alice, alice_flow.application, acme.id)
 
 
-def test_consent_page_shows_app_user_scopes_and_redirect_host(signed_in, acme, alice):
-    text = signed_in.ask(scope="svc:read svc:write offline_access").content.decode()
+def test_consent_page_shows_app_user_scopes_and_redirect_host(alice_flow, acme, alice):
+    text = alice_flow.ask(scope="svc:read svc:write offline_access").content.decode()
     for words in ("Forecaster", alice.email, "Not you?", "app.example", "Acme", "changes data", "offline"):
         assert words in text
     assert "will not be able to" in text
     assert "checked" in text  # the only company is chosen
 
 
-def test_consent_page_with_several_companies_selects_none(signed_in, alice, globex):
+def test_consent_page_with_several_companies_selects_none(alice_flow, alice, globex):
     Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
-    text = signed_in.ask().content.decode()
+    text = alice_flow.ask().content.decode()
     assert "Globex" in text
     assert "checked" not in text
 
 
-def test_consent_is_audited_and_has_no_administrative_permission(signed_in, acme, alice):
-    signed_in.code(acme)
+def test_consent_is_audited_and_has_no_administrative_permission(alice_flow, acme, alice):
+    alice_flow.code(acme)
     entry = AuditEntry.objects.for_company(acme.id).get(action="app.connected")
     assert entry.actor == str(alice.id)
     assert entry.after["scopes"] == SCOPE.split()
@@ -365,47 +365,47 @@ def test_redirect_uri_keeps_its_query(alice, acme):
     assert flow.decide(acme)["Location"].startswith(f"{uri}&code=")
 
 
-def test_disabled_app_is_unknown(signed_in):
-    signed_in.application.enabled = False
-    signed_in.application.save()
-    assert signed_in.ask().status_code == 400
+def test_disabled_app_is_unknown(alice_flow):
+    alice_flow.application.enabled = False
+    alice_flow.application.save()
+    assert alice_flow.ask().status_code == 400
 
 
-def test_other_http_methods_return_405(signed_in):
-    assert signed_in.browser.put(signed_in.url()).status_code == 405
+def test_other_http_methods_return_405(alice_flow):
+    assert alice_flow.browser.put(alice_flow.url()).status_code == 405
 
 
 # ---------------------------------------------------------------------------------------------- OpenID Connect
 
 
-def test_o6_prompt_login_asks_for_password_once(signed_in, acme, alice, monkeypatch):
+def test_o6_prompt_login_asks_for_password_once(alice_flow, acme, alice, monkeypatch):
     move_clock_ahead(monkeypatch, seconds=5)
-    first = signed_in.ask(prompt="login")
+    first = alice_flow.ask(prompt="login")
     assert "again=1" in first["Location"]
-    page = signed_in.browser.get(first["Location"])
+    page = alice_flow.browser.get(first["Location"])
     assert "Confirm your identity" in page.content.decode()
     move_clock_ahead(monkeypatch, seconds=10)
-    signed_in.sign_in(alice, then=signed_in.url(prompt="login"))
-    assert signed_in.ask(prompt="login").status_code == 200
-    assert signed_in.decide(acme, prompt="login").status_code == 303
-    assert "again=1" in signed_in.ask(prompt="login")["Location"]  # and for the next request anew
+    alice_flow.sign_in(alice, then=alice_flow.url(prompt="login"))
+    assert alice_flow.ask(prompt="login").status_code == 200
+    assert alice_flow.decide(acme, prompt="login").status_code == 303
+    assert "again=1" in alice_flow.ask(prompt="login")["Location"]  # and for the next request anew
 
 
-def test_o6_decision_cannot_skip_password(signed_in, acme):
-    page = signed_in.ask()
+def test_o6_decision_cannot_skip_password(alice_flow, acme):
+    page = alice_flow.ask()
     form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": get_csrf_token(page)}
-    assert "again=1" in signed_in.browser.post(signed_in.url(prompt="login"), form)["Location"]
+    assert "again=1" in alice_flow.browser.post(alice_flow.url(prompt="login"), form)["Location"]
 
 
-def test_o7_max_age_asks_for_password_only_if_sign_in_is_older(signed_in, alice, monkeypatch):
+def test_o7_max_age_asks_for_password_only_if_sign_in_is_older(alice_flow, alice, monkeypatch):
     move_clock_ahead(monkeypatch, seconds=100)
-    assert signed_in.ask(max_age="10000").status_code == 200
-    assert "again=1" in signed_in.ask(max_age="1")["Location"]
-    assert parse_redirect(signed_in.ask(max_age="1", prompt="none"))["error"] == "login_required"
+    assert alice_flow.ask(max_age="10000").status_code == 200
+    assert "again=1" in alice_flow.ask(max_age="1")["Location"]
+    assert parse_redirect(alice_flow.ask(max_age="1", prompt="none"))["error"] == "login_required"
     move_clock_ahead(monkeypatch, seconds=101)
-    signed_in.sign_in(alice)
+    alice_flow.sign_in(alice)
     move_clock_ahead(monkeypatch, seconds=110)
-    assert signed_in.ask(max_age="1").status_code == 200  # however long the page took to come back
+    assert alice_flow.ask(max_age="1").status_code == 200  # however long the page took to come back
 
 
 def test_o6_prompt_login_for_anonymous_user_asks_once(flow, alice, monkeypatch):
@@ -414,11 +414,11 @@ def test_o6_prompt_login_for_anonymous_user_asks_once(flow, alice, monkeypatch):
     assert flow.ask(prompt="login").status_code == 200
 
 
-def test_o9_id_token_hint_of_other_user_returns_login_required(signed_in, acme, alice, bob):
-    hint = signed_in.tokens(acme)["id_token"]
-    assert signed_in.ask(id_token_hint=hint).status_code == 200
-    signed_in.sign_in(bob)
-    assert parse_redirect(signed_in.ask(id_token_hint=hint))["error"] == "login_required"
+def test_o9_id_token_hint_of_other_user_returns_login_required(alice_flow, acme, alice, bob):
+    hint = alice_flow.tokens(acme)["id_token"]
+    assert alice_flow.ask(id_token_hint=hint).status_code == 200
+    alice_flow.sign_in(bob)
+    assert parse_redirect(alice_flow.ask(id_token_hint=hint))["error"] == "login_required"
 
 
 def test_login_hint_prefills_sign_in_form(flow):

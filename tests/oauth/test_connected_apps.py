@@ -17,21 +17,21 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def bobs(application, acme, bob):
-    """A consent of Bob's, who is a viewer."""
+def bob_consent(application, acme, bob):
+    """Bob's flow, tokens and consent; he is a viewer."""
     flow = OAuthFlow(application=application)
     flow.sign_in(bob)
     tokens = flow.tokens(acme)
     return flow, tokens, get_latest_consent()
 
 
-def test_user_sees_only_own_connected_apps(browser_of, signed_in, granted, bobs, acme, bob, alice):
-    (own,) = browser_of(bob, acme).get("connected_apps").json()
+def test_user_sees_only_own_connected_apps(sign_in_browser, alice_flow, alice_tokens, bob_consent, acme, bob, alice):
+    (own,) = sign_in_browser(bob, acme).get("connected_apps").json()
     assert own["userId"] == str(bob.id)
     assert own["userEmail"] == bob.email
     assert own["applicationName"] == "Forecaster"
-    assert own["clientId"] == signed_in.application.client_id
-    assert own["scopes"] == granted["scope"].split()
+    assert own["clientId"] == alice_flow.application.client_id
+    assert own["scopes"] == alice_tokens["scope"].split()
     assert own["lastUsedTime"] is None
     assert {"id", "companyId", "applicationName", "clientId", "scopes"} < set(own)
     assert set(own) - {"id", "companyId", "applicationName", "clientId", "scopes"} == {
@@ -40,16 +40,16 @@ def test_user_sees_only_own_connected_apps(browser_of, signed_in, granted, bobs,
         "createdTime",
         "lastUsedTime",
     }
-    assert len(browser_of(alice, acme).get("connected_apps").json()) == 2  # apps:manage
+    assert len(sign_in_browser(alice, acme).get("connected_apps").json()) == 2  # apps:manage
 
 
-def test_api_key_has_no_connected_apps_of_its_own(make_api, granted, acme):
+def test_api_key_has_no_connected_apps_of_its_own(make_api, alice_tokens, acme):
     assert make_api(acme, "accounts:read").get("connected_apps").json() == []
     assert len(make_api(acme, "apps:manage").get("connected_apps").json()) == 1
 
 
-def test_app_can_see_and_end_its_own_connection(signed_in, granted, bobs, acme):
-    flow, tokens, his = bobs
+def test_app_can_see_and_end_its_own_connection(alice_flow, alice_tokens, bob_consent, acme):
+    flow, tokens, his = bob_consent
     (own,) = flow.call(tokens["access_token"], f"/companies/{acme.id}/connected_apps").json()
     assert own["id"] == str(his.id)
     headers = {"Authorization": f"Bearer {tokens['access_token']}"}
@@ -57,19 +57,19 @@ def test_app_can_see_and_end_its_own_connection(signed_in, granted, bobs, acme):
     assert flow.call(tokens["access_token"]).status_code == 401
 
 
-def test_app_cannot_end_another_connection_of_its_user(signed_in, granted, acme):
+def test_app_cannot_end_another_connection_of_its_user(alice_flow, alice_tokens, acme):
     other = get_latest_consent()
-    token = signed_in.tokens(acme)["access_token"]
+    token = alice_flow.tokens(acme)["access_token"]
     headers = {"Authorization": f"Bearer {token}"}
-    answer = signed_in.app.delete(f"/companies/{acme.id}/connected_apps/{other.id}", headers=headers)
+    answer = alice_flow.app.delete(f"/companies/{acme.id}/connected_apps/{other.id}", headers=headers)
     assert answer.status_code == 403
     assert "apps:manage" in answer.json()["detail"]
 
 
 def test_users_may_disconnect_own_apps_and_managers_any_in_company(
-    browser_of, signed_in, granted, bobs, acme, bob, alice, carol
+    sign_in_browser, alice_flow, alice_tokens, bob_consent, acme, bob, alice, carol
 ):
-    hers = signed_in.tokens(acme) and get_latest_consent()
+    hers = alice_flow.tokens(acme) and get_latest_consent()
     people = {"alice": alice, "bob": bob, "carol": carol, "editor": factories.make_member(acme, "e@acme.example")}
     for who, whose, status in [
         ("bob", "bob", 200),
@@ -79,39 +79,39 @@ def test_users_may_disconnect_own_apps_and_managers_any_in_company(
         ("editor", "bob", 403),
     ]:
         with undo_changes():
-            target = {"bob": bobs[2], "alice": hers}[whose]
-            answer = browser_of(people[who], acme).delete(f"connected_apps/{target.id}")
+            target = {"bob": bob_consent[2], "alice": hers}[whose]
+            answer = sign_in_browser(people[who], acme).delete(f"connected_apps/{target.id}")
             assert answer.status_code == status, who
             target.refresh_from_db()
             assert (target.revoked_time is not None) is (status == 200), who
 
 
-def test_disconnected_app_is_removed_and_audited(browser_of, signed_in, granted, alice, acme):
+def test_disconnected_app_is_removed_and_audited(sign_in_browser, alice_flow, alice_tokens, alice, acme):
     ended = get_latest_consent()
-    browser = browser_of(alice, acme)
+    browser = sign_in_browser(alice, acme)
     assert browser.delete(f"connected_apps/{ended.id}").json() == {"success": True}
     assert browser.get("connected_apps").json() == []
     assert browser.delete(f"connected_apps/{ended.id}").status_code == 404
-    assert signed_in.call(granted["access_token"]).status_code == 401
+    assert alice_flow.call(alice_tokens["access_token"]).status_code == 401
     entry = AuditEntry.objects.for_company(acme.id).get(action="app.revoked")
     assert (entry.actor, entry.after) == (str(alice.id), {"reason": "user"})
     assert (entry.entity_type, entry.entity_id) == ("connectedApp", str(ended.id))
-    assert entry.before == {"application": "Forecaster", "scopes": granted["scope"].split()}
+    assert entry.before == {"application": "Forecaster", "scopes": alice_tokens["scope"].split()}
 
 
-def test_disconnected_app_keeps_reason_when_app_revokes_later(browser_of, signed_in, granted, alice, acme):
-    browser_of(alice, acme).delete(f"connected_apps/{get_latest_consent().id}")
+def test_disconnected_app_keeps_reason_when_app_revokes_later(sign_in_browser, alice_flow, alice_tokens, alice, acme):
+    sign_in_browser(alice, acme).delete(f"connected_apps/{get_latest_consent().id}")
     ended = get_latest_consent()
-    assert signed_in.revoke(granted["refresh_token"]).status_code == 200
+    assert alice_flow.revoke(alice_tokens["refresh_token"]).status_code == 200
     assert (get_latest_consent().revoked_reason, get_latest_consent().revoked_time) == ("user", ended.revoked_time)
     assert AuditEntry.objects.for_company(acme.id).filter(action="app.revoked").count() == 1
 
 
 def test_disconnecting_notifies_even_if_one_consent_ended_concurrently(
-    browser_of, signed_in, granted, alice, acme, monkeypatch
+    sign_in_browser, alice_flow, alice_tokens, alice, acme, monkeypatch
 ):
     first = get_latest_consent()
-    signed_in.tokens(acme)
+    alice_flow.tokens(acme)
     revoke = consents.revoke_consent
 
     def revoked_by_the_app(consent, *, reason, **more):
@@ -120,33 +120,33 @@ def test_disconnecting_notifies_even_if_one_consent_ended_concurrently(
         return revoke(consent, reason=reason, **more)
 
     monkeypatch.setattr(consents, "revoke_consent", revoked_by_the_app)
-    browser = browser_of(alice, acme)
+    browser = sign_in_browser(alice, acme)
     assert browser.delete(f"connected_apps/{get_latest_consent().id}").status_code == 200
     assert [each["type"] for each in browser.get("notifications").json()].count("app.revoked") == 1
 
 
-def test_connected_app_is_audited_and_notified(browser_of, signed_in, granted, alice, acme):
+def test_connected_app_is_audited_and_notified(sign_in_browser, alice_flow, alice_tokens, alice, acme):
     entry = AuditEntry.objects.for_company(acme.id).get(action="app.connected")
     assert (entry.entity_type, entry.entity_id, entry.before) == ("connectedApp", str(get_latest_consent().id), None)
-    app = {"application": "Forecaster", "client_id": signed_in.application.client_id}
-    assert entry.after == app | {"scopes": granted["scope"].split()}
-    assert [each["type"] for each in browser_of(alice, acme).get("notifications").json()] == ["app.connected"]
+    app = {"application": "Forecaster", "client_id": alice_flow.application.client_id}
+    assert entry.after == app | {"scopes": alice_tokens["scope"].split()}
+    assert [each["type"] for each in sign_in_browser(alice, acme).get("notifications").json()] == ["app.connected"]
 
 
 @pytest.mark.parametrize("unknown", ["x", "00000000-0000-7000-8000-000000000000"])
-def test_unknown_connection_returns_404(unknown, browser_of, bob, acme):
-    assert browser_of(bob, acme).delete(f"connected_apps/{unknown}").status_code == 404
+def test_unknown_connection_returns_404(unknown, sign_in_browser, bob, acme):
+    assert sign_in_browser(bob, acme).delete(f"connected_apps/{unknown}").status_code == 404
 
 
-def test_consent_without_redeemed_code_is_not_listed(browser_of, signed_in, alice, acme):
-    signed_in.code(acme)
-    assert browser_of(alice, acme).get("connected_apps").json() == []
+def test_consent_without_redeemed_code_is_not_listed(sign_in_browser, alice_flow, alice, acme):
+    alice_flow.code(acme)
+    assert sign_in_browser(alice, acme).get("connected_apps").json() == []
 
 
-def test_app_approved_twice_is_one_connection_and_ends_as_one(browser_of, signed_in, acme, alice):
-    first, second = signed_in.tokens(acme, scope="svc:read"), signed_in.tokens(acme, scope="openid")
-    signed_in.call(first["access_token"])
-    browser = browser_of(alice, acme)
+def test_app_approved_twice_is_one_connection_and_ends_as_one(sign_in_browser, alice_flow, acme, alice):
+    first, second = alice_flow.tokens(acme, scope="svc:read"), alice_flow.tokens(acme, scope="openid")
+    alice_flow.call(first["access_token"])
+    browser = sign_in_browser(alice, acme)
     (one,) = browser.get("connected_apps").json()
     assert (one["id"], one["scopes"]) == (str(get_latest_consent().id), ["svc:read", "openid"])
     assert one["lastUsedTime"] is not None
@@ -154,49 +154,51 @@ def test_app_approved_twice_is_one_connection_and_ends_as_one(browser_of, signed
         browser.client.get(f"/app/companies/{acme.id}/settings/api-keys").content.decode().count("Disconnect Fore") == 2
     )
     assert browser.delete(f"connected_apps/{one['id']}").status_code == 200
-    assert [signed_in.call(each["access_token"]).status_code for each in (first, second)] == [401, 401]
+    assert [alice_flow.call(each["access_token"]).status_code for each in (first, second)] == [401, 401]
     assert browser.get("connected_apps").json() == []
     answers = [each for each in browser.get("notifications").json() if each["type"] == "app.revoked"]
     assert len(answers) == 1
 
 
 @pytest.mark.parametrize("used_last", ["first", "second"])
-def test_last_use_of_connection_is_latest_of_all_its_consents(used_last, browser_of, signed_in, acme, alice):
+def test_last_use_of_connection_is_latest_of_all_its_consents(used_last, sign_in_browser, alice_flow, acme, alice):
     now, ids = factories.make_audit_context().time, []
     for _ in range(2):
-        signed_in.tokens(acme)
+        alice_flow.tokens(acme)
         ids.append(get_latest_consent().id)
     last = ids[used_last == "second"]
     ConsentGrant.objects.update(last_used_time=now - timedelta(days=1))
     ConsentGrant.objects.filter(id=last).update(last_used_time=now)
-    (one,) = browser_of(alice, acme).get("connected_apps").json()
+    (one,) = sign_in_browser(alice, acme).get("connected_apps").json()
     assert datetime.fromisoformat(one["lastUsedTime"]) == now
 
 
-def test_disconnecting_ends_only_one_connection(browser_of, signed_in, granted, bobs, acme, globex, alice):
+def test_disconnecting_ends_only_one_connection(
+    sign_in_browser, alice_flow, alice_tokens, bob_consent, acme, globex, alice
+):
     """Neither that of another person, nor another app's, nor the same app's in another company."""
     Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
     made = register_app(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
-    another = OAuthFlow(made.application, browser=signed_in.browser)
+    another = OAuthFlow(made.application, browser=alice_flow.browser)
     others = [
-        (bobs[0], bobs[1]["access_token"]),
+        (bob_consent[0], bob_consent[1]["access_token"]),
         (another, another.tokens(acme)["access_token"]),
-        (signed_in, signed_in.tokens(globex)["access_token"]),
+        (alice_flow, alice_flow.tokens(globex)["access_token"]),
     ]
-    (mine,) = ConsentGrant.objects.filter(user=alice, application=signed_in.application, company=acme)
-    assert browser_of(alice, acme).delete(f"connected_apps/{mine.id}").status_code == 200
-    assert signed_in.call(granted["access_token"]).status_code == 401
+    (mine,) = ConsentGrant.objects.filter(user=alice, application=alice_flow.application, company=acme)
+    assert sign_in_browser(alice, acme).delete(f"connected_apps/{mine.id}").status_code == 200
+    assert alice_flow.call(alice_tokens["access_token"]).status_code == 401
     assert [flow.call(token).status_code for flow, token in others] == [200, 200, 200]
 
 
-def test_connection_of_former_member_is_not_listed(browser_of, bobs, alice, acme, bob):
-    assert len(browser_of(alice, acme).get("connected_apps").json()) == 1
+def test_connection_of_former_member_is_not_listed(sign_in_browser, bob_consent, alice, acme, bob):
+    assert len(sign_in_browser(alice, acme).get("connected_apps").json()) == 1
     bob.memberships.all().delete()
-    assert browser_of(alice, acme).get("connected_apps").json() == []
+    assert sign_in_browser(alice, acme).get("connected_apps").json() == []
 
 
-def test_admins_can_see_all_connected_apps(browser_of, bobs, acme):
+def test_admins_can_see_all_connected_apps(sign_in_browser, bob_consent, acme):
     admin = factories.make_member(acme, "admin@acme.example", role=Role.ADMIN)
-    assert len(browser_of(admin, acme).get("connected_apps").json()) == 1
+    assert len(sign_in_browser(admin, acme).get("connected_apps").json()) == 1

@@ -19,8 +19,8 @@ NEW = "another battery staple"
 
 
 @pytest.fixture
-def bobs(application, acme, bob):
-    """Bob's browser, and the tokens of a consent of his."""
+def bob_consent(application, acme, bob):
+    """Bob's flow and the tokens of his consent."""
     flow = OAuthFlow(application=application)
     flow.sign_in(bob)
     return flow, flow.tokens(acme)
@@ -41,60 +41,60 @@ def is_access_closed(flow, tokens):
 
 
 @pytest.mark.parametrize("door", ["api", "page", "own"])
-def test_rejoining_member_has_no_connected_apps(door, bobs, browser_of, invited, alice, bob, acme):
-    flow, tokens = bobs
-    browser, member = browser_of(alice, acme), get_membership(bob, acme)
+def test_rejoining_member_has_no_connected_apps(door, bob_consent, sign_in_browser, invite_member, alice, bob, acme):
+    flow, tokens = bob_consent
+    browser, member = sign_in_browser(alice, acme), get_membership(bob, acme)
     if door == "api":
         assert browser.delete(f"members/{member.id}").status_code == 200
     elif door == "own":
-        assert browser_of(bob, acme).delete("members/me").status_code == 200
+        assert sign_in_browser(bob, acme).delete("members/me").status_code == 200
     else:
         browser.client.post(f"/app/companies/{acme.id}/settings/members/{member.id}/remove")
     assert get_latest_consent().revoked_reason == "membershipEnded"
-    assert invited(browser, bob.email).accept(browser_of(bob, acme).client).status_code == 303
+    assert invite_member(browser, bob.email).accept(sign_in_browser(bob, acme).client).status_code == 303
     assert is_access_closed(flow, tokens)
     assert AuditEntry.objects.for_company(acme.id).get(action="app.revoked").after == {"reason": "membershipEnded"}
 
 
-def test_unredeemed_code_ends_with_membership(application, browser_of, invited, alice, bob, acme):
+def test_unredeemed_code_ends_with_membership(application, sign_in_browser, invite_member, alice, bob, acme):
     flow = OAuthFlow(application=application)
     flow.sign_in(bob)
     code = flow.code(acme)
-    browser = browser_of(alice, acme)
+    browser = sign_in_browser(alice, acme)
     browser.delete(f"members/{get_membership(bob, acme).id}")
-    assert invited(browser, bob.email).accept(browser_of(bob, acme).client).status_code == 303
+    assert invite_member(browser, bob.email).accept(sign_in_browser(bob, acme).client).status_code == 303
     assert flow.redeem(code).status_code == 400
 
 
 def test_ending_membership_keeps_apps_of_other_companies_and_users(
-    bobs, signed_in, granted, browser_of, alice, bob, acme, globex
+    bob_consent, alice_flow, alice_tokens, sign_in_browser, alice, bob, acme, globex
 ):
-    flow, tokens = bobs
+    flow, tokens = bob_consent
     Membership(company=globex, user=bob, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
     elsewhere = flow.tokens(globex)
-    browser_of(alice, acme).delete(f"members/{get_membership(bob, acme).id}")
+    sign_in_browser(alice, acme).delete(f"members/{get_membership(bob, acme).id}")
     assert flow.call(elsewhere["access_token"]).status_code == 200
-    assert signed_in.call(granted["access_token"]).status_code == 200
+    assert alice_flow.call(alice_tokens["access_token"]).status_code == 200
     assert is_access_closed(flow, tokens)
 
 
-def test_each_app_ended_with_membership_is_notified_once(bobs, browser_of, alice, bob, acme):
-    flow, _ = bobs
+def test_each_app_ended_with_membership_is_notified_once(bob_consent, sign_in_browser, alice, bob, acme):
+    flow, _ = bob_consent
     flow.tokens(acme)
     made = register_app(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
     OAuthFlow(made.application, browser=flow.browser).tokens(acme)
-    browser = browser_of(alice, acme)
+    browser = sign_in_browser(alice, acme)
     browser.delete(f"members/{get_membership(bob, acme).id}")
     answers = [each for each in browser.get("notifications").json() if each["type"] == "app.revoked"]
     assert sorted(each["payload"]["applicationName"] for each in answers) == ["Another", "Forecaster"]
 
 
-def test_failed_membership_removal_ends_no_app(signed_in, granted, browser_of, alice, acme):
-    admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
+def test_failed_membership_removal_ends_no_app(alice_flow, alice_tokens, sign_in_browser, alice, acme):
+    admin = sign_in_browser(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
     assert admin.delete(f"members/{get_membership(alice, acme).id}").status_code == 403
-    assert signed_in.call(granted["access_token"]).status_code == 200
+    assert alice_flow.call(alice_tokens["access_token"]).status_code == 200
 
 
 # ---------------------------------------------------------------------------------------------- being switched off
@@ -105,8 +105,8 @@ def set_active(staff, user, *, on):
     assert staff.post(f"/admin/companies/user/{user.pk}/change/", form).status_code == 303
 
 
-def test_reactivated_user_has_no_connected_apps(staff, bobs, bob, alice, acme):
-    flow, tokens = bobs
+def test_reactivated_user_has_no_connected_apps(staff, bob_consent, bob, alice, acme):
+    flow, tokens = bob_consent
     set_active(staff, bob, on=False)
     assert get_latest_consent().revoked_reason == "userDeactivated"
     set_active(staff, bob, on=True)
@@ -116,8 +116,8 @@ def test_reactivated_user_has_no_connected_apps(staff, bobs, bob, alice, acme):
     assert {each.recipient_id for each in notifications} == managers  # staff are no members of the company
 
 
-def test_other_user_change_ends_no_app(staff, bobs, bob):
-    flow, tokens = bobs
+def test_other_user_change_ends_no_app(staff, bob_consent, bob):
+    flow, tokens = bob_consent
     User.objects.filter(pk=bob.pk).update(name="Bobby")
     bob.refresh_from_db()
     set_active(staff, bob, on=True)
@@ -140,8 +140,8 @@ def submit_new_password(flow, user, **more):
     return page.content.decode()
 
 
-def test_password_reset_signs_out_apps_if_checked_as_by_default(bobs, bob):
-    flow, tokens = bobs
+def test_password_reset_signs_out_apps_if_checked_as_by_default(bob_consent, bob):
+    flow, tokens = bob_consent
     page = submit_new_password(flow, bob, sign_out_apps="on")
     assert re.search(r'<input[^>]*type="checkbox"[^>]*name="sign_out_apps"[^>]*checked', page)
     assert "connected apps" in page
@@ -149,15 +149,15 @@ def test_password_reset_signs_out_apps_if_checked_as_by_default(bobs, bob):
     assert get_latest_consent().revoked_reason == "passwordChanged"
 
 
-def test_password_reset_keeps_apps_if_unchecked(bobs, bob):
-    flow, tokens = bobs
+def test_password_reset_keeps_apps_if_unchecked(bob_consent, bob):
+    flow, tokens = bob_consent
     submit_new_password(flow, bob)
     assert flow.call(tokens["access_token"]).status_code == 200
 
 
 @pytest.mark.parametrize("ticked", [True, False])
-def test_password_change_signs_out_apps_only_if_checked(ticked, bobs, bob):
-    flow, tokens = bobs
+def test_password_change_signs_out_apps_only_if_checked(ticked, bob_consent, bob):
+    flow, tokens = bob_consent
     page = flow.browser.get("/app/password")
     assert re.search(r'<input[^>]*type="checkbox"[^>]*name="sign_out_apps"(?![^>]*checked)', page.content.decode())
     form = {
@@ -170,16 +170,16 @@ def test_password_change_signs_out_apps_only_if_checked(ticked, bobs, bob):
     assert is_access_closed(flow, tokens) is ticked
 
 
-def test_app_connected_after_password_reset_works(bobs, bob, acme):
-    flow, _ = bobs
+def test_app_connected_after_password_reset_works(bob_consent, bob, acme):
+    flow, _ = bob_consent
     submit_new_password(flow, bob, sign_out_apps="on")
     flow.sign_in(bob, password=NEW)
     assert flow.call(flow.tokens(acme)["access_token"]).status_code == 200
     assert ConsentGrant.objects.filter(revoked_time=None).count() == 1
 
 
-def test_rejected_password_ends_no_app(bobs, bob):
-    flow, tokens = bobs
+def test_rejected_password_ends_no_app(bob_consent, bob):
+    flow, tokens = bob_consent
     page = open_reset_form(flow, bob)
     form = {
         "new_password1": "1",
@@ -192,11 +192,11 @@ def test_rejected_password_ends_no_app(bobs, bob):
 
 
 @pytest.mark.parametrize("what", ["switched off", "new password"])
-def test_ended_apps_do_not_affect_other_users(what, staff, bobs, bob, signed_in, granted):
-    flow, tokens = bobs
+def test_ended_apps_do_not_affect_other_users(what, staff, bob_consent, bob, alice_flow, alice_tokens):
+    flow, tokens = bob_consent
     if what == "switched off":
         set_active(staff, bob, on=False)
     else:
         submit_new_password(flow, bob, sign_out_apps="on")
     assert is_access_closed(flow, tokens)
-    assert signed_in.call(granted["access_token"]).status_code == 200
+    assert alice_flow.call(alice_tokens["access_token"]).status_code == 200

@@ -44,29 +44,29 @@ def check_one_winner(answers, *, repeated=0):
 
 
 @pytest.mark.parametrize("_round", range(3))
-def test_t7_twelve_redemptions_of_one_code_have_one_winner(_round, signed_in, acme):
-    code = signed_in.code(acme)
-    winner = check_one_winner(run_concurrently(lambda: signed_in.redeem(code)))
+def test_t7_twelve_redemptions_of_one_code_have_one_winner(_round, alice_flow, acme):
+    code = alice_flow.code(acme)
+    winner = check_one_winner(run_concurrently(lambda: alice_flow.redeem(code)))
     assert (AccessToken.objects.count(), RefreshToken.objects.count()) == (1, 1)
-    assert signed_in.call(winner["access_token"]).status_code == 200
+    assert alice_flow.call(winner["access_token"]).status_code == 200
 
 
 @pytest.mark.parametrize("_round", range(3))
-def test_t17_twelve_refreshes_of_one_token_get_one_successor_twice(_round, signed_in, acme):
-    token = signed_in.tokens(acme)["refresh_token"]
-    winner = check_one_winner(run_concurrently(lambda: signed_in.refresh(token)), repeated=1)
+def test_t17_twelve_refreshes_of_one_token_get_one_successor_twice(_round, alice_flow, acme):
+    token = alice_flow.tokens(acme)["refresh_token"]
+    winner = check_one_winner(run_concurrently(lambda: alice_flow.refresh(token)), repeated=1)
     assert RefreshToken.objects.filter(revoked=None).count() == 1
-    assert signed_in.refresh(winner["refresh_token"]).status_code == 200
+    assert alice_flow.refresh(winner["refresh_token"]).status_code == 200
 
 
-def test_revocation_wins_over_concurrent_refreshes(signed_in, acme):
-    tokens = signed_in.tokens(acme)
-    acts = iter([signed_in.revoke] + [signed_in.refresh] * (THREAD_COUNT - 1))
+def test_revocation_wins_over_concurrent_refreshes(alice_flow, acme):
+    tokens = alice_flow.tokens(acme)
+    acts = iter([alice_flow.revoke] + [alice_flow.refresh] * (THREAD_COUNT - 1))
     answers = run_concurrently(lambda: next(acts)(tokens["refresh_token"]))
     assert all(a.status_code in (200, 400) for a in answers)
     for answer in answers:
         if "access_token" in answer.content.decode():
-            assert signed_in.call(answer.json()["access_token"]).status_code == 401
+            assert alice_flow.call(answer.json()["access_token"]).status_code == 401
 
 
 # ---------------------------------------------------------------------------------------------- giving access
@@ -75,9 +75,9 @@ WAITING_LOCKS_QUERY = "SELECT 1 FROM pg_locks WHERE NOT granted"
 
 
 @pytest.fixture
-def ends(bob, acme, browser_of, alice, staff):
-    """Bob's membership, or his account, ended by somebody else."""
-    browser, member = browser_of(alice, acme), Membership.objects.for_company(acme.id).get(user=bob)
+def access_ends(bob, acme, sign_in_browser, alice, staff):
+    """Functions that end Bob's membership or deactivate his account."""
+    browser, member = sign_in_browser(alice, acme), Membership.objects.for_company(acme.id).get(user=bob)
     form = {"email": bob.email, "name": bob.name}  # and not that he is active
     return {
         "membership": lambda: browser.delete(f"members/{member.id}"),
@@ -86,11 +86,11 @@ def ends(bob, acme, browser_of, alice, staff):
 
 
 @pytest.mark.parametrize("what", ["membership", "account"])
-def test_user_who_just_left_cannot_consent(what, ends, flow, bob, acme, monkeypatch):
+def test_user_who_just_left_cannot_consent(what, access_ends, flow, bob, acme, monkeypatch):
     flow.sign_in(bob)
     give = consents.create_consent
     monkeypatch.setattr(
-        consents, "create_consent", lambda **arguments: (run_in_other_thread(ends[what]), give(**arguments))[1]
+        consents, "create_consent", lambda **arguments: (run_in_other_thread(access_ends[what]), give(**arguments))[1]
     )
     answer = flow.decide(acme)
     assert (answer.status_code, ConsentGrant.objects.count()) == (400, 0)
@@ -98,13 +98,13 @@ def test_user_who_just_left_cannot_consent(what, ends, flow, bob, acme, monkeypa
 
 
 @pytest.mark.parametrize("what", ["membership", "account"])
-def test_user_leaving_during_consent_leaves_no_connected_app(what, ends, flow, bob, acme, monkeypatch):
+def test_user_leaving_during_consent_leaves_no_connected_app(what, access_ends, flow, bob, acme, monkeypatch):
     flow.sign_in(bob)
     others = []
 
     def run_before_commit(*, consent, context):
         """The consent is stored, and not yet committed."""
-        others.append(run_in_other_thread(ends[what], wait=False))
+        others.append(run_in_other_thread(access_ends[what], wait=False))
 
     monkeypatch.setattr(hooks.app_connected, "functions", [run_before_commit])
     answer = flow.decide(acme)

@@ -23,14 +23,14 @@ REDIRECT = "http://127.0.0.1:7/callback"  # nobody listens there: the browser be
 
 
 @pytest.fixture
-def person(site, alice, acme):
+def oauth_user(site, alice, acme):
     someone = OAuthUser(site, email=alice.email, password=PASSWORD, company_id=acme.id)
     yield someone
     someone.session.close()  # an open connection keeps a thread of the server, and that one the database
 
 
 @pytest.fixture(params=["public", "confidential"])
-def registered(request, transactional_db):
+def registration(request, transactional_db):
     return register_app(
         name="Client", redirect_uris=[REDIRECT], allowed=[], confidential=request.param == "confidential"
     )
@@ -58,11 +58,11 @@ class NodeClient:
 
 
 @pytest.mark.parametrize("script", ["openid.mjs", "oauth4webapi.mjs"])
-def test_javascript_clients_complete_oauth_flow(node_modules, site, person, registered, alice, script):
+def test_javascript_clients_complete_oauth_flow(node_modules, site, oauth_user, registration, alice, script):
     node = NodeClient(script)
-    start = {"base": site, "clientId": registered.application.client_id, "secret": registered.secret}
+    start = {"base": site, "clientId": registration.application.client_id, "secret": registration.secret}
     url = node(start | {"redirectUri": REDIRECT})["url"]
-    step = node({"callback": person.visit(url)})
+    step = node({"callback": oauth_user.allow_app(url)})
     assert step["companies"]["status"] == 200
     assert [c["name"] for c in step["companies"]["body"]] == ["Acme"]
     assert step["person"] == {"sub": str(alice.id), "email": alice.email, "name": alice.name}
@@ -77,26 +77,26 @@ def test_javascript_clients_complete_oauth_flow(node_modules, site, person, regi
 # ---------------------------------------------------------------------------------------------- Authlib
 
 
-def test_authlib_client_completes_oauth_flow(site, person, registered):
+def test_authlib_client_completes_oauth_flow(site, oauth_user, registration):
     metadata = requests.get(f"{site}/.well-known/oauth-authorization-server/auth", timeout=10).json()
     session = OAuth2Session(
-        registered.application.client_id,
-        registered.secret,
+        registration.application.client_id,
+        registration.secret,
         redirect_uri=REDIRECT,
         scope="openid svc:read offline_access",
         code_challenge_method="S256",
         token_endpoint=metadata["token_endpoint"],
-        token_endpoint_auth_method="client_secret_basic" if registered.secret else "none",
+        token_endpoint_auth_method="client_secret_basic" if registration.secret else "none",
     )
     verifier = "v" * 64
     url, _ = session.create_authorization_url(metadata["authorization_endpoint"], code_verifier=verifier)
-    callback = person.visit(url)
+    callback = oauth_user.allow_app(url)
     first = session.fetch_token(authorization_response=callback, code_verifier=verifier)
     assert session.get(f"{site}/companies").json()[0]["role"] == "app"
     fresh = session.refresh_token(metadata["token_endpoint"], refresh_token=first["refresh_token"])
     assert fresh["access_token"] != first["access_token"]
     assert session.get(f"{site}/companies").status_code == 200
-    person.disconnect()
+    oauth_user.disconnect()
     refused = session.get(f"{site}/companies")
     assert refused.status_code == 401
     assert 'error="invalid_token"' in refused.headers["WWW-Authenticate"]
@@ -107,14 +107,14 @@ def test_authlib_client_completes_oauth_flow(site, person, registered):
 
 
 class SdkStorage:
-    """What the SDK keeps: the app was registered by staff beforehand."""
+    """Token storage of the SDK; staff registered the app beforehand."""
 
-    def __init__(self, registered):
-        method = "client_secret_basic" if registered.secret else "none"
+    def __init__(self, registration):
+        method = "client_secret_basic" if registration.secret else "none"
         self.tokens = None
         self.client = OAuthClientInformationFull(
-            client_id=registered.application.client_id,
-            client_secret=registered.secret,
+            client_id=registration.application.client_id,
+            client_secret=registration.secret,
             redirect_uris=[REDIRECT],
             token_endpoint_auth_method=method,
         )
@@ -132,12 +132,12 @@ class SdkStorage:
         self.client = client_info
 
 
-async def run_mcp_client(site, person, registered):
+async def run_mcp_client(site, oauth_user, registration):
     """The SDK finds everything from the first 401: resource metadata, server metadata, scopes."""
-    storage, callbacks = SdkStorage(registered), []
+    storage, callbacks = SdkStorage(registration), []
 
     async def redirected(url):
-        callbacks.append(await asyncio.to_thread(person.visit, url))
+        callbacks.append(await asyncio.to_thread(oauth_user.allow_app, url))
 
     async def called_back():
         values = {name: value[0] for name, value in parse_qs(urlsplit(callbacks[-1]).query).items()}
@@ -162,7 +162,7 @@ async def run_mcp_client(site, person, registered):
         assert (await client.get(f"{site}/companies")).status_code == 200
         assert storage.tokens.refresh_token != before.refresh_token
     assert len(callbacks) == 1
-    await asyncio.to_thread(person.disconnect)
+    await asyncio.to_thread(oauth_user.disconnect)
     async with httpx2.AsyncClient() as client:
         headers = {"Authorization": f"Bearer {storage.tokens.access_token}"}
         assert (await client.get(f"{site}/companies", headers=headers)).status_code == 401
@@ -171,6 +171,6 @@ async def run_mcp_client(site, person, registered):
     assert len(callbacks) == 2
 
 
-def test_mcp_client_completes_oauth_flow(site, person, registered):
+def test_mcp_client_completes_oauth_flow(site, oauth_user, registration):
     with ThreadPoolExecutor(1) as own:  # a thread without a loop: tests in a browser leave theirs running here
-        own.submit(asyncio.run, run_mcp_client(site, person, registered)).result()
+        own.submit(asyncio.run, run_mcp_client(site, oauth_user, registration)).result()

@@ -18,12 +18,12 @@ def test_authorization_request_creates_no_session(flow):
             assert not Session.objects.exists(), changes
 
 
-def test_altered_reauthentication_cookie_is_ignored(signed_in, monkeypatch):
+def test_altered_reauthentication_cookie_is_ignored(alice_flow, monkeypatch):
     move_clock_ahead(monkeypatch, seconds=5)
-    cookie = signed_in.ask(prompt="login").cookies["svc-asked"]
+    cookie = alice_flow.ask(prompt="login").cookies["svc-asked"]
     assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", AUTHORIZE)
-    signed_in.browser.cookies["svc-asked"] = cookie.value[:-2] + "xx"
-    assert "again=1" in signed_in.ask(prompt="login")["Location"]
+    alice_flow.browser.cookies["svc-asked"] = cookie.value[:-2] + "xx"
+    assert "again=1" in alice_flow.ask(prompt="login")["Location"]
 
 
 LONG_VALUE = "x" * 3000

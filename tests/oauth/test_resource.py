@@ -50,27 +50,27 @@ def test_r2_malformed_token_returns_invalid_token(client, acme):
         assert 'error="invalid_token"' in answer["WWW-Authenticate"], token
 
 
-def test_r2_bearer_scheme_is_case_insensitive(signed_in, granted):
-    headers = {"Authorization": f"bearer {granted['access_token']}"}
-    assert signed_in.app.get("/companies", headers=headers).status_code == 200
+def test_r2_bearer_scheme_is_case_insensitive(alice_flow, alice_tokens):
+    headers = {"Authorization": f"bearer {alice_tokens['access_token']}"}
+    assert alice_flow.app.get("/companies", headers=headers).status_code == 200
 
 
-def test_r13_invalid_authorization_header_never_falls_back_to_cookie(browser_of, alice, acme):
-    browser = browser_of(alice, acme)
+def test_r13_invalid_authorization_header_never_falls_back_to_cookie(sign_in_browser, alice, acme):
+    browser = sign_in_browser(alice, acme)
     for header in ["Basic abc", "Bearer", "Bearer ", "Token x", ""]:
         assert browser.get("/companies").status_code == 200, header
         assert browser.get("/companies", authorization=header).status_code == 401
 
 
-def test_r13_revoked_token_never_falls_back_to_cookie(browser_of, alice, acme, signed_in, granted):
+def test_r13_revoked_token_never_falls_back_to_cookie(sign_in_browser, alice, acme, alice_flow, alice_tokens):
     ConsentGrant.objects.update(revoked_time=datetime.now(tz=UTC), revoked_reason="user")
-    answer = browser_of(alice, acme).get("/companies", authorization=f"Bearer {granted['access_token']}")
+    answer = sign_in_browser(alice, acme).get("/companies", authorization=f"Bearer {alice_tokens['access_token']}")
     assert answer.status_code == 401
 
 
-def test_r3_missing_scope_returns_insufficient_scope(signed_in, acme):
-    token = signed_in.tokens(acme, scope="svc:read")["access_token"]
-    answer = signed_in.app.put(
+def test_r3_missing_scope_returns_insufficient_scope(alice_flow, acme):
+    token = alice_flow.tokens(acme, scope="svc:read")["access_token"]
+    answer = alice_flow.app.put(
         f"/companies/{acme.id}", {"name": "x"}, content_type="application/json", headers=build_bearer_header(token)
     )
     assert answer.status_code == 403
@@ -80,8 +80,8 @@ def test_r3_missing_scope_returns_insufficient_scope(signed_in, acme):
 
 
 @pytest.mark.parametrize("path", ["members", "api_keys", "audit_log"])
-def test_r3_challenge_names_no_scope_if_none_would_help(path, signed_in, granted, acme):
-    answer = signed_in.call(granted["access_token"], f"/companies/{acme.id}/{path}")
+def test_r3_challenge_names_no_scope_if_none_would_help(path, alice_flow, alice_tokens, acme):
+    answer = alice_flow.call(alice_tokens["access_token"], f"/companies/{acme.id}/{path}")
     assert answer.status_code == 403
     assert 'error="insufficient_scope"' in answer["WWW-Authenticate"]
     assert "scope=" not in answer["WWW-Authenticate"]
@@ -93,9 +93,9 @@ def test_r3_api_key_gets_no_scope_challenge(make_api, acme):
     assert "WWW-Authenticate" not in answer
 
 
-def test_r4_token_in_query_is_not_accepted(client, granted):
+def test_r4_token_in_query_is_not_accepted(client, alice_tokens):
     for path in ("/companies", USERINFO):
-        assert client.get(path, {"access_token": granted["access_token"]}).status_code == 401
+        assert client.get(path, {"access_token": alice_tokens["access_token"]}).status_code == 401
 
 
 FORM = "application/x-www-form-urlencoded"
@@ -119,10 +119,10 @@ DUPLICATE_CREDENTIALS = {
 }
 
 
-def test_r5_token_sent_twice_is_an_invalid_request(signed_in, granted):
+def test_r5_token_sent_twice_is_an_invalid_request(alice_flow, alice_tokens):
     for case, send in DUPLICATE_CREDENTIALS.items():
         for path in ["/companies", "/companies/nowhere/accounts/nothing", USERINFO]:
-            answer = send(signed_in, granted["access_token"], path)
+            answer = send(alice_flow, alice_tokens["access_token"], path)
             assert answer.status_code == 400, (case, path)
             assert answer["Content-Type"] == "application/problem+json", (case, path)
             assert answer.json()["code"] == "invalid_request", (case, path)
@@ -229,44 +229,44 @@ FORGERIES = {
 }
 
 
-def test_r6_forged_or_foreign_token_returns_401(signed_in, granted):
+def test_r6_forged_or_foreign_token_returns_401(alice_flow, alice_tokens):
     for case, forge in FORGERIES.items():
         with undo_changes():
-            assert signed_in.call(granted["access_token"]).status_code == 200, case
-            forged = forge(granted["access_token"])
-            assert signed_in.call(forged).status_code == 401, case
-            assert signed_in.call(forged, USERINFO).status_code == 401, case
-            assert signed_in.revoke(forged).status_code == 200, case
+            assert alice_flow.call(alice_tokens["access_token"]).status_code == 200, case
+            forged = forge(alice_tokens["access_token"])
+            assert alice_flow.call(forged).status_code == 401, case
+            assert alice_flow.call(forged, USERINFO).status_code == 401, case
+            assert alice_flow.revoke(forged).status_code == 200, case
 
 
 @pytest.mark.parametrize("kind", ["id_token", "refresh_token", "code"])
-def test_r6_other_token_types_are_not_accepted(kind, signed_in, granted, acme):
-    text = signed_in.code(acme) if kind == "code" else granted[kind]
-    assert signed_in.call(text).status_code == 401
-    assert signed_in.call(text, USERINFO).status_code == 401
+def test_r6_other_token_types_are_not_accepted(kind, alice_flow, alice_tokens, acme):
+    text = alice_flow.code(acme) if kind == "code" else alice_tokens[kind]
+    assert alice_flow.call(text).status_code == 401
+    assert alice_flow.call(text, USERINFO).status_code == 401
 
 
-def test_r6_token_expires_without_leeway(signed_in, granted, monkeypatch):
+def test_r6_token_expires_without_leeway(alice_flow, alice_tokens, monkeypatch):
     move_clock_ahead(monkeypatch, seconds=3598)
-    assert signed_in.call(granted["access_token"]).status_code == 200
+    assert alice_flow.call(alice_tokens["access_token"]).status_code == 200
     move_clock_ahead(monkeypatch, seconds=3601)
-    assert signed_in.call(granted["access_token"]).status_code == 401
+    assert alice_flow.call(alice_tokens["access_token"]).status_code == 401
 
 
-def test_token_of_older_key_is_valid_while_key_is_published(signed_in, granted, settings, client):
+def test_token_of_older_key_is_valid_while_key_is_published(alice_flow, alice_tokens, settings, client):
     fresh, old = RSAKey.generate_key(2048).as_pem(private=True).decode(), settings.OAUTH2_PROVIDER
     settings.OAUTH2_PROVIDER = old | {
         "OIDC_RSA_PRIVATE_KEY": fresh,
         "OIDC_RSA_PRIVATE_KEYS_INACTIVE": [old["OIDC_RSA_PRIVATE_KEY"]],
     }
     assert len(client.get("/auth/oauth2/jwks").json()["keys"]) == 2  # O17
-    assert signed_in.call(granted["access_token"]).status_code == 200
-    new = signed_in.refresh(granted["refresh_token"]).json()["access_token"]
-    assert decode_parts(new)[0]["kid"] != decode_parts(granted["access_token"])[0]["kid"]
-    assert signed_in.call(new).status_code == 200
+    assert alice_flow.call(alice_tokens["access_token"]).status_code == 200
+    new = alice_flow.refresh(alice_tokens["refresh_token"]).json()["access_token"]
+    assert decode_parts(new)[0]["kid"] != decode_parts(alice_tokens["access_token"])[0]["kid"]
+    assert alice_flow.call(new).status_code == 200
     settings.OAUTH2_PROVIDER = old | {"OIDC_RSA_PRIVATE_KEY": fresh}
-    assert signed_in.call(granted["access_token"]).status_code == 401
-    assert signed_in.call(new).status_code == 200
+    assert alice_flow.call(alice_tokens["access_token"]).status_code == 401
+    assert alice_flow.call(new).status_code == 200
 
 
 # ---------------------------------------------------------------------------------------------- what it rests on
@@ -292,13 +292,13 @@ ENDINGS = {
 }
 
 
-def test_r7_r8_ended_consent_returns_401_on_next_request(signed_in, granted, acme, alice):
+def test_r7_r8_ended_consent_returns_401_on_next_request(alice_flow, alice_tokens, acme, alice):
     for case, end in ENDINGS.items():
         with undo_changes():
-            assert signed_in.call(granted["access_token"]).status_code == 200, case
-            end(signed_in, acme, alice)
-            assert signed_in.call(granted["access_token"]).status_code == 401, case
-            assert signed_in.call(granted["access_token"], USERINFO).status_code == 401, case
+            assert alice_flow.call(alice_tokens["access_token"]).status_code == 200, case
+            end(alice_flow, acme, alice)
+            assert alice_flow.call(alice_tokens["access_token"]).status_code == 401, case
+            assert alice_flow.call(alice_tokens["access_token"], USERINFO).status_code == 401, case
 
 
 def list_token_permissions(flow, token):
@@ -306,12 +306,12 @@ def list_token_permissions(flow, token):
     return parse_permissions(company["permissions"])
 
 
-def test_r9_lost_permission_applies_at_once_and_can_be_restored(signed_in, granted, alice):
-    token = granted["access_token"]
+def test_r9_lost_permission_applies_at_once_and_can_be_restored(alice_flow, alice_tokens, alice):
+    token = alice_tokens["access_token"]
     Membership.objects.filter(user=alice).update(permissions=["accounts:read", "company:read"])
-    assert list_token_permissions(signed_in, token) == {Permission.ACCOUNTS_READ, Permission.COMPANY_READ}
+    assert list_token_permissions(alice_flow, token) == {Permission.ACCOUNTS_READ, Permission.COMPANY_READ}
     Membership.objects.filter(user=alice).update(permissions=None)
-    assert len(list_token_permissions(signed_in, token)) == 22
+    assert len(list_token_permissions(alice_flow, token)) == 22
 
 
 def test_r9_gained_permission_is_not_gained_by_existing_token(flow, acme, bob):
@@ -323,9 +323,9 @@ def test_r9_gained_permission_is_not_gained_by_existing_token(flow, acme, bob):
     assert Permission.ACCOUNTS_WRITE not in before
 
 
-def test_r10_token_never_has_administrative_permissions(signed_in, granted):
+def test_r10_token_never_has_administrative_permissions(alice_flow, alice_tokens):
     ConsentGrant.objects.update(permissions=[p.value for p in ALL_PERMISSIONS])
-    assert not list_token_permissions(signed_in, granted["access_token"]) & ADMIN_PERMISSIONS
+    assert not list_token_permissions(alice_flow, alice_tokens["access_token"]) & ADMIN_PERMISSIONS
 
 
 def allow_scopes(flow, *allowed):
@@ -334,41 +334,41 @@ def allow_scopes(flow, *allowed):
     flow.application.save()
 
 
-def test_scope_withdrawn_from_app_applies_at_once_and_can_be_restored(signed_in, granted, acme):
-    token = granted["access_token"]
-    allow_scopes(signed_in, "svc:read", "offline_access")
-    assert list_token_permissions(signed_in, token) == {p for p in ALL_PERMISSIONS - ADMIN_PERMISSIONS if p.is_read}
+def test_scope_withdrawn_from_app_applies_at_once_and_can_be_restored(alice_flow, alice_tokens, acme):
+    token = alice_tokens["access_token"]
+    allow_scopes(alice_flow, "svc:read", "offline_access")
+    assert list_token_permissions(alice_flow, token) == {p for p in ALL_PERMISSIONS - ADMIN_PERMISSIONS if p.is_read}
     change = {"path": f"/companies/{acme.id}", "data": "{}", "content_type": "application/json"}
-    answer = signed_in.app.put(**change, headers=build_bearer_header(token))
+    answer = alice_flow.app.put(**change, headers=build_bearer_header(token))
     assert answer.status_code == 403
     assert 'error="insufficient_scope"' in answer["WWW-Authenticate"]
-    assert signed_in.call(token, USERINFO).status_code == 403
-    allow_scopes(signed_in)
-    assert signed_in.call(token).json() == [{"id": str(acme.id), "name": "Acme"}]
-    allow_scopes(signed_in, *scopes.ALL_SCOPES)
-    assert len(list_token_permissions(signed_in, token)) == 22
-    assert signed_in.app.put(**change, headers=build_bearer_header(token)).status_code == 200
-    assert signed_in.call(token, USERINFO).status_code == 200
+    assert alice_flow.call(token, USERINFO).status_code == 403
+    allow_scopes(alice_flow)
+    assert alice_flow.call(token).json() == [{"id": str(acme.id), "name": "Acme"}]
+    allow_scopes(alice_flow, *scopes.ALL_SCOPES)
+    assert len(list_token_permissions(alice_flow, token)) == 22
+    assert alice_flow.app.put(**change, headers=build_bearer_header(token)).status_code == 200
+    assert alice_flow.call(token, USERINFO).status_code == 200
 
 
-def test_userinfo_omits_name_after_profile_scope_is_withdrawn(signed_in, granted):
-    allow_scopes(signed_in, "openid", "email")
-    assert set(signed_in.call(granted["access_token"], USERINFO).json()) == {"sub", "email"}
+def test_userinfo_omits_name_after_profile_scope_is_withdrawn(alice_flow, alice_tokens):
+    allow_scopes(alice_flow, "openid", "email")
+    assert set(alice_flow.call(alice_tokens["access_token"], USERINFO).json()) == {"sub", "email"}
 
 
 @pytest.mark.parametrize("path", ["members", "api_keys", "audit_log"])
-def test_r10_app_of_owner_cannot_access_administration(path, signed_in, granted, acme):
-    assert signed_in.call(granted["access_token"], f"/companies/{acme.id}/{path}").status_code == 403
+def test_r10_app_of_owner_cannot_access_administration(path, alice_flow, alice_tokens, acme):
+    assert alice_flow.call(alice_tokens["access_token"], f"/companies/{acme.id}/{path}").status_code == 403
 
 
-def test_r11_token_reaches_only_its_company(signed_in, granted, alice, acme, globex):
+def test_r11_token_reaches_only_its_company(alice_flow, alice_tokens, alice, acme, globex):
     Membership(company=globex, user=alice, role=Role.OWNER).mark_created(_create_audit_context()).save(
         force_insert=True
     )
-    assert [c["id"] for c in signed_in.call(granted["access_token"]).json()] == [str(acme.id)]
-    assert signed_in.call(granted["access_token"], f"/companies/{globex.id}").status_code == 404
-    assert signed_in.call(granted["access_token"], f"/companies/{acme.id}").status_code == 200
-    assert signed_in.call(granted["access_token"], f"/companies/{str(acme.id).upper()}").status_code == 200
+    assert [c["id"] for c in alice_flow.call(alice_tokens["access_token"]).json()] == [str(acme.id)]
+    assert alice_flow.call(alice_tokens["access_token"], f"/companies/{globex.id}").status_code == 404
+    assert alice_flow.call(alice_tokens["access_token"], f"/companies/{acme.id}").status_code == 200
+    assert alice_flow.call(alice_tokens["access_token"], f"/companies/{str(acme.id).upper()}").status_code == 200
 
 
 def _create_audit_context():
@@ -377,74 +377,76 @@ def _create_audit_context():
     return factories.make_audit_context()
 
 
-def test_r12_read_token_cannot_write(signed_in, acme):
-    token = signed_in.tokens(acme, scope="svc:read")["access_token"]
+def test_r12_read_token_cannot_write(alice_flow, acme):
+    token = alice_flow.tokens(acme, scope="svc:read")["access_token"]
     headers = build_bearer_header(token)
     answers = [
-        signed_in.app.put(f"/companies/{acme.id}", "{}", content_type="application/json", headers=headers),
-        signed_in.app.delete(f"/companies/{acme.id}/logo", headers=headers),
-        signed_in.app.post("/companies", '{"name": "x"}', content_type="application/json", headers=headers),
+        alice_flow.app.put(f"/companies/{acme.id}", "{}", content_type="application/json", headers=headers),
+        alice_flow.app.delete(f"/companies/{acme.id}/logo", headers=headers),
+        alice_flow.app.post("/companies", '{"name": "x"}', content_type="application/json", headers=headers),
     ]
     assert [a.status_code for a in answers] == [403, 403, 403]
 
 
-def test_write_token_cannot_read(signed_in, acme):
-    token = signed_in.tokens(acme, scope="svc:write")["access_token"]
-    assert signed_in.call(token, f"/companies/{acme.id}").status_code == 403
+def test_write_token_cannot_read(alice_flow, acme):
+    token = alice_flow.tokens(acme, scope="svc:write")["access_token"]
+    assert alice_flow.call(token, f"/companies/{acme.id}").status_code == 403
 
 
-def test_write_only_token_sees_no_company_metrics(signed_in, acme):
+def test_write_only_token_sees_no_company_metrics(alice_flow, acme):
     Company.objects.filter(id=acme.id).update(computed_committed_mrr_eur=4711, computed_active_customer_count=42)
-    (seen,) = signed_in.call(signed_in.tokens(acme, scope="svc:read")["access_token"]).json()
+    (seen,) = alice_flow.call(alice_flow.tokens(acme, scope="svc:read")["access_token"]).json()
     assert (seen["computedCommittedMrrEur"], seen["computedActiveCustomerCount"]) == ("4711.00", 42)
-    (company,) = signed_in.call(signed_in.tokens(acme, scope="svc:write")["access_token"]).json()
+    (company,) = alice_flow.call(alice_flow.tokens(acme, scope="svc:write")["access_token"]).json()
     assert (company["computedCommittedMrrEur"], company["computedActiveCustomerCount"]) == (None, None)
     assert company.keys() == seen.keys()
 
 
-def test_r14_responses_are_private_and_vary_by_credential(signed_in, granted):
-    answer = signed_in.call(granted["access_token"])
+def test_r14_responses_are_private_and_vary_by_credential(alice_flow, alice_tokens):
+    answer = alice_flow.call(alice_tokens["access_token"])
     assert {"Authorization", "Cookie"} <= {v.strip() for v in answer["Vary"].split(",")}
     assert "private" in answer["Cache-Control"]
 
 
-def test_change_by_app_is_attributed_to_user(signed_in, granted, acme, alice):
-    answer = signed_in.app.put(
+def test_change_by_app_is_attributed_to_user(alice_flow, alice_tokens, acme, alice):
+    answer = alice_flow.app.put(
         f"/companies/{acme.id}",
         {"name": "By app"},
         content_type="application/json",
-        headers=build_bearer_header(granted["access_token"]),
+        headers=build_bearer_header(alice_tokens["access_token"]),
     )
     assert answer.json()["lastUpdatedUserId"] == str(alice.id)
 
 
 @pytest.mark.parametrize("credential", ["key", "token"])
-def test_authentication_takes_one_query(credential, signed_in, granted, api, acme, django_assert_num_queries):
-    token = api.key if credential == "key" else granted["access_token"]
-    signed_in.call(token)  # notes its use, which it does not again within a minute
+def test_authentication_takes_one_query(credential, alice_flow, alice_tokens, api, acme, django_assert_num_queries):
+    token = api.key if credential == "key" else alice_tokens["access_token"]
+    alice_flow.call(token)  # notes its use, which it does not again within a minute
     with django_assert_num_queries(1):
-        assert signed_in.call(token, f"/companies/{acme.id}").status_code == 200
+        assert alice_flow.call(token, f"/companies/{acme.id}").status_code == 200
     with record_statements() as sent:
-        assert signed_in.call(token, f"/companies/{acme.id}").status_code == 200
+        assert alice_flow.call(token, f"/companies/{acme.id}").status_code == 200
     assert len(sent) == 1
 
 
-def test_last_use_is_recorded_at_most_once_a_minute(signed_in, granted, acme, django_assert_num_queries, monkeypatch):
-    token = granted["access_token"]
-    signed_in.call(token)
+def test_last_use_is_recorded_at_most_once_a_minute(
+    alice_flow, alice_tokens, acme, django_assert_num_queries, monkeypatch
+):
+    token = alice_tokens["access_token"]
+    alice_flow.call(token)
     first = get_latest_consent().last_used_time
     assert first is not None
-    signed_in.call(token)
+    alice_flow.call(token)
     assert get_latest_consent().last_used_time == first
     move_clock_ahead(monkeypatch, seconds=61)
-    signed_in.call(token)
+    alice_flow.call(token)
     assert get_latest_consent().last_used_time - first >= timedelta(seconds=60)
 
 
-def test_last_use_is_recorded_for_its_own_consent_only(signed_in, granted, acme):
+def test_last_use_is_recorded_for_its_own_consent_only(alice_flow, alice_tokens, acme):
     first = get_latest_consent()
-    signed_in.tokens(acme)
-    signed_in.call(granted["access_token"])
+    alice_flow.tokens(acme)
+    alice_flow.call(alice_tokens["access_token"])
     assert get_latest_consent().last_used_time is None
     first.refresh_from_db()
     used = first.last_used_time
@@ -454,22 +456,22 @@ def test_last_use_is_recorded_for_its_own_consent_only(signed_in, granted, acme)
         assert first.last_used_time == used + timedelta(seconds=noted)
 
 
-def test_token_returns_complete_company(signed_in, granted, acme, api):
-    assert signed_in.call(granted["access_token"], f"/companies/{acme.id}").json() == api.get().json()
+def test_token_returns_complete_company(alice_flow, alice_tokens, acme, api):
+    assert alice_flow.call(alice_tokens["access_token"], f"/companies/{acme.id}").json() == api.get().json()
 
 
-def test_token_does_not_open_pages(signed_in, granted):
-    answer = signed_in.app.get("/app/", headers=build_bearer_header(granted["access_token"]))
+def test_token_does_not_open_pages(alice_flow, alice_tokens):
+    answer = alice_flow.app.get("/app/", headers=build_bearer_header(alice_tokens["access_token"]))
     assert answer["Location"].startswith("/app/sign-in")
 
 
-def test_expired_token_can_still_be_read_for_revocation(granted, monkeypatch):
+def test_expired_token_can_still_be_read_for_revocation(alice_tokens, monkeypatch):
     now = datetime.now(tz=UTC) + timedelta(hours=2)
-    assert tokens.read_access_token(granted["access_token"], now=now) is None
-    assert tokens.read_access_token(granted["access_token"], now=now, even_expired=True) is not None
+    assert tokens.read_access_token(alice_tokens["access_token"], now=now) is None
+    assert tokens.read_access_token(alice_tokens["access_token"], now=now, even_expired=True) is not None
 
 
-def test_openid_token_sees_only_id_and_name_of_its_company(signed_in, acme):
-    token = signed_in.tokens(acme, scope="openid profile email")["access_token"]
-    assert signed_in.call(token).json() == [{"id": str(acme.id), "name": "Acme"}]
-    assert signed_in.call(token, f"/companies/{acme.id}").status_code == 403
+def test_openid_token_sees_only_id_and_name_of_its_company(alice_flow, acme):
+    token = alice_flow.tokens(acme, scope="openid profile email")["access_token"]
+    assert alice_flow.call(token).json() == [{"id": str(acme.id), "name": "Acme"}]
+    assert alice_flow.call(token, f"/companies/{acme.id}").status_code == 403

@@ -16,22 +16,22 @@ def test_o5_silent_request_of_anonymous_user_returns_login_required(flow):
     assert parse_redirect(flow.ask(prompt="none"))["error"] == "login_required"
 
 
-def test_o5_silent_request_without_consent_returns_consent_required(signed_in):
-    assert parse_redirect(signed_in.ask(prompt="none"))["error"] == "consent_required"
+def test_o5_silent_request_without_consent_returns_consent_required(alice_flow):
+    assert parse_redirect(alice_flow.ask(prompt="none"))["error"] == "consent_required"
 
 
-def test_o5_silent_request_with_consent_returns_code_of_that_consent(signed_in, acme):
-    signed_in.tokens(acme)
-    values = parse_redirect(signed_in.ask(prompt="none", scope="svc:read openid"))
-    answer = signed_in.redeem(values["code"])
+def test_o5_silent_request_with_consent_returns_code_of_that_consent(alice_flow, acme):
+    alice_flow.tokens(acme)
+    values = parse_redirect(alice_flow.ask(prompt="none", scope="svc:read openid"))
+    answer = alice_flow.redeem(values["code"])
     assert answer.json()["scope"] == "svc:read openid"
     assert ConsentGrant.objects.count() == 1
     assert "refresh_token" not in answer.json()
 
 
 @pytest.mark.parametrize("ended", ["revoked", "membership", "permissions", "narrower"])
-def test_o5_silent_request_needs_valid_and_sufficient_consent(ended, signed_in, acme, alice):
-    signed_in.tokens(acme, scope="svc:read")
+def test_o5_silent_request_needs_valid_and_sufficient_consent(ended, alice_flow, acme, alice):
+    alice_flow.tokens(acme, scope="svc:read")
     if ended == "revoked":
         ConsentGrant.objects.update(revoked_time=factories.make_audit_context().time, revoked_reason="user")
     elif ended == "membership":
@@ -39,21 +39,21 @@ def test_o5_silent_request_needs_valid_and_sufficient_consent(ended, signed_in, 
     elif ended == "permissions":
         Membership.objects.filter(user=alice).update(permissions=["audit:read"])
     scope = "svc:read svc:write" if ended == "narrower" else "svc:read"
-    assert parse_redirect(signed_in.ask(prompt="none", scope=scope))["error"] == "consent_required"
+    assert parse_redirect(alice_flow.ask(prompt="none", scope=scope))["error"] == "consent_required"
 
 
-def test_o5_silent_request_ignores_consent_of_other_user(signed_in, acme, bob):
-    signed_in.tokens(acme)
-    other = OAuthFlow(application=signed_in.application)
+def test_o5_silent_request_ignores_consent_of_other_user(alice_flow, acme, bob):
+    alice_flow.tokens(acme)
+    other = OAuthFlow(application=alice_flow.application)
     other.sign_in(bob)
     assert parse_redirect(other.ask(prompt="none"))["error"] == "consent_required"
 
 
-def test_o5_silent_request_ignores_consent_to_other_app(signed_in, acme):
-    signed_in.tokens(acme)
+def test_o5_silent_request_ignores_consent_to_other_app(alice_flow, acme):
+    alice_flow.tokens(acme)
     made = register_app(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
     assert (
-        parse_redirect(OAuthFlow(made.application, browser=signed_in.browser).ask(prompt="none"))["error"]
+        parse_redirect(OAuthFlow(made.application, browser=alice_flow.browser).ask(prompt="none"))["error"]
         == "consent_required"
     )
 
@@ -66,31 +66,31 @@ def test_o5_silent_request_is_refused_for_loopback_redirect_uri(alice, acme):
     assert parse_redirect(flow.ask(prompt="none"))["error"] == "consent_required"
 
 
-def test_o5_silent_request_uses_latest_company(signed_in, acme, alice, globex):
+def test_o5_silent_request_uses_latest_company(alice_flow, acme, alice, globex):
     Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
-    signed_in.tokens(acme)
-    signed_in.tokens(globex)
-    values = parse_redirect(signed_in.ask(prompt="none"))
-    token = signed_in.redeem(values["code"]).json()["access_token"]
-    assert [c["name"] for c in signed_in.call(token).json()] == ["Globex"]
+    alice_flow.tokens(acme)
+    alice_flow.tokens(globex)
+    values = parse_redirect(alice_flow.ask(prompt="none"))
+    token = alice_flow.redeem(values["code"]).json()["access_token"]
+    assert [c["name"] for c in alice_flow.call(token).json()] == ["Globex"]
 
 
-def test_o5_silent_openid_request_needs_no_data_permission(signed_in, acme, alice):
-    signed_in.tokens(acme, scope="openid")
+def test_o5_silent_openid_request_needs_no_data_permission(alice_flow, acme, alice):
+    alice_flow.tokens(acme, scope="openid")
     Membership.objects.filter(user=alice).update(permissions=["audit:read"])  # nothing that an app could be given
-    assert "code" in parse_redirect(signed_in.ask(prompt="none", scope="openid"))
+    assert "code" in parse_redirect(alice_flow.ask(prompt="none", scope="openid"))
 
 
-def test_o5_silent_request_skips_latest_consent_without_permissions(signed_in, acme, alice, globex):
+def test_o5_silent_request_skips_latest_consent_without_permissions(alice_flow, acme, alice, globex):
     Membership(company=globex, user=alice, role=Role.VIEWER).mark_created(factories.make_audit_context()).save(
         force_insert=True
     )
-    signed_in.tokens(acme)
-    signed_in.tokens(globex)
+    alice_flow.tokens(acme)
+    alice_flow.tokens(globex)
     Membership.objects.filter(company=globex, user=alice).update(permissions=[])
-    values = parse_redirect(signed_in.ask(prompt="none"))
-    assert [c["name"] for c in signed_in.call(signed_in.redeem(values["code"]).json()["access_token"]).json()] == [
+    values = parse_redirect(alice_flow.ask(prompt="none"))
+    assert [c["name"] for c in alice_flow.call(alice_flow.redeem(values["code"]).json()["access_token"]).json()] == [
         "Acme"
     ]

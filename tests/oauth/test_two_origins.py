@@ -13,7 +13,7 @@ APP, API = "http://app.example.com", "http://api.example.com"
 
 
 @pytest.fixture(autouse=True)
-def two_origins(settings):
+def use_two_origins(settings):
     settings.BASE_URL, settings.AUTH_URL, settings.APP_URL = API, f"{API}/auth", f"{APP}/app"
     settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | build_oauth_settings(API)
     settings.ALLOWED_HOSTS = ["app.example.com", "api.example.com"]

@@ -1,4 +1,4 @@
-"""Accounts, categories and counterparties of Acme and Globex, as plans need them."""
+"""Fixtures for planning tests: accounts, categories, counterparties, transactions and a planned payment."""
 
 from typing import Any
 
@@ -10,14 +10,16 @@ from ledger.models import Account, AccountType, Category, Counterparty, Transact
 
 @pytest.fixture
 def make_account(audit_context: AuditContext) -> Any:
+    """Create an account."""
+
     def make(company: Company, **values: Any) -> Account:
-        filled = {
+        defaults = {
             "name": "Main",
             "type": AccountType.BANK,
             "default_currency": "EUR",
             "include_in_cash_balance": True,
         } | values
-        account = Account(company=company, **filled).mark_created(audit_context)
+        account = Account(company=company, **defaults).mark_created(audit_context)
         account.save(force_insert=True)
         return account
 
@@ -26,6 +28,8 @@ def make_account(audit_context: AuditContext) -> Any:
 
 @pytest.fixture
 def make_category(audit_context: AuditContext) -> Any:
+    """Create a category."""
+
     def make(company: Company, **values: Any) -> Category:
         category = Category(company=company, **{"name": "Rent", "pl_types": ["ga"]} | values).mark_created(
             audit_context
@@ -38,6 +42,8 @@ def make_category(audit_context: AuditContext) -> Any:
 
 @pytest.fixture
 def make_counterparty(audit_context: AuditContext) -> Any:
+    """Create a counterparty."""
+
     def make(company: Company, **values: Any) -> Counterparty:
         counterparty = Counterparty(company=company, **{"name": "Landlord", "type": "vendor"} | values)
         counterparty.mark_created(audit_context).save(force_insert=True)
@@ -48,9 +54,11 @@ def make_counterparty(audit_context: AuditContext) -> Any:
 
 @pytest.fixture
 def make_transaction(audit_context: AuditContext) -> Any:
+    """Create a transaction."""
+
     def make(account: Account, **values: Any) -> Transaction:
-        filled = {"date": "2026-01-31", "amount_value": "-10", "amount_currency": "EUR", "source": "manual"} | values
-        row = Transaction(company_id=account.company_id, account=account, **filled).mark_created(audit_context)
+        defaults = {"date": "2026-01-31", "amount_value": "-10", "amount_currency": "EUR", "source": "manual"} | values
+        row = Transaction(company_id=account.company_id, account=account, **defaults).mark_created(audit_context)
         row.save(force_insert=True)
         return row
 
@@ -69,7 +77,7 @@ def category(acme: Company, make_category: Any) -> Category:
 
 @pytest.fixture
 def body(account: Account) -> dict[str, Any]:
-    """Rent at the end of each month."""
+    """The request body of the planned rent: 2,400.00 at the end of each month."""
     return {
         "accountId": str(account.id),
         "name": "Rent",
@@ -81,17 +89,19 @@ def body(account: Account) -> dict[str, Any]:
 
 @pytest.fixture
 def rent(api: Any, body: dict[str, Any]) -> Any:
-    """The rent, planned: its address and its body."""
-    made = api.post("planned_transactions", body)
-    assert made.status_code == 201, made.content
-    return made.json()
+    """The planned rent as the API returns it."""
+    response = api.post("planned_transactions", body)
+    assert response.status_code == 201, response.content
+    return response.json()
 
 
 @pytest.fixture
 def office(api: Any) -> str:
-    return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "officeAndAdmin")
+    """The id of the category Office and administration."""
+    return next(row["id"] for row in api.get("categories").json() if row["systemKey"] == "officeAndAdmin")
 
 
 @pytest.fixture
 def hosting(api: Any) -> str:
-    return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    """The id of the category Hosting."""
+    return next(row["id"] for row in api.get("categories").json() if row["systemKey"] == "hosting")

@@ -1,4 +1,4 @@
-"""A receiver of webhooks on this machine, and a deliverer that works in the test's own transaction."""
+"""A webhook receiver on this machine, and a deliverer that works in the test's own transaction."""
 
 import threading
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from webhooks.delivery import deliver_to_endpoint, list_waiting_endpoints
 
 @pytest.fixture
 def receiver(settings):
-    """It runs on this machine, so private addresses are called."""
+    """A running webhook receiver; deliveries to private addresses are allowed."""
     settings.OUTBOUND_ALLOW_PRIVATE = True
-    made = Receiver()
-    made.start()
-    yield made
-    made.stop()
+    receiver = Receiver()
+    receiver.start()
+    yield receiver
+    receiver.stop()
 
 
 @dataclass
 class Deliverer:
-    """Delivers in the test's thread; its clock is moved by hand."""
+    """Delivers webhooks in the test's thread, with a clock that tests move."""
 
     ahead: timedelta = timedelta(0)
 
@@ -31,28 +31,31 @@ class Deliverer:
         return datetime.now(tz=UTC) + self.ahead
 
     def run(self) -> int:
-        """Until nothing waits any more; how many calls were made."""
-        called = 0
+        """Deliver until no endpoint has waiting messages; return the number of calls."""
+        calls = 0
         while waiting_endpoints := list_waiting_endpoints(self.clock()):
-            called += sum(self.turn(key) for key in waiting_endpoints)
-        return called
+            calls += sum(self.deliver(key) for key in waiting_endpoints)
+        return calls
 
-    def turn(self, key: Any) -> int:
+    def deliver(self, key: Any) -> int:
+        """Deliver to one endpoint; return the number of calls."""
         return deliver_to_endpoint(company_id=key[0], endpoint_id=key[1], clock=self.clock, stop=threading.Event())
 
-    def later(self, **time: float) -> int:
+    def run_later(self, **time: float) -> int:
+        """Move the clock ahead and deliver."""
         self.ahead += timedelta(**time)
         return self.run()
 
 
 @pytest.fixture
 def deliverer() -> Deliverer:
+    """Delivers waiting webhooks."""
     return Deliverer()
 
 
 @pytest.fixture
-def hook(api, receiver):
-    """An endpoint of Acme at the receiver, with its secret."""
-    made = api.post("webhook_endpoints", {"url": receiver.url()})
-    assert made.status_code == 201, made.content
-    return made.json()
+def acme_endpoint(api, receiver):
+    """Acme's webhook endpoint at the receiver, with its secret."""
+    response = api.post("webhook_endpoints", {"url": receiver.url()})
+    assert response.status_code == 201, response.content
+    return response.json()

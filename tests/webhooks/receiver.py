@@ -1,4 +1,4 @@
-"""A receiver of webhooks that does what a test says."""
+"""A webhook receiver that responds as a test says."""
 
 import json
 import threading
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass
 class Message:
-    """One request that came."""
+    """One received request."""
 
     path: str
     headers: dict[str, str]
@@ -23,11 +23,11 @@ class Message:
 
 @dataclass
 class Receiver:
-    """``answers`` says for each request what goes back: a status, or a function of the open connection."""
+    """``answers`` gives the response to a message: a status, or a function of the open connection."""
 
     answers: Any = lambda message: 200
     came: list[Message] = field(default_factory=list)
-    taken: list[Message] = field(default_factory=list)  # those that were answered 2xx
+    taken: list[Message] = field(default_factory=list)  # messages with a 2xx response
 
     def start(self) -> None:
         receiver = self
@@ -37,7 +37,7 @@ class Receiver:
                 raw = self.rfile.read(int(self.headers["Content-Length"]))
                 message = Message(self.path, {name.lower(): value for name, value in self.headers.items()}, raw)
                 receiver.came.append(message)
-                with suppress(OSError):  # the caller gave up
+                with suppress(OSError):  # the client closed the connection
                     answer = receiver.answers(message)
                     if callable(answer):
                         answer(self.connection)

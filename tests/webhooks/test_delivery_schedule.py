@@ -26,7 +26,7 @@ def test_endpoint_test_does_not_precede_waiting_endpoints(api, globex_api, recei
     assert order == [waits["id"], tested["id"]]
 
 
-def test_saturated_resolver_is_not_an_endpoint_failure(api, hook, deliverer, monkeypatch):
+def test_saturated_resolver_is_not_an_endpoint_failure(api, acme_endpoint, deliverer, monkeypatch):
     create_groups(api, "x")
     full = ThreadPoolExecutor(max_workers=1)
     silent = threading.Event()
@@ -38,11 +38,11 @@ def test_saturated_resolver_is_not_an_endpoint_failure(api, hook, deliverer, mon
     )
     try:
         (key,) = delivery.list_waiting_endpoints(deliverer.clock())
-        assert deliverer.turn(key) == 0
+        assert deliverer.deliver(key) == 0
     finally:
         silent.set()
-    assert list_deliveries(api, hook) == []
-    assert get_endpoint_state(api, hook) == (True, None, None)
+    assert list_deliveries(api, acme_endpoint) == []
+    assert get_endpoint_state(api, acme_endpoint) == (True, None, None)
     monkeypatch.undo()
     assert [key] == delivery.list_waiting_endpoints(deliverer.clock())
 
@@ -51,7 +51,7 @@ def test_saturated_resolver_is_not_an_endpoint_failure(api, hook, deliverer, mon
     ("retry_after", "seconds"),
     [("120", 120), ("7200", 3600), ("1", 5), ("soon", 5), ("-1", 5), ("date", 300), (None, 5)],
 )
-def test_retry_after_header_is_respected_up_to_one_hour(api, hook, receiver, deliverer, retry_after, seconds):
+def test_retry_after_header_is_respected_up_to_one_hour(api, acme_endpoint, receiver, deliverer, retry_after, seconds):
     if retry_after == "date":
         retry_after = format_datetime(datetime.now(tz=UTC) + timedelta(seconds=300), usegmt=True)
     header = "" if retry_after is None else f"Retry-After: {retry_after}\r\n"
@@ -59,7 +59,7 @@ def test_retry_after_header_is_respected_up_to_one_hour(api, hook, receiver, del
     receiver.answers = lambda message: lambda connection: connection.sendall(raw)
     create_groups(api, "x")
     deliverer.run()
-    endpoint = WebhookEndpoint.objects.get(id=hook["id"])
+    endpoint = WebhookEndpoint.objects.get(id=acme_endpoint["id"])
     assert endpoint.failures == 1
     assert endpoint.due_time - endpoint.last_delivery_time == pytest.approx(
         timedelta(seconds=seconds), abs=timedelta(seconds=3)

@@ -264,22 +264,22 @@ def test_retried_creation_adds_one_endpoint_and_returns_same_secret(api):
     assert first.json()["secret"] not in dump_all_tables()
 
 
-def test_old_deliveries_are_pruned(api, receiver, deliverer, hook):
+def test_old_deliveries_are_pruned(api, receiver, deliverer, acme_endpoint):
     api.post("account_groups", {"name": "x"})
     deliverer.run()
-    path = f"webhook_endpoints/{hook['id']}/deliveries"
+    path = f"webhook_endpoints/{acme_endpoint['id']}/deliveries"
     call_command("prune")
     assert len(api.get(path).json()) == 1
     with connection.cursor() as cursor:
         cursor.execute("UPDATE webhooks_webhookdelivery SET time = now() - interval '31 days'")
-    api.post(f"webhook_endpoints/{hook['id']}/test")  # what waits is kept
+    api.post(f"webhook_endpoints/{acme_endpoint['id']}/test")  # what waits is kept
     call_command("prune")
     assert [row["time"] for row in api.get(path).json()] == [None]
     assert json.loads(receiver.came[0].raw)["type"] == "accountGroup.created"
 
 
-def test_changing_webhooks_needs_a_recent_login(browser_of, alice, acme, age_session):
-    owner = browser_of(alice, acme)
+def test_changing_webhooks_needs_a_recent_login(sign_in_browser, alice, acme, age_session):
+    owner = sign_in_browser(alice, acme)
     made = owner.post("webhook_endpoints", {"url": "https://hooks.example.com/a"}).json()
     one = f"webhook_endpoints/{made['id']}"
     pages = f"/app/companies/{acme.id}/settings/webhooks"

@@ -99,14 +99,16 @@ def test_endpoint_page_covers_all_actions(owner, acme, page, api, receiver, deli
     assert owner.get(path).status_code == 404
 
 
-def test_failing_endpoint_page_shows_failure_start_and_escaped_response(owner, page, api, hook, receiver, deliverer):
+def test_failing_endpoint_page_shows_failure_start_and_escaped_response(
+    owner, page, api, acme_endpoint, receiver, deliverer
+):
     receiver.answers = lambda message: (
         lambda connection: connection.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 25\r\n\r\n<script>alert(1)</script>")
     )
     create_groups(api, "x")
     deliverer.run()
     assert "failing" in get_text(owner.get(page()))
-    shown = owner.get(page(f"/{hook['id']}")).content.decode()
+    shown = owner.get(page(f"/{acme_endpoint['id']}")).content.decode()
     assert "No event accepted since" in shown
     assert "<script>alert" not in shown
     assert "&lt;script&gt;alert" in shown

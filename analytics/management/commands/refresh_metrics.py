@@ -42,11 +42,11 @@ class Command(BaseCommand):
             done.append(company.id)
             return True
 
-        act = company_batches.wrap_company_task(refresh_company, failed, work="refresh_metrics")
+        refresh_one_company = company_batches.wrap_company_task(refresh_company, failed, work="refresh_metrics")
         filters = {"name": options["round"], "company_id": options["company"]}
         with progress_bar.draw_progress_bar() as report_progress:
             for company in company_batches.run_for_each_company(
-                act,
+                refresh_one_company,
                 work="refresh_metrics",
                 **filters,
                 now=context.time,

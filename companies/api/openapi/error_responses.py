@@ -131,35 +131,35 @@ def add_error_responses(components: dict[str, Any]) -> None:
     }
     components["schemas"] |= {"FieldError": FIELD_ERROR_SCHEMA, "Problem": PROBLEM_SCHEMA}
     components["responses"] |= {
-        get_shared_response_name(status, changes=changes): build_error_response(
-            status, get_code_meanings(status, changes=changes), {}
+        get_shared_response_name(status, is_write=is_write): build_error_response(
+            status, get_code_meanings(status, is_write=is_write), {}
         )
         for status in STATUS_DESCRIPTIONS
-        for changes in (False, True)
+        for is_write in (False, True)
     }
 
 
-def get_shared_response_name(status: int, *, changes: bool) -> str:
+def get_shared_response_name(status: int, *, is_write: bool) -> str:
     """Return the name of the shared response of a status; writes have their own if they add codes."""
     return (
         f"Problem{status}OfChange"
-        if changes and status in COMMON_CODES and status in WRITE_CODES
+        if is_write and status in COMMON_CODES and status in WRITE_CODES
         else f"Problem{status}"
     )
 
 
-def list_codes_for_status(status: int, *, changes: bool) -> tuple[str, ...]:
+def list_codes_for_status(status: int, *, is_write: bool) -> tuple[str, ...]:
     """Return the codes of a status that every operation, or every write, can return."""
-    of_changes = WRITE_CODES.get(status, ()) if changes or status not in COMMON_CODES else ()
-    return (*COMMON_CODES.get(status, ()), *of_changes)
+    write_codes = WRITE_CODES.get(status, ()) if is_write or status not in COMMON_CODES else ()
+    return (*COMMON_CODES.get(status, ()), *write_codes)
 
 
 def build_error_responses(method: str, path: str, own_errors: Iterable[tuple[int, str, str]]) -> dict[str, Any]:
     """Build the error responses of an operation by status: shared ones and its own (status, code, meaning)."""
-    statuses, changes = {400, 401, 403, 404, 406, 429, 500, 503, 507}, method not in SAFE_METHODS
+    statuses, is_write = {400, 401, 403, 404, 406, 429, 500, 503, 507}, method not in SAFE_METHODS
     if "{" not in path:
-        statuses -= {404} if changes else {403, 404}  # no id in the path, so nothing can be missing
-    if changes:
+        statuses -= {404} if is_write else {403, 404}  # no id in the path, so nothing can be missing
+    if is_write:
         statuses |= {409, 411, 413, 415}
     if method in ("PUT", "DELETE"):
         statuses.add(412)
@@ -167,25 +167,25 @@ def build_error_responses(method: str, path: str, own_errors: Iterable[tuple[int
     for status, code, text in own_errors:
         own_codes.setdefault(status, {})[code] = text
     return {
-        str(status): build_error_response(status, own_codes[status], get_code_meanings(status, changes=changes))
+        str(status): build_error_response(status, own_codes[status], get_code_meanings(status, is_write=is_write))
         if status in own_codes
-        else {"$ref": f"#/components/responses/{get_shared_response_name(status, changes=changes)}"}
+        else {"$ref": f"#/components/responses/{get_shared_response_name(status, is_write=is_write)}"}
         for status in sorted(statuses | set(own_codes))
     }
 
 
-def get_code_meanings(status: int, *, changes: bool) -> dict[str, str]:
+def get_code_meanings(status: int, *, is_write: bool) -> dict[str, str]:
     """Return the shared codes of a status with their meaning."""
     all_codes = list_error_codes()
-    return {code: all_codes[code][1] for code in list_codes_for_status(status, changes=changes)}
+    return {code: all_codes[code][1] for code in list_codes_for_status(status, is_write=is_write)}
 
 
 def build_error_response(status: int, codes: dict[str, str], other_codes: dict[str, str]) -> dict[str, Any]:
     """Build the response of a status with an example for each code. It describes `codes` and names `other_codes`, which
     a shared response describes.
     """
-    described = "\n".join(f"- `{code}`: {text}" for code, text in codes.items())
-    others = ", ".join(f"`{code}`" for code in other_codes if code not in codes)
+    description = "\n".join(f"- `{code}`: {text}" for code, text in codes.items())
+    other_text = ", ".join(f"`{code}`" for code in other_codes if code not in codes)
     shared = list_error_codes()
     examples = {
         code: {"$ref": f"#/components/examples/{code}"}
@@ -194,7 +194,8 @@ def build_error_response(status: int, codes: dict[str, str], other_codes: dict[s
         for code, text in (codes | other_codes).items()
     }
     return {
-        "description": f"{STATUS_DESCRIPTIONS[status]}\n\n{described}" + (f"\n\nAlso {others}." if others else ""),
+        "description": f"{STATUS_DESCRIPTIONS[status]}\n\n{description}"
+        + (f"\n\nAlso {other_text}." if other_text else ""),
         "headers": build_header_refs([*COMMON_HEADERS, *ERROR_HEADERS.get(status, ())]),
         "content": {
             "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}

@@ -250,8 +250,8 @@ class OperationSchema(ClientNamesSchema):
     def list_own_errors(self) -> list[tuple[int, str, str]]:
         """Return (status, code, meaning) of the errors declared for the action."""
         return [
-            describe_error(each)
-            for each in getattr(self.view, "refuses", {}).get(getattr(self.view, "action", None), ())
+            describe_error(error)
+            for error in getattr(self.view, "errors_for", {}).get(getattr(self.view, "action", None), ())
         ]
 
 

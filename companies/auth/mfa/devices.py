@@ -120,7 +120,7 @@ def complete_device_addition(user: User, change_text: str, *, context: AuditCont
     if is_first:
         user.second_factor_since = context.time
         user.save(update_fields=["second_factor_since"])
-    emails.send_mfa_changed_email(user=user, what=change_text, context=context)
+    emails.send_mfa_changed_email(user=user, event=change_text, context=context)
     return generate_recovery_codes(user) if is_first else []
 
 
@@ -152,7 +152,7 @@ def complete_device_removal(user: User, change_text: str, *, context: AuditConte
         RecoveryCode.objects.for_user(user.pk).delete()
         user.second_factor_since = None
         user.save(update_fields=["second_factor_since"])
-    emails.send_mfa_changed_email(user=user, what=change_text, context=context)
+    emails.send_mfa_changed_email(user=user, event=change_text, context=context)
 
 
 @transaction.atomic
@@ -179,7 +179,7 @@ def replace_recovery_codes(*, user: User, context: AuditContext) -> list[str]:
     lock_user(user)
     if user.second_factor_since is None:
         raise NotFoundError
-    emails.send_mfa_changed_email(user=user, what="New recovery codes were created.", context=context)
+    emails.send_mfa_changed_email(user=user, event="New recovery codes were created.", context=context)
     return generate_recovery_codes(user)
 
 

@@ -95,9 +95,9 @@ def list_chosen_permissions(values: Mapping[str, Any], held_permissions: Permiss
     )
     if values["preset"] == "custom":
         chosen_permissions = [
-            f"{each}:{word}"
-            for each in RESOURCES
-            for word in LEVEL_ACTIONS.get(values[get_resource_field_name(each)], ())
+            f"{resource}:{action}"
+            for resource in RESOURCES
+            for action in LEVEL_ACTIONS.get(values[get_resource_field_name(resource)], ())
         ]
     return [*chosen_permissions, *values["admin"]]
 
@@ -130,16 +130,16 @@ def list_resource_choices(values: Mapping[str, Any], held_permissions: Permissio
     permission_values = {p.value for p in held_permissions}
     return [
         {
-            "field": get_resource_field_name(each),
-            "label": RESOURCE_LABELS[each],
-            "chosen": values.get(get_resource_field_name(each), "none"),
+            "field": get_resource_field_name(resource),
+            "label": RESOURCE_LABELS[resource],
+            "chosen": values.get(get_resource_field_name(resource), "none"),
             "levels": {
                 level: label
                 for level, label in LEVEL_LABELS.items()
-                if level == "none" or f"{each}:{level}" in permission_values
+                if level == "none" or f"{resource}:{level}" in permission_values
             },
         }
-        for each in RESOURCES
+        for resource in RESOURCES
     ]
 
 

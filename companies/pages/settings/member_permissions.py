@@ -122,8 +122,8 @@ def list_permission_rows(held_permissions: Collection[str]) -> list[dict[str, An
 def list_admin_permissions(held_permissions: Collection[str]) -> list[dict[str, Any]]:
     """Return the administrative permissions, each with whether it is held."""
     return [
-        {"value": each.value, "label": label, "held": each.value in held_permissions}
-        for each, label in ADMIN_LABELS.items()
+        {"value": permission.value, "label": label, "held": permission.value in held_permissions}
+        for permission, label in ADMIN_LABELS.items()
     ]
 
 

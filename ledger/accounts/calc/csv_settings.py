@@ -67,12 +67,12 @@ def _check_flag(path: Path, value: Any) -> Iterator[SettingFault]:
         yield SettingFault(path, "invalid_value", "Must be true or false.")
 
 
-def _check_count(most: int) -> Check:
+def _check_count(max_count: int) -> Check:
     def check(path: Path, value: Any) -> Iterator[SettingFault]:
         if not isinstance(value, int) or isinstance(value, bool):
             yield SettingFault(path, "invalid_value", "Must be a whole number.")
-        elif not 0 <= value <= most:
-            yield SettingFault(path, "out_of_range", f"Must be from 0 to {most:,}.")
+        elif not 0 <= value <= max_count:
+            yield SettingFault(path, "out_of_range", f"Must be from 0 to {max_count:,}.")
 
     return check
 
@@ -138,8 +138,8 @@ def _check_columns(path: Path, value: Any) -> Iterator[SettingFault]:
             if len(column) > MAX_DESCRIPTIONS:
                 yield SettingFault((*path, name), "too_long", f"Must have at most {MAX_DESCRIPTIONS} items.")
                 continue
-            for position, each in enumerate(column):
-                yield from _check_column((*path, name, position), each)
+            for position, description in enumerate(column):
+                yield from _check_column((*path, name, position), description)
         elif column is not None:
             yield from _check_column((*path, name), column)
 

@@ -75,20 +75,22 @@ def download_accounts(page: CompanyPage) -> HttpResponse:
     """Download the accounts with today's balances as CSV, a row for each currency of an account."""
     archived, base = page.request.GET.get("archived") == "true", page.company.base_currency
     accounts = Account.objects.for_company(page.company.id).filter(archived=archived).in_display_order()
-    balances, _missing = list_visible_balances(page, list(accounts))
+    balances, _ = list_visible_balances(page, list(accounts))
     in_base = gettext("In {currency}").format(currency=base)
     headings = [gettext("Account"), gettext("Type"), gettext("Currency"), gettext("Balance"), in_base]
     rows: list[list[object]] = [[*headings, *(gettext(text.label) for text in ACCOUNT_TEXTS)]]
-    for each in balances:
-        account = each.account
-        worth: object = "" if each.worth is None else Decimal(format_amount(each.worth, base))
-        shown: list[tuple[object, str]] = [
-            (Decimal(format_amount(amount, currency)), currency) for amount, currency in each.amounts
+    for balance in balances:
+        account = balance.account
+        base_balance: object = (
+            "" if balance.base_balance is None else Decimal(format_amount(balance.base_balance, base))
+        )
+        amounts: list[tuple[object, str]] = [
+            (Decimal(format_amount(amount, currency)), currency) for amount, currency in balance.amounts
         ]
-        for amount, currency in shown or [("", account.default_currency)]:
-            cells = [account.name, str(ACCOUNT_TYPE_LABELS[AccountType(account.type)]), currency, amount, worth]
+        for amount, currency in amounts or [("", account.default_currency)]:
+            cells = [account.name, str(ACCOUNT_TYPE_LABELS[AccountType(account.type)]), currency, amount, base_balance]
             rows.append([*cells, *(getattr(account, text.column) or "" for text in ACCOUNT_TEXTS)])
-            worth = ""  # of all currencies of the account together
+            base_balance = ""  # of all currencies of the account together
     return build_csv_response(write_csv(rows), name="accounts")
 
 
@@ -228,7 +230,7 @@ def render_account_page(
         else "",
         holding=balance,
         held=join_texts([format_money(amount, currency) for amount, currency in balance.amounts]),
-        currencies=[currency for _amount, currency in balance.amounts],
+        currencies=[currency for _, currency in balance.amounts],
         missing=missing_currency,
         texts=ACCOUNT_TEXTS,
         initial=initial_balance,

@@ -76,8 +76,8 @@ def nest_setting_errors(name: str, faults: Iterable[SettingFault]) -> dict[str, 
     for fault in faults:
         *outer, last = map(str, (name, *fault.path))
         part = nested
-        for each in outer:
-            part = part.setdefault(each, {})
+        for key in outer:
+            part = part.setdefault(key, {})
         part[last] = [ErrorDetail(fault.detail, code=fault.code)]
     return nested
 

@@ -15,7 +15,7 @@ from ledger.models import AccountGroup, AccountGroupNotEmpty
 class AccountGroupViewSet(CompanyViewSet):
     schema_tags = ["Account groups"]
     resource, shape = AccountGroup, serializers.AccountGroupSerializer
-    refuses = {"destroy": [AccountGroupNotEmpty]}
+    errors_for = {"destroy": [AccountGroupNotEmpty]}
     permission_for = ACCOUNT_PERMISSIONS
 
     @extend_schema(parameters=[ARCHIVED_PARAMETER])

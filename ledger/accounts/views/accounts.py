@@ -23,7 +23,7 @@ from ledger.transactions.serializers import (
 class AccountViewSet(CompanyViewSet):
     schema_tags = ["Accounts"]
     resource, shape = Account, serializers.AccountSerializer
-    refuses = {"destroy": [AccountNotEmpty]}
+    errors_for = {"destroy": [AccountNotEmpty]}
     permission_for = {
         **ACCOUNT_PERMISSIONS,
         "initial_balance": Permission.ACCOUNTS_READ,

@@ -85,7 +85,7 @@ def import_statement(
         ]
         used_statement_ids = {id(each.statement) for each in statement_outcomes}
         other_labels = list_account_labels(
-            each for each in statement_file.statements if id(each) not in used_statement_ids
+            statement for statement in statement_file.statements if id(statement) not in used_statement_ids
         )
         result = StatementImportResult(
             statement_file.format,
@@ -170,7 +170,7 @@ def match_statements(
     company: Company,
     received: StatementImportResult,
     rows: Sequence[StoredTransaction],
-    settled: Mapping[str, date],
+    settled_days: Mapping[str, date],
     other_page_ids: Mapping[int, frozenset[UUID]],
 ) -> MatchedRows:
     """Match the statements with the ledger's rows, and with each other where they have days in common. None of
@@ -184,7 +184,7 @@ def match_statements(
         for outcome in received.statements
     ]
     rounds = group_disjoint_statements(parts)
-    matcher = StatementMatcher(rows, settled, closed_through=company.closed_through)
+    matcher = StatementMatcher(rows, settled_days, closed_through=company.closed_through)
     for outcome, part in zip(received.statements, parts, strict=True):
         every = len(rounds) > 1 or bool(outcome.pending)
         if not (every or rows or company.closed_through):

@@ -49,23 +49,23 @@ def group_disjoint_statements(parts: Sequence[StatementPart]) -> list[list[State
     days_around = MAX_BOOKING_DAYS if any(part.statement.pending_count for part in parts) else 0
     rounds: list[list[StatementPart]] = []
     ends: dict[str, tuple[ParsedStatement, ParsedStatement]] = {}  # first and last page of the round, by account
-    taken: set[tuple[str, date]] = set()
+    account_days: set[tuple[str, date]] = set()
     for part in parts:
         statement = part.statement
         days = {(part.account, entry.day) for entry in statement.entries}
         chain = extend_page_chain(ends.get(part.account), statement)
-        overlaps = not taken.isdisjoint(days) and chain is None
+        overlaps = not account_days.isdisjoint(days) and chain is None
         other_format = bool(rounds) and get_format_family(rounds[-1][0].statement.format) != get_format_family(
             statement.format
         )
         is_apart = bool(part.other_page_ids) or (bool(rounds) and bool(rounds[-1][0].other_page_ids))
         if not rounds or overlaps or other_format or is_apart:
             rounds.append([])
-            ends, taken, chain = {}, set(), None
+            ends, account_days, chain = {}, set(), None
         rounds[-1].append(part)
         ends[part.account] = chain or (statement, statement)
         around = range(-days_around, days_around + 1)
-        taken |= {(account, shift_day_within_limits(day, each)) for account, day in days for each in around}
+        account_days |= {(account, shift_day_within_limits(day, each)) for account, day in days for each in around}
     return rounds
 
 
@@ -98,14 +98,18 @@ def is_statement_continued(before: ParsedStatement, after: ParsedStatement) -> b
     return before.difference == after.difference == 0 and sum(shared) != 0
 
 
-def is_statement_copy(one: ParsedStatement, other: ParsedStatement) -> bool:
+def is_statement_copy(statement: ParsedStatement, other: ParsedStatement) -> bool:
     """Whether two statements say the same."""
-    if (one.opening, one.closing, len(one.entries)) != (other.opening, other.closing, len(other.entries)):
+    if (statement.opening, statement.closing, len(statement.entries)) != (
+        other.opening,
+        other.closing,
+        len(other.entries),
+    ):
         return False
     return all(
-        (first.day, first.amount, first.reference, first.description)
-        == (second.day, second.amount, second.reference, second.description)
-        for first, second in zip(one.entries, other.entries, strict=True)
+        (entry.day, entry.amount, entry.reference, entry.description)
+        == (other_entry.day, other_entry.amount, other_entry.reference, other_entry.description)
+        for entry, other_entry in zip(statement.entries, other.entries, strict=True)
     )
 
 
@@ -127,17 +131,17 @@ class StatementMatcher:
 
     Args:
         rows: what is stored, for all of the statements.
-        settled: the day up to which each account has final statements.
+        settled_days: the day up to which each account has final statements.
         closed_through: the last day of the closed months, in which nothing is booked.
     """
 
     def __init__(
         self, rows: Iterable[StoredTransaction], settled: Mapping[str, date], *, closed_through: date | None = None
     ):
-        self.settled, self.closed_through = dict(settled), closed_through
-        self.by_place: dict[MatchKey, list[StoredTransaction]] = defaultdict(list)
-        self.by_amount: dict[tuple[str, str, Decimal], list[StoredTransaction]] = defaultdict(list)  # pending ones
-        self.by_reference: dict[tuple[str, str], list[StoredTransaction]] = defaultdict(list)
+        self.settled_days, self.closed_through = dict(settled), closed_through
+        self.rows_by_key: dict[MatchKey, list[StoredTransaction]] = defaultdict(list)
+        self.rows_by_amount: dict[tuple[str, str, Decimal], list[StoredTransaction]] = defaultdict(list)  # pending ones
+        self.rows_by_reference: dict[tuple[str, str], list[StoredTransaction]] = defaultdict(list)
         self.gone: set[StoredTransaction] = set()
         self.own: dict[
             UUID, tuple[StoredTransaction, EntryGroup, Entry]
@@ -150,11 +154,11 @@ class StatementMatcher:
 
     def add(self, row: StoredTransaction) -> None:
         for position in {row.match_key, *([row.corrected.match_key] if row.corrected else ())}:
-            self.by_place[position].append(row)
+            self.rows_by_key[position].append(row)
         if row.pending:
-            self.by_amount[row.account, row.currency, row.amount].append(row)
+            self.rows_by_amount[row.account, row.currency, row.amount].append(row)
         if row.reference:
-            self.by_reference[row.account, row.reference].append(row)
+            self.rows_by_reference[row.account, row.reference].append(row)
 
     def match(self, rounds: Sequence[Sequence[StatementPart]]) -> MatchedRows:
         """Leave in each group what is new. Raises Unreadable where too many statements overlap."""
@@ -167,7 +171,7 @@ class StatementMatcher:
         other_page_ids, first = parts[0].other_page_ids, parts[0].statement
         rows = [row for row in self.iter_candidate_rows(groups) if row.id not in other_page_ids]
         ledger = EntryMatcher(rows, format_=first.format, has_unique_ids=first.has_unique_ids)
-        match = ledger.match_entries(groups, final_days=self.settled)
+        match = ledger.match_entries(groups, final_days=self.settled_days)
         self.leave_out_closed_months(groups, match)
         self.result.possible += sum(1 for _ in ledger.list_possible_duplicates(groups))
         booked_before = {row.id for row, _ in self.result.booked}
@@ -224,10 +228,10 @@ class StatementMatcher:
         position = build_match_key(account, unit)
         around = range(-MAX_BOOKING_DAYS, MAX_BOOKING_DAYS + 1) if unit.pending else (0,)
         for days in around:
-            yield self.by_place.get((account, shift_day_within_limits(unit.day, days), position[2], position[3]))
-        yield self.by_amount.get((account, unit.currency, position[2]))
+            yield self.rows_by_key.get((account, shift_day_within_limits(unit.day, days), position[2], position[3]))
+        yield self.rows_by_amount.get((account, unit.currency, position[2]))
         if unit.reference:
-            yield self.by_reference.get((account, unit.reference))
+            yield self.rows_by_reference.get((account, unit.reference))
 
     def is_candidate(self, account: str, entry: Entry) -> bool:
         """Whether some row may be the entry, or one of its payments."""
@@ -241,7 +245,7 @@ class StatementMatcher:
         if row.id not in self.own:
             self.result.booked.append((row, entry))
             return
-        _row, group, unit = self.own[row.id]
+        _, group, unit = self.own[row.id]
         group.new = [entry if each is unit else each for each in group.new]
         self.own[row.id] = booked, group, entry
         self.own_pending.discard(row.id)
@@ -250,9 +254,9 @@ class StatementMatcher:
         """Leave out what an earlier round has pending and a final statement of that day does not have."""
         for part in parts:
             end, account = part.statement.last_day, part.account
-            if not part.statement.final or end is None or end < self.settled.get(account, end):
+            if not part.statement.final or end is None or end < self.settled_days.get(account, end):
                 continue
-            self.settled[account] = end
+            self.settled_days[account] = end
             for row_id in self.own_pending - seen:
                 row, group, unit = self.own[row_id]
                 if row.account == account and row.day <= end:

@@ -89,12 +89,12 @@ class StatementCheck:
     received: StatementImportResult | None = None
     refusal: str = ""
     number: str = ""  # of an account that is to be opened first
-    waits: bool = False  # a person is asked how to read it once the others are imported
+    is_waiting: bool = False  # a person is asked how to read it once the others are imported
     lacks_account: bool = False  # it names none, and none was chosen
 
     @property
     def is_refused(self) -> bool:
-        return bool(self.refusal) and not self.waits
+        return bool(self.refusal) and not self.is_waiting
 
     @property
     def needs_account_choice(self) -> bool:
@@ -139,7 +139,7 @@ def check_statements_page(page: CompanyPage) -> HttpResponse:
     if answer := csv_import.build_progress_response(page, first_upload_id):
         return answer
     try:
-        check_upload_limits(page, [upload_id for upload_id, _name, _account in named_uploads])
+        check_upload_limits(page, [upload_id for upload_id, _, _ in named_uploads])
     except uploads.UploadExpired:
         return csv_import.redirect_to_new_upload(page)
     except DomainError as refusal:
@@ -207,7 +207,7 @@ def render_statement_check(
         error=error,
         looks=checks,
         refused=any(statement_check.is_refused for statement_check in checks),
-        waiting=any(statement_check.waits for statement_check in checks),
+        waiting=any(statement_check.is_waiting for statement_check in checks),
         others=urlencode([*importable_items, *choices.items()])
         if importable_items
         else "",  # the address of the files that can be stored
@@ -248,7 +248,7 @@ def preview_statement_file(page: CompanyPage, file: UploadedStatement, choices: 
             file,
             refusal=describe_refusal(refusal),
             number=getattr(refusal, "number", ""),
-            waits=needs_reading_choice(refusal),
+            is_waiting=needs_reading_choice(refusal),
             lacks_account=isinstance(refusal, AccountUnknown) and not refusal.number and file.account is None,
         )
 

@@ -79,7 +79,7 @@ def format_statement_result(received: Sequence[StatementImportResult]) -> str:
     ]
     sentences = [_("{transactions} imported from {files}.").format(transactions=transactions, files=files)]
     sentences += [text.format(count=format_count(count)) for count, text in optional_sentences if count]
-    for each in received:
-        name = f"{each.batch.filename}: " if len(received) > 1 and each.batch else ""
-        sentences += [f"{name}{fault}" for fault in list_balance_faults(each)]
+    for result in received:
+        name = f"{result.batch.filename}: " if len(received) > 1 and result.batch else ""
+        sentences += [f"{name}{fault}" for fault in list_balance_faults(result)]
     return " ".join(sentences)

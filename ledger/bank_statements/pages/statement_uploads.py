@@ -53,15 +53,15 @@ def store_uploaded_files(page: CompanyPage) -> HttpResponse:
     try:
         readable_files, refusals = split_readable_files(files)
         stored_uploads = [
-            (store_statement_upload(page, each), clean_filename(each.name or "file")[-MAX_NAME_LENGTH:])
-            for each in readable_files
+            (store_statement_upload(page, file), clean_filename(file.name or "file")[-MAX_NAME_LENGTH:])
+            for file in readable_files
         ]
     except DomainError as refusal:
         return csv_import.render_upload_form(
             page, error=refusal.detail, status=413 if isinstance(refusal, TooLargeError) else 400
         )
-    for each in refusals:
-        messages.error(page.request, _("{why} The file was skipped.").format(why=each.detail))
+    for rejected_file in refusals:
+        messages.error(page.request, _("{why} The file was skipped.").format(why=rejected_file.detail))
     query = [("upload", f"{upload_id} {name}") for upload_id, name in stored_uploads]
     if page.request.POST.get("account"):
         query.append(("account", page.request.POST["account"]))

@@ -30,8 +30,8 @@ from ledger.imports.calc.entries import Entry
 FORMAT_BY_MESSAGE = {"BkToCstmrAcctRpt": "camt.052", "BkToCstmrStmt": "camt.053", "BkToCstmrDbtCdtNtfctn": "camt.054"}
 STATEMENT_ELEMENTS = {"Rpt", "Stmt", "Ntfctn"}
 TRUNCATION_ERRORS = [  # too early
-    expat.errors.codes[each]
-    for each in (
+    expat.errors.codes[message]
+    for message in (
         expat.errors.XML_ERROR_NO_ELEMENTS,
         expat.errors.XML_ERROR_UNCLOSED_TOKEN,
         expat.errors.XML_ERROR_PARTIAL_CHAR,
@@ -59,14 +59,18 @@ SKIPPED_ELEMENTS = {
 
 
 def read_camt(
-    content: bytes, *, encoding: str | None = None, most: int, on_progress: Callable[[int], None] = discard_progress
+    content: bytes,
+    *,
+    encoding: str | None = None,
+    max_entries: int,
+    on_progress: Callable[[int], None] = discard_progress,
 ) -> tuple[str, list[ParsedStatement]]:
     """Return (format, statements). ``encoding`` replaces the declared one; ``on_progress`` gets the number of
     bytes read.
 
     Raises UnreadableFileError, UnsafeXmlError, TooManyEntriesError, NotAStatementError.
     """
-    stream = CamtStream(encoding, most=most)
+    stream = CamtStream(encoding, max_entries=max_entries)
     try:
         for start in range(0, len(content), CHUNK_BYTES):
             stream.parser.Parse(content[start : start + CHUNK_BYTES])
@@ -108,8 +112,9 @@ class CamtDraft:
 class CamtStream:
     """The parser's callbacks. Only children of a statement become trees, one at a time."""
 
-    def __init__(self, encoding: str | None, *, most: int):
-        self.format, self.statements, self.most = "", [], most  # type: tuple[str, list[ParsedStatement], int]
+    def __init__(self, encoding: str | None, *, max_entries: int):
+        self.format, self.max_entries = "", max_entries
+        self.statements: list[ParsedStatement] = []
         self.depth = self.base = self.size = self.length = self.line = self.count = 0
         self.opened = self.payments = 0
         self.skipping = 0  # the level of an element of which nothing is wanted
@@ -159,7 +164,7 @@ class CamtStream:
             self.size = self.length = 0
             self.builder.start(name, attributes)
         elif self.format and self.depth == self.base + 1 and name in STATEMENT_ELEMENTS:
-            if len(self.statements) >= self.most:
+            if len(self.statements) >= self.max_entries:
                 raise TooManyEntriesError
             self.draft = CamtDraft()
         elif not self.format and name in FORMAT_BY_MESSAGE:
@@ -191,7 +196,7 @@ class CamtStream:
         if element.tag == "Ntry":
             self.count += 1
             self.payments += sum(len(group.findall("TxDtls")) for group in element.iterfind("NtryDtls"))
-            if self.count > self.most or self.payments > 2 * self.most:
+            if self.count > self.max_entries or self.payments > 2 * self.max_entries:
                 raise TooManyEntriesError
             draft.currency = draft.currency or find_camt_currency(draft)
             entry = build_camt_entry(element, self.format, draft.currency, self.line)

@@ -61,7 +61,7 @@ def read_statement_file(
     content: bytes,
     kind: str,
     *,
-    most: int,
+    max_entries: int,
     on_progress: Callable[[int], None] = discard_progress,
     find_currency: Callable[[str], str] = ofx.return_no_currency,
 ) -> ParsedFile:
@@ -75,15 +75,19 @@ def read_statement_file(
     """
     if kind == CAMT:
         format_, statements = camt.read_camt(
-            content, encoding=detect_xml_encoding(content), most=most, on_progress=on_progress
+            content, encoding=detect_xml_encoding(content), max_entries=max_entries, on_progress=on_progress
         )
         return ParsedFile(kind, format_, require_statements(statements))
     if kind == MT940:
-        format_, statements = mt940.read_mt940(iterate_text_lines(content), most=most)
+        format_, statements = mt940.read_mt940(iterate_text_lines(content), max_entries=max_entries)
         return ParsedFile(kind, format_, require_statements(statements))
     if kind == OFX:
         return ParsedFile(
-            kind, "ofx", require_statements(ofx.read_ofx(decode_text(content), most=most, find_currency=find_currency))
+            kind,
+            "ofx",
+            require_statements(
+                ofx.read_ofx(decode_text(content), max_entries=max_entries, find_currency=find_currency)
+            ),
         )
     return ParsedFile(kind, kind)
 

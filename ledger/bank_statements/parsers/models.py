@@ -116,13 +116,13 @@ class ParsedStatement:
 
     @property
     def first_day(self) -> date | None:
-        first, _last = self.booked_days or (None, None)
+        first, _ = self.booked_days or (None, None)
         return min((day for day in (self.start, first) if day), default=None)
 
     @property
     def last_day(self) -> date | None:
         """The day at whose end the closing balance holds: the end, or the last entry's day if later."""
-        _first, last = self.booked_days or (None, None)
+        _, last = self.booked_days or (None, None)
         return max((day for day in (self.end, last) if day), default=None)
 
 
@@ -149,8 +149,8 @@ def to_signed_amount(text: str, *, negative: bool, line: int) -> str:
     match = AMOUNT_PATTERN.fullmatch(text)
     if match is None or not text.strip("."):
         raise UnreadableFileError("“{text}” is not a valid amount.", line=line, text=text[:40])
-    whole, cents = match[1] or "0", (match[2] or "").rstrip("0")
-    plain = f"{whole}.{cents}" if cents else whole
+    integer_part, cents = match[1] or "0", (match[2] or "").rstrip("0")
+    plain = f"{integer_part}.{cents}" if cents else integer_part
     return f"-{plain}" if negative and plain != "0" else plain
 
 

@@ -76,7 +76,7 @@ def is_mt940(text: str) -> bool:
     return bool(ACCOUNT_TAG_PATTERN.search(start) and BALANCE_TAG_PATTERN.search(start))
 
 
-def read_mt940(lines: Iterator[str], *, most: int) -> tuple[str, list[ParsedStatement]]:
+def read_mt940(lines: Iterator[str], *, max_entries: int) -> tuple[str, list[ParsedStatement]]:
     """Return (format, statements). Raises UnreadableFileError, TooManyEntriesError."""
     drafts: list[Mt940Draft] = []
     count = 0
@@ -89,7 +89,7 @@ def read_mt940(lines: Iterator[str], *, most: int) -> tuple[str, list[ParsedStat
         elif drafts:
             drafts[-1].add_field(number, tag, value)
             count += tag == "61"
-        if max(count, len(drafts)) > most:
+        if max(count, len(drafts)) > max_entries:
             raise TooManyEntriesError
     is_interim = bool(drafts) and all(draft.is_interim for draft in drafts)
     return "mt942" if is_interim else "mt940", [draft.to_statement() for draft in join_pages(drafts)]
@@ -222,8 +222,8 @@ def join_pages(drafts: list[Mt940Draft]) -> Iterator[Mt940Draft]:
         yield open_draft
 
 
-def is_same_account(one: Mt940Draft, other: Mt940Draft) -> bool:
-    return one.details.get("25") == other.details.get("25")
+def is_same_account(first: Mt940Draft, second: Mt940Draft) -> bool:
+    return first.details.get("25") == second.details.get("25")
 
 
 def parse_mt940_balance(line: int, value: str) -> tuple[date, str, Decimal]:

@@ -48,7 +48,7 @@ def return_no_currency(_account_number: str) -> str:
 
 
 def read_ofx(
-    text: str, *, most: int, find_currency: Callable[[str], str] = return_no_currency
+    text: str, *, max_entries: int, find_currency: Callable[[str], str] = return_no_currency
 ) -> list[ParsedStatement]:
     """Return the statements of all accounts.
 
@@ -59,7 +59,7 @@ def read_ofx(
     """
     if UNSAFE_PATTERN.search(text):
         raise UnsafeXmlError
-    reader, last = OfxReader(most, find_currency, find_ofx_decimal_mark(text)), ""
+    reader, last = OfxReader(max_entries, find_currency, find_ofx_decimal_mark(text)), ""
     for count, (line, closing, name, value) in enumerate(iterate_tags(text), 1):
         check_element_count(count, reader.count, line=line)
         last = f"/{name}" if closing else name
@@ -106,12 +106,12 @@ class OfxDraft:
 class OfxReader:
     """Takes tags one by one."""
 
-    def __init__(self, most: int, find_currency: Callable[[str], str], mark: str):
+    def __init__(self, max_entries: int, find_currency: Callable[[str], str], decimal_mark: str):
         self.statements: list[ParsedStatement] = []
-        self.most, self.count, self.find_currency = most, 0, find_currency
+        self.max_entries, self.count, self.find_currency = max_entries, 0, find_currency
         self.draft: OfxDraft | None = None
         self.movement: dict[str, str] | None = None
-        self.line, self.mark = 0, mark
+        self.line, self.decimal_mark = 0, decimal_mark
         self.section = self.skipped = ""
 
     def open(self, name: str, value: str, line: int) -> None:
@@ -138,18 +138,20 @@ class OfxReader:
             self.section = ""
         elif name in MOVEMENT_TAGS and self.movement is not None and self.draft is not None:
             self.count += 1
-            if self.count > self.most:
+            if self.count > self.max_entries:
                 raise TooManyEntriesError
             pending = name == "STMTTRNP"
             self.fill_currency(self.draft)
-            read_entry = build_ofx_entry(self.movement, self.draft.values, self.line, pending=pending, mark=self.mark)
+            read_entry = build_ofx_entry(
+                self.movement, self.draft.values, self.line, pending=pending, decimal_mark=self.decimal_mark
+            )
             self.draft.entries.append(read_entry)
             self.movement = None
         elif name in STATEMENT_TAGS and self.draft is not None:
-            if len(self.statements) >= self.most:
+            if len(self.statements) >= self.max_entries:
                 raise TooManyEntriesError
             self.fill_currency(self.draft)
-            self.statements.append(build_ofx_statement(self.draft, self.mark))
+            self.statements.append(build_ofx_statement(self.draft, self.decimal_mark))
             self.draft = None
 
     def fill_currency(self, draft: OfxDraft) -> None:
@@ -163,12 +165,12 @@ def get_ofx_account_number(draft: OfxDraft) -> str:
     return clean_text(number)[:MAX_ACCOUNT_NUMBER_LENGTH]
 
 
-def build_ofx_statement(draft: OfxDraft, mark: str) -> ParsedStatement:
+def build_ofx_statement(draft: OfxDraft, decimal_mark: str) -> ParsedStatement:
     """Return the statement; the opening balance follows from the closing one and the booked entries."""
     values = draft.values
     closing_text = values.get("LEDGERBAL.BALAMT")
     closing = (
-        Decimal(parse_signed_amount(closing_text, draft.line, find_mark_of_amount(closing_text) or mark))
+        Decimal(parse_signed_amount(closing_text, draft.line, find_mark_of_amount(closing_text) or decimal_mark))
         if closing_text
         else None
     )
@@ -189,17 +191,17 @@ def build_ofx_statement(draft: OfxDraft, mark: str) -> ParsedStatement:
 
 
 def build_ofx_entry(
-    values: dict[str, str], statement_values: dict[str, str], line: int, *, pending: bool, mark: str
+    values: dict[str, str], statement_values: dict[str, str], line: int, *, pending: bool, decimal_mark: str
 ) -> Entry:
     """Return one transaction. Raises UnreadableFileError."""
-    posted, amount = values.get("DTPOSTED") or (values.get("DTTRAN") if pending else None), values.get("TRNAMT")
-    if not posted or amount is None:
+    booking_day, amount = values.get("DTPOSTED") or (values.get("DTTRAN") if pending else None), values.get("TRNAMT")
+    if not booking_day or amount is None:
         raise UnreadableFileError("STMTTRN has no DTPOSTED or no TRNAMT.", line=line)
     from_to, memo = clean_text(values.get("NAME") or values.get("PAYEE.NAME") or ""), clean_text(values.get("MEMO", ""))
     if len(from_to) > MAX_TEXT_LENGTH or len(memo) > MAX_TEXT_LENGTH:
         raise UnreadableFileError("The text is longer than {most} characters.", line=line, most=MAX_TEXT_LENGTH)
     currency, notes = statement_values.get("CURDEF", "").upper(), []
-    value, foreign = parse_signed_amount(amount, line, mark), values.get("CURRENCY.CURSYM", "").upper()
+    value, foreign = parse_signed_amount(amount, line, decimal_mark), values.get("CURRENCY.CURSYM", "").upper()
     if foreign and foreign != currency:
         notes.append(f"Amount {foreign} {value}")
         value, currency = convert_to_statement_currency(
@@ -208,7 +210,7 @@ def build_ofx_entry(
     if values.get("CHECKNUM"):
         notes.append(f"Check {clean_text(values['CHECKNUM'])}")
     return Entry(
-        day=parse_ofx_day(posted, line),
+        day=parse_ofx_day(booking_day, line),
         amount=value,
         currency=currency,
         from_to=from_to,
@@ -246,8 +248,8 @@ def parse_rate(text: str, line: int) -> Decimal:
     return Decimal(plain)
 
 
-def parse_signed_amount(text: str, line: int, mark: str = "") -> str:
-    """Return an amount with its sign as plain text. ``mark`` is the decimal mark of its file, where that is known.
+def parse_signed_amount(text: str, line: int, decimal_mark: str = "") -> str:
+    """Return an amount with its sign as plain text. ``decimal_mark`` is that of its file, if known.
 
     Raises:
         Unreadable: the text is not one amount.
@@ -256,7 +258,7 @@ def parse_signed_amount(text: str, line: int, mark: str = "") -> str:
     ('-1234.5', '12.5', '1050')
     """
     try:
-        amount = parse_written_amount(text, mark)
+        amount = parse_written_amount(text, decimal_mark)
     except GarbledAmountError:
         raise UnreadableFileError("“{text}” is not a valid amount.", line=line, text=text[:40]) from None
     return to_signed_amount(amount.removeprefix("-"), negative=amount.startswith("-"), line=line)

@@ -49,7 +49,7 @@ def read_qif_entries(
     find_currency: Callable[[str], str],
     order: str | None,
     default_order: str | None,
-    most: int,
+    max_entries: int,
 ) -> tuple[str | None, dict[str, list[Entry]]]:
     """Return (order of the dates, entries by the name of their account, which may be empty).
 
@@ -60,18 +60,18 @@ def read_qif_entries(
 
     Raises UnreadableFileError, TooManyEntriesError, AmbiguousDateOrderError.
     """
-    records = list(iterate_qif_records(lines, most))
+    records = list(iterate_qif_records(lines, max_entries))
     date_matches = [match_date_numbers(qif_record.values["D"], qif_record.date_line) for qif_record in records]
     order = order or detect_date_order(date_matches) or default_order
     if order is None and not all(map(is_year_first, date_matches)):
         raise AmbiguousDateOrderError
-    mark = find_qif_decimal_mark(records)
+    decimal_mark = find_qif_decimal_mark(records)
     currencies = {name: find_currency(name) for name in {qif_record.account: None for qif_record in records}}
     entries: dict[str, list[Entry]] = {name: [] for name in currencies}
     for match, record in zip(date_matches, records, strict=True):
         when = parse_qif_day(match, order, record.date_line)
         entries[record.account].append(
-            build_qif_entry(when, record.line, record.values, currencies[record.account], mark)
+            build_qif_entry(when, record.line, record.values, currencies[record.account], decimal_mark)
         )
     return order, entries
 
@@ -85,7 +85,7 @@ class QifRecord(NamedTuple):
     values: dict[str, str]
 
 
-def iterate_qif_records(lines: Iterator[str], most: int) -> Iterator[QifRecord]:
+def iterate_qif_records(lines: Iterator[str], max_entries: int) -> Iterator[QifRecord]:
     """The entries of accounts; what is none is left out. Before those of an account its name may stand.
 
     Raises SeveralAccounts, Unreadable, TooManyEntries.
@@ -102,7 +102,7 @@ def iterate_qif_records(lines: Iterator[str], most: int) -> Iterator[QifRecord]:
         elif line.startswith("^"):
             if in_account and values:
                 count += 1
-                if count > most:
+                if count > max_entries:
                     raise TooManyEntriesError
                 yield QifRecord(
                     sections.get_account(first_line), date_line, first_line, check_qif_record(values, first_line)
@@ -239,13 +239,13 @@ def find_qif_decimal_mark(records: list[QifRecord]) -> str:
         raise build_mixed_marks_error(error, lines[error.texts[1]]) from None
 
 
-def build_qif_entry(when: date, line: int, values: dict[str, str], currency: str, mark: str) -> Entry:
+def build_qif_entry(when: date, line: int, values: dict[str, str], currency: str, decimal_mark: str) -> Entry:
     texts = {name: clean_text(values.get(name, "")) for name in "PMN"}
     if any(len(text) > MAX_TEXT_LENGTH for text in texts.values()):
         raise UnreadableFileError("The text is longer than {most} characters.", line=line, most=MAX_TEXT_LENGTH)
     return Entry(
         day=when,
-        amount=parse_signed_amount(get_amount_text(values), line, mark),
+        amount=parse_signed_amount(get_amount_text(values), line, decimal_mark),
         currency=currency,
         from_to=texts["P"],
         description=texts["M"],

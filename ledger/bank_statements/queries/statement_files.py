@@ -136,11 +136,11 @@ def read_file_by_kind(
         )
     if kind == formats.QIF:
         return read_qif(content, company, account, date_order)
-    on_progress = partial(progress.report_import_progress, progress.BYTES, of=len(content))
+    on_progress = partial(progress.report_import_progress, progress.BYTES, total=len(content))
     file = formats.read_statement_file(
         content,
         kind,
-        most=MAX_IMPORT_ITEMS,
+        max_entries=MAX_IMPORT_ITEMS,
         on_progress=on_progress,
         find_currency=build_currency_lookup(company, account),
     )
@@ -182,7 +182,7 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
             find_currency=find_currency,
             order=date_order,
             default_order=last_order if last_order in (qif.DAY_FIRST, qif.MONTH_FIRST) else None,
-            most=MAX_IMPORT_ITEMS,
+            max_entries=MAX_IMPORT_ITEMS,
         )
     except qif.AmbiguousDateOrderError:
         raise DateOrderUnknown from None
@@ -226,7 +226,7 @@ def read_account_csv(content: bytes, account: Account, lines: Lines, csv_setting
     detection = detect_account_mapping(account, lines, csv_settings)
     check_required_columns(detection)
     check_account_numbers(detection, account)
-    raise_detection_fault(detection.refused)
+    raise_detection_fault(detection.fault)
     encodings = find_encoding_choices(content, settings=csv_settings, account=account, count=EXAMPLE_ROWS)
     check_no_open_questions(detection, account.default_currency, encodings)
     rows, statement = read_table_statement(account, detection)
@@ -240,7 +240,7 @@ def read_multi_account_csv(company: Company, content: bytes, lines: Lines, setti
     """
     company_numbers = tuple(account.account_number or "" for account in list_numbered_accounts(company.id))
     lines_by_label, without_account = split_lines_by_account(
-        lines, settings=settings, own=AccountFacts(company_numbers=company_numbers)
+        lines, settings=settings, account=AccountFacts(company_numbers=company_numbers)
     )
     csv_settings = normalize_csv_settings(settings)
     wanted_values = {fold_setting_value(value) for value in csv_settings.get("accountValues", lines_by_label)}
@@ -270,10 +270,10 @@ def read_multi_account_csv(company: Company, content: bytes, lines: Lines, setti
         currencies.pop() if len(currencies) == 1 else "", is_card_account, company_numbers=company_numbers
     )
     detection = detect_mapping(
-        lines, settings={**csv_settings, "accountValues": list(lines_by_label)}, own=account_facts
+        lines, settings={**csv_settings, "accountValues": list(lines_by_label)}, account=account_facts
     )
     check_required_columns(detection)
-    raise_detection_fault(detection.refused)
+    raise_detection_fault(detection.fault)
     check_no_open_questions(detection, account_facts.currency or company.base_currency)
     detection.mapping = replace(detection.mapping, accounts=None)
     check_rows_without_account(detection, without_account)

@@ -232,7 +232,7 @@ def apply_choices(
         recognized_from = None
         if transaction.is_counted_in_results and is_day_closed(company, start):
             recognized_from = get_first_open_day(company)
-            if not choice.rule.catches_up:
+            if not choice.rule.is_catch_up:
                 closed_ids.add(transaction.id)
         posting_input = PostingInput(
             *(generate_id(), choice.category_id, choice.rule.type, start, end),
@@ -279,10 +279,14 @@ def fill_settled_counterparties(company: Company, transaction_ids: list[UUID]) -
     """
     if not transaction_ids:
         return 0
-    settled = find_settled_counterparties(company_id=company.id, transaction_ids=transaction_ids)
-    if not settled:
+    counterparty_ids = find_settled_counterparties(company_id=company.id, transaction_ids=transaction_ids)
+    if not counterparty_ids:
         return 0
-    params: dict[str, Any] = {"company": company.id, "ids": list(settled), "counterparty_ids": list(settled.values())}
+    params: dict[str, Any] = {
+        "company": company.id,
+        "ids": list(counterparty_ids),
+        "counterparty_ids": list(counterparty_ids.values()),
+    }
     with connection.cursor() as cursor:
         cursor.execute(_FILL_COUNTERPARTIES, params)
         return len(set(cursor.fetchall()))

@@ -135,8 +135,8 @@ def replace_category(change: CompanyChange, *, category: Category, replacement_i
         raise ReplacementPlTypeNotAllowed(pointer="#/replaceWith")
     categorizations = Categorization.objects.for_company(company.id).filter(category=category)
     transaction_ids = list(categorizations.values_list("transaction_id", flat=True))
-    posted = Posting.objects.for_company(company.id).filter(category_id=category.id)
-    if company.closed_through is not None and posted.filter(month__lte=company.closed_through).exists():
+    postings = Posting.objects.for_company(company.id).filter(category_id=category.id)
+    if company.closed_through is not None and postings.filter(month__lte=company.closed_through).exists():
         raise PeriodClosed.for_company(company, "#/replaceWith")
     Transaction.objects.for_company(company.id).filter(IdIn("id", categorizations.values("transaction_id"))).update(
         last_updated_time=context.time, last_updated_user_id=context.actor

@@ -75,8 +75,10 @@ def replace_categorizations(
         row = change.lock(Transaction, transaction_id)
         if row.is_initial:
             raise TransactionIsInitialBalance
-        stored = Categorization.objects.for_company(company.id).filter(transaction=row).order_by("position", "id")
-        existing = {categorization.id: categorization for categorization in stored}
+        stored_categorizations = (
+            Categorization.objects.for_company(company.id).filter(transaction=row).order_by("position", "id")
+        )
+        existing = {categorization.id: categorization for categorization in stored_categorizations}
         categorizations = validate_categorizations(row, existing, inputs)
         legs = {part.id: build_stored_input(part) for part in existing.values() if part.counter_id}
         categorizations |= {leg_id: merge_leg_input(leg, categorizations[leg_id]) for leg_id, leg in legs.items()}
@@ -88,24 +90,29 @@ def replace_categorizations(
             return row
         delete_postings(company=company, transaction_ids=[row.id])
         Categorization.objects.for_company(company.id).filter(transaction=row).unlinked().delete()
-        write_split_categorizations(row, categorizations, leg_ids=legs.keys(), stored=existing.values())
+        write_split_categorizations(row, categorizations, leg_ids=legs.keys(), stored_categorizations=existing.values())
         recompute_totals_and_postings(change, [row.id])
         row.last_updated_time, row.last_updated_user_id = context.time, context.actor
         change.record_bulk("transaction.split", "transaction", entity_id=row.id, before=before, after=after)
     return row
 
 
-def build_stored_input(stored: Categorization) -> CategorizationInput:
+def build_stored_input(categorization: Categorization) -> CategorizationInput:
     """Return a stored categorization as the request that leaves it unchanged."""
     return CategorizationInput(
-        key=str(stored.id),
-        category_id=stored.category_id,
-        lines=stored.split,
-        counterparty_id=stored.counterparty_id,
-        counterparty_by_settlement=stored.counterparty_by_settlement,
-        rule=RecognitionRule(stored.rule, stored.rule_start_date, stored.rule_end_date, stored.invoice_date),
-        pass_through_tax=stored.pass_through_tax,
-        source_note=stored.source_note,
+        key=str(categorization.id),
+        category_id=categorization.category_id,
+        lines=categorization.split,
+        counterparty_id=categorization.counterparty_id,
+        counterparty_by_settlement=categorization.counterparty_by_settlement,
+        rule=RecognitionRule(
+            categorization.rule,
+            categorization.rule_start_date,
+            categorization.rule_end_date,
+            categorization.invoice_date,
+        ),
+        pass_through_tax=categorization.pass_through_tax,
+        source_note=categorization.source_note,
     )
 
 
@@ -184,12 +191,12 @@ def write_split_categorizations(
     *,
     leg_ids: Collection[UUID] = (),
     first_position: int = 0,
-    stored: Iterable[Categorization] = (),
+    stored_categorizations: Iterable[Categorization] = (),
 ) -> None:
     """Store categorizations in order, from position ``first_position``; legs get only position, counterparty, note.
 
     Args:
-        stored: the categorizations before; those that stay the same may be recognized in closed months.
+        stored_categorizations: the categorizations before; those that stay the same may be recognized in closed months.
 
     Raises: PeriodClosed.
     """
@@ -208,12 +215,12 @@ def write_split_categorizations(
             categorization.rule,
             day=row.date,
             known_invoice_date=known_invoice_date,
-            moves_revenue=company.pl_recognize_revenue_on_invoice,
+            recognize_revenue_on_invoice=company.pl_recognize_revenue_on_invoice,
             has_revenue="revenue" in categorization.lines,
         )
         rows.append((categorization_id, position, categorization, period_dates))
     recognition_starts = find_recognition_starts(
-        row, [(categorization, period_dates) for _, _, categorization, period_dates in rows], stored
+        row, [(categorization, period_dates) for _, _, categorization, period_dates in rows], stored_categorizations
     )
     copy_rows(
         "ledger_categorization",
@@ -254,7 +261,7 @@ def write_split_categorizations(
 def find_recognition_starts(
     row: Transaction,
     periods: list[tuple[CategorizationInput, tuple[date, date]]],
-    stored: Iterable[Categorization],
+    stored_categorizations: Iterable[Categorization],
 ) -> list[date | None]:
     """Return the month in which each categorization recognizes what lies in closed months; None if nothing does.
 
@@ -267,7 +274,7 @@ def find_recognition_starts(
         build_recognition_key(categorization.category_id, categorization.split, categorization.service_period): (
             categorization.recognized_from
         )
-        for categorization in stored
+        for categorization in stored_categorizations
     }
     counts = is_counted_in_results(pending=row.pending, source=row.source)
     starts: list[date | None] = []
@@ -278,7 +285,7 @@ def find_recognition_starts(
             starts.append(stored_starts[key])
         elif counts and is_day_closed(company, dates[0]):
             starts.append(get_first_open_day(company))
-            if not categorization.rule.catches_up:
+            if not categorization.rule.is_catch_up:
                 closed_pointers.append((f"{categorization.pointer}/usingDateRule", dates[0]))
         else:
             starts.append(None)

@@ -86,7 +86,7 @@ def show_transactions(page: CompanyPage) -> HttpResponse:
                 action.verb,
                 totals,
                 category=get_action_category_name(page, action, form),
-                again=is_repeated,
+                is_repeated=is_repeated,
             )
             return render_transaction_list(page, bulk=form, ticked=ticked_ids, question=question)
         with record_undo(company=page.company, context=page.audit_context, operation=action.kind, rows=rows) as run:

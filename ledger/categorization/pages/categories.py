@@ -105,7 +105,7 @@ def delete_category_page(page: CompanyPage, category_id: UUID) -> HttpResponse:
             submit_category_deletion(page, row, replacement_id)
             return page.redirect_with_message(_("{name} deleted.").format(name=row.name), "categories")
     used_pl_types = categories.find_used_pl_types(row)
-    others = Category.objects.for_company(page.company.id).exclude(id=row.id).in_display_order()
+    other_categories = Category.objects.for_company(page.company.id).exclude(id=row.id).in_display_order()
     return page.render(
         "ledger/categorization/category_delete.html",
         status=400 if page.is_post else 200,
@@ -115,7 +115,9 @@ def delete_category_page(page: CompanyPage, category_id: UUID) -> HttpResponse:
         seen=page.get_seen_version(row),
         uses=list_usage_texts("category", company_id=page.company.id, row_id=row.id),
         choices=[
-            (str(category.id), category.display_name) for category in others if used_pl_types <= set(category.pl_types)
+            (str(category.id), category.display_name)
+            for category in other_categories
+            if used_pl_types <= set(category.pl_types)
         ],
         lines=[str(label) for line, label in LINE_LABELS.items() if line in used_pl_types],
     )

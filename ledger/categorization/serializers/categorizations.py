@@ -58,9 +58,9 @@ def to_recognition_rule(value: dict[str, Any] | None) -> RecognitionRule:
     """Return the date rule of a validated DateRuleSerializer; transactionDate if there is none."""
     if value is None:
         return RecognitionRule()
-    catches_up = value.get("recognize_from") is not None
+    is_catch_up = value.get("recognize_from") is not None
     return RecognitionRule(
-        value["type"], value.get("start_date"), value.get("end_date"), value.get("invoice_date"), catches_up
+        value["type"], value.get("start_date"), value.get("end_date"), value.get("invoice_date"), is_catch_up
     )
 
 

@@ -19,7 +19,7 @@ from ledger.models import Category, CategoryInUse, Counterparty, CounterpartyInU
 class CategoryViewSet(CompanyViewSet):
     schema_tags = ["Categories"]
     resource, shape = Category, serializers.CategorySerializer
-    refuses = {
+    errors_for = {
         "update": [categories.CategoryIsSystem, categories.PlTypeInUse],
         "destroy": [categories.CategoryIsSystem, CategoryInUse],
     }
@@ -80,7 +80,7 @@ class CategoryViewSet(CompanyViewSet):
 class CounterpartyViewSet(CompanyViewSet):
     schema_tags = ["Counterparties"]
     resource, shape = Counterparty, serializers.CounterpartySerializer
-    refuses = {
+    errors_for = {
         "create": [ExternalIdTaken],
         "update": [ExternalIdTaken, CounterpartyInUse],
         "destroy": [CounterpartyInUse],

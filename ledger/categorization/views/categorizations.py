@@ -21,7 +21,7 @@ class CategorizationViewSet(CompanyViewSet):
     schema_tags = ["Categorizations"]
     schema_noun = "transactions"
     resource = Transaction
-    refuses = {
+    errors_for = {
         "replace": [
             TransactionIsInitialBalance,
             SplitExceedsAmount,

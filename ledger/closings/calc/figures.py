@@ -22,8 +22,8 @@ class FigureKey(NamedTuple):
         return {name: value for name, value in zip(KEY_NAMES, self, strict=True) if value is not None}
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> Self:
-        return cls(*(stored.get(name) for name in KEY_NAMES))  # type: ignore[arg-type]
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        return cls(*(data.get(name) for name in KEY_NAMES))  # type: ignore[arg-type]
 
 
 class Figure(NamedTuple):
@@ -37,8 +37,8 @@ class Figure(NamedTuple):
         return {**self.key.to_json(), "value": str(self.value)}
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> Self:
-        return cls(FigureKey.from_json(stored), Decimal(stored["value"]))
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        return cls(FigureKey.from_json(data), Decimal(data["value"]))
 
 
 class ChangedFigure(NamedTuple):

@@ -81,8 +81,8 @@ def attach_causing_entries(
     """Return a changed figure with its audit entries; those of balances and recurring revenue accumulate."""
     relevant = [touch for touch in touches if is_relevant_touch(touch, change.key, month)]
     because = list(dict.fromkeys(touch.entry_id for touch in relevant if touch.entry_id))
-    by_rates = not because or any(touch.rates for touch in relevant)
-    return Difference(change, because, rates=late_rates and by_rates)
+    is_rate_change = not because or any(touch.rates for touch in relevant)
+    return Difference(change, because, rates=late_rates and is_rate_change)
 
 
 def is_relevant_touch(touch: FigureTouch, key: FigureKey, month: date) -> bool:

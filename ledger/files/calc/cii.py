@@ -75,7 +75,9 @@ def read_cii_party(agreement: Element | None, name: str, *, iban: str) -> Party:
     party = agreement.find(name) if agreement is not None else None
     registrations = party.findall("SpecifiedTaxRegistration/ID") if party is not None else []
     vat_ids = [
-        find_text_at(each, ".", most=MAX_VAT_ID_LENGTH) for each in registrations if each.get("schemeID") == "VA"
+        find_text_at(registration, ".", max_length=MAX_VAT_ID_LENGTH)
+        for registration in registrations
+        if registration.get("schemeID") == "VA"
     ]
     trading_name = find_text_at(party, "SpecifiedLegalOrganization/TradingBusinessName")
     return Party(
@@ -89,9 +91,9 @@ def read_cii_party(agreement: Element | None, name: str, *, iban: str) -> Party:
 def read_cii_totals(settlement: Element, currency: str) -> StatedTotals:
     sums = settlement.find("SpecifiedTradeSettlementHeaderMonetarySummation")
     tax_amounts = [
-        parse_xml_decimal(each.text)
-        for each in (sums.iterfind("TaxTotalAmount") if sums is not None else ())
-        if each.get("currencyID", currency) == currency  # another one is in the currency of accounting (BT-111)
+        parse_xml_decimal(element.text)
+        for element in (sums.iterfind("TaxTotalAmount") if sums is not None else ())
+        if element.get("currencyID", currency) == currency  # another one is in the currency of accounting (BT-111)
     ]
     return StatedTotals(
         line_total=find_decimal_at(sums, "LineTotalAmount"),

@@ -42,7 +42,7 @@ def list_embedded_xml(content: bytes) -> list[bytes]:
     files: list[bytes] = []
     budget = MAX_XML_BYTES
     for start, dictionary in stream_starts.values():
-        file = read_stream(content, start, dictionary, most=budget)
+        file = read_stream(content, start, dictionary, max_bytes=budget)
         if file.lstrip(b" \t\r\n").startswith(XML_STARTS) and file not in files:
             files.append(file)
             budget -= len(file)
@@ -62,10 +62,10 @@ def locate_stream(content: bytes, position: int) -> tuple[bytes, int, bytes] | N
     return None if b"endobj" in dictionary else (objects[-1].group(1), stream.end(), dictionary)
 
 
-def read_stream(content: bytes, start: int, dictionary: bytes, *, most: int) -> bytes:
+def read_stream(content: bytes, start: int, dictionary: bytes, *, max_bytes: int) -> bytes:
     """Return the data of a stream; what is no XML is returned in part. Raises InvoiceReadError."""
     if b"/Filter" not in dictionary:
-        return extract_plain_stream(content, start, dictionary, most=most)
+        return extract_plain_stream(content, start, dictionary, max_bytes=max_bytes)
     if not FLATE_FILTER.search(dictionary):
         raise InvoiceReadError("unreadable_pdf")
     decompressor = zlib.decompressobj()
@@ -74,17 +74,17 @@ def read_stream(content: bytes, start: int, dictionary: bytes, *, most: int) -> 
         head = decompressor.decompress(compressed, 64)
         if not head.lstrip(b" \t\r\n").startswith(XML_STARTS):
             return b""
-        data = head + decompressor.decompress(decompressor.unconsumed_tail, most + 1)
+        data = head + decompressor.decompress(decompressor.unconsumed_tail, max_bytes + 1)
     except zlib.error:
         raise InvoiceReadError("unreadable_pdf") from None
-    if len(data) > most:
+    if len(data) > max_bytes:
         raise InvoiceReadError("too_large")
     if not decompressor.eof:
         raise InvoiceReadError("unreadable_pdf")
     return data
 
 
-def extract_plain_stream(content: bytes, start: int, dictionary: bytes, *, most: int) -> bytes:
+def extract_plain_stream(content: bytes, start: int, dictionary: bytes, *, max_bytes: int) -> bytes:
     """Return the data of a stream without a filter. Raises InvoiceReadError."""
     if not content[start : start + 64].lstrip(b" \t\r\n").startswith(XML_STARTS):
         return b""
@@ -92,6 +92,6 @@ def extract_plain_stream(content: bytes, start: int, dictionary: bytes, *, most:
     end = start + int(length.group(1)) if length else content.find(b"endstream", start)
     if end < start or end > len(content):
         raise InvoiceReadError("unreadable_pdf")
-    if end - start > most:
+    if end - start > max_bytes:
         raise InvoiceReadError("too_large")
     return content[start:end].rstrip(b"\r\n\0")

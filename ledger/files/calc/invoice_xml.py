@@ -103,11 +103,11 @@ class InvoiceTree:
         self.builder.data(text)
 
 
-def find_text_at(element: Element | None, path: str, *, most: int = MAX_NAME_LENGTH) -> str:
-    """Return the text at a path of names, on one line and cut to `most` characters; empty if there is none."""
+def find_text_at(element: Element | None, path: str, *, max_length: int = MAX_NAME_LENGTH) -> str:
+    """Return the text at a path of names, on one line and cut to `max_length` characters; empty if there is none."""
     text = element.findtext(path) if element is not None else None
     words = "".join(sign if sign.isprintable() else " " for sign in text or "").split()
-    return " ".join(words)[:most].strip()
+    return " ".join(words)[:max_length].strip()
 
 
 def read_account_number(element: Element | None, *paths: str) -> str:
@@ -121,7 +121,7 @@ def read_account_number(element: Element | None, *paths: str) -> str:
 
 def find_document_number(element: Element | None, path: str) -> str:
     """Return the document's number. Raises InvoiceReadError where it is missing or too long."""
-    number = find_text_at(element, path, most=MAX_NUMBER_LENGTH + 1)
+    number = find_text_at(element, path, max_length=MAX_NUMBER_LENGTH + 1)
     if not number or len(number) > MAX_NUMBER_LENGTH:
         raise InvoiceReadError("invalid_invoice")
     return number
@@ -179,4 +179,4 @@ def find_tax_group(element: Element | None, path: str, *, category: str, rate: s
     percent = find_decimal_at(tax, rate) or Decimal(0)
     if abs(percent) > MAX_TAX_PERCENT:
         raise InvoiceReadError("invalid_invoice")
-    return find_text_at(tax, category, most=MAX_CODE_LENGTH), percent
+    return find_text_at(tax, category, max_length=MAX_CODE_LENGTH), percent

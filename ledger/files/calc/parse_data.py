@@ -38,7 +38,7 @@ def build_parse_data(invoice: EInvoice) -> dict[str, Any]:
         if len(invoice.lines) <= MAX_LINES
         else None,
         "differences": [
-            build_difference_data(each, decimals) for each in compute_differences(invoice)[:MAX_DIFFERENCES]
+            build_difference_data(difference, decimals) for difference in compute_differences(invoice)[:MAX_DIFFERENCES]
         ],
         "paymentReference": invoice.payment_reference or None,
     }
@@ -82,6 +82,6 @@ def format_exact_decimal(value: Decimal, decimals: int = 0) -> str:
     >>> format_exact_decimal(Decimal("1E+2"), 2), *[format_exact_decimal(Decimal(text)) for text in ("1.2500", "-0")]
     ('100.00', '1.25', '0')
     """
-    whole, _, fraction = format(value or Decimal(0), "f").partition(".")
+    integer_part, _, fraction = format(value or Decimal(0), "f").partition(".")
     fraction = fraction.rstrip("0").ljust(decimals, "0")
-    return f"{whole}.{fraction}" if fraction else whole
+    return f"{integer_part}.{fraction}" if fraction else integer_part

@@ -68,7 +68,7 @@ def read_ubl_invoice(root: Element) -> EInvoice:
 def read_ubl_party(party: Element | None, *, iban: str) -> Party:
     schemes = party.findall("PartyTaxScheme") if party is not None else []
     vat_ids = [
-        find_text_at(scheme, "CompanyID", most=MAX_VAT_ID_LENGTH)
+        find_text_at(scheme, "CompanyID", max_length=MAX_VAT_ID_LENGTH)
         for scheme in schemes
         if find_text_at(scheme, "TaxScheme/ID").upper() == "VAT"
     ]
@@ -84,9 +84,9 @@ def read_ubl_party(party: Element | None, *, iban: str) -> Party:
 def read_ubl_totals(root: Element, currency: str) -> StatedTotals:
     sums = root.find("LegalMonetaryTotal")
     tax_amounts = [
-        parse_xml_decimal(each.text)
-        for each in root.iterfind("TaxTotal/TaxAmount")
-        if each.get("currencyID", currency) == currency  # another one is in the currency of accounting (BT-111)
+        parse_xml_decimal(element.text)
+        for element in root.iterfind("TaxTotal/TaxAmount")
+        if element.get("currencyID", currency) == currency  # another one is in the currency of accounting (BT-111)
     ]
     return StatedTotals(
         line_total=find_decimal_at(sums, "LineExtensionAmount"),

@@ -54,26 +54,26 @@ def has_full_number(text: str) -> bool:
     return sum(sign.isdigit() for sign in text) >= MIN_NUMBER_DIGITS
 
 
-def is_same_number(one: str, other: str) -> bool:
+def is_same_number(first: str, second: str) -> bool:
     """Whether two numbers mean one account, of which one may be without the bank or the check digits.
 
     >>> is_same_number("DE89 3704 0044 0532 0130 00", "532013000"), is_same_number("DE02120300000000202051", "202052")
     (True, False)
     """
-    if list_number_spellings(one) & list_number_spellings(other):
+    if list_number_spellings(first) & list_number_spellings(second):
         return True
-    plain = sorted(("".join(filter(str.isalnum, text)).upper().lstrip("0") for text in (one, other)), key=len)
+    plain = sorted(("".join(filter(str.isalnum, text)).upper().lstrip("0") for text in (first, second)), key=len)
     return has_full_number(plain[0]) and plain[0] in plain[1]
 
 
-def is_comparable(one: str, other: str) -> bool:
+def is_comparable(first: str, second: str) -> bool:
     """Whether two numbers that are not the same mean two accounts: in some countries the local form of a number is no
     part of its IBAN.
 
     >>> is_comparable("CZ6508000000192000145399", "19-2000145399/0800"), is_comparable("DE89370400440532013000", "4711")
     (False, True)
     """
-    plain = ["".join(text.split()).upper() for text in (one, other)]
+    plain = ["".join(text.split()).upper() for text in (first, second)]
     ibans = [text for text in plain if re.match(r"[A-Z]{2}[0-9]{2}", text)]
     return len(ibans) != 1 or ibans[0][:2] not in LOCAL_FORM_COUNTRIES
 
@@ -84,7 +84,7 @@ def find_stated_numbers(lines: Sequence[Line]) -> list[str]:
     for line in lines[-MAX_LINES_ABOVE:]:
         cells = [cell[:MAX_CELL_LENGTH] for cell in line.cells]
         for position, cell in enumerate(cells):
-            label, _colon, inside = cell.partition(":")
+            label, _, inside = cell.partition(":")
             fields = find_heading_fields(label.strip("# ")) if label else ()
             ibans = list(_find_ibans(cell))
             if not ibans and fields and fields[0][0] == "account":
@@ -115,7 +115,7 @@ def is_other_party_column(
     heading: str,
     values: Sequence[str],
     *,
-    own: str,
+    own_number: str,
     company_numbers: Iterable[str],
     stated: Iterable[str],
     has_empty: bool = False,
@@ -137,12 +137,12 @@ def is_other_party_column(
     is_own_heading = folded in FOLDED_OWN_HEADINGS and not (has_counterparty and folded == OPEN_HEADING)
     if is_own_heading or 2 * len(numbers) <= len([value for value in values if value]):
         return False
-    if own and any(is_same_number(number, own) for number in numbers):
+    if own_number and any(is_same_number(number, own_number) for number in numbers):
         return False
-    known = list(company_numbers)
+    known_numbers = list(company_numbers)
     stated_numbers = list(stated)
     if any(is_same_number(number, each) for number in numbers for each in stated_numbers):
         return False
     if len(values) > 1:
-        return not all(any(is_same_number(value, each) for each in known) for value in values)
+        return not all(any(is_same_number(value, each) for each in known_numbers) for value in values)
     return has_empty or bool(stated_numbers)

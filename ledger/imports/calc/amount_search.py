@@ -30,7 +30,7 @@ class AmountSearch(PairSearch):
     def choose_decimal_mark(self) -> None:
         columns = self.list_money_columns()
         decimals = self.count_possible_decimals(columns)
-        given = self.given.get("decimalMark")
+        given = self.given_settings.get("decimalMark")
         if (
             given
             and self.is_setting_kept("decimalMark")
@@ -38,28 +38,30 @@ class AmountSearch(PairSearch):
         ):
             self.drop_kept_setting("decimalMark")
             given = None
-        self.marks = (
+        self.decimal_marks = (
             [DecimalMark(given)]
             if given
             else drop_unstorable_marks(find_decimal_marks_of_columns(self.columns), columns, decimals)
         )
-        self.mapping = replace(self.mapping, decimal_mark=self.marks[0])
+        self.mapping = replace(self.mapping, decimal_mark=self.decimal_marks[0])
 
     def add_decimal_mark_question(self) -> None:
         """Ask for the decimal mark if three digits after each mark of the amount columns may be thousands."""
-        if len(self.marks) < 2 or "decimal_mark" in self.result.proven:
+        if len(self.decimal_marks) < 2 or "decimal_mark" in self.result.proven_fields:
             return
         self.refuse_mixed_marks()
-        if self.result.refused:
+        if self.result.fault:
             return
         positions = [self.mapping.columns[name] for name in (*AMOUNT_FIELDS, "fee") if name in self.mapping.columns]
         columns = [self.columns[position] for position in positions]
         texts = [text for column in columns for text in column.distinct]
-        self.marks = drop_unstorable_marks(self.marks, columns, self.count_possible_decimals(columns))
-        if len(self.marks) == 1:
-            self.mapping = replace(self.mapping, decimal_mark=self.marks[0])
+        self.decimal_marks = drop_unstorable_marks(self.decimal_marks, columns, self.count_possible_decimals(columns))
+        if len(self.decimal_marks) == 1:
+            self.mapping = replace(self.mapping, decimal_mark=self.decimal_marks[0])
         elif any(map(has_decimal_mark, texts)):
-            options: list[Answer] = [(str(mark), build_mapping_update(decimal_mark=mark)) for mark in self.marks]
+            options: list[Answer] = [
+                (str(mark), build_mapping_update(decimal_mark=mark)) for mark in self.decimal_marks
+            ]
             self.add_question("decimal_mark", "decimalMark", options)
 
     def refuse_mixed_marks(self) -> None:
@@ -74,7 +76,7 @@ class AmountSearch(PairSearch):
                     first.setdefault(marks[0], (line.number, text))
         if len(first) > 1:
             (line_number, text), (other_line, other) = sorted(first.values())
-            self.result.refused = FileFault(
+            self.result.fault = FileFault(
                 "decimal_marks_mixed",
                 "Line {line} has “{text}” and line {other_line} has “{other}”. Use one decimal mark for all amounts.",
                 {"line": str(line_number), "text": text[:40], "other_line": str(other_line), "other": other[:40]},
@@ -88,13 +90,13 @@ class AmountSearch(PairSearch):
                 self.check_given_amounts(balances, balances_before)
             self.add_decimal_mark_question()
             return
-        marks = self.marks
-        for mark in marks:
-            self.mapping = replace(self.mapping, decimal_mark=mark)
-            self.drop_account_column_of_one_balance(balances, mark)
-            if self.choose_amounts_by_balance(balances, balances_before, mark):
+        marks = self.decimal_marks
+        for decimal_mark in marks:
+            self.mapping = replace(self.mapping, decimal_mark=decimal_mark)
+            self.drop_account_column_of_one_balance(balances, decimal_mark)
+            if self.choose_amounts_by_balance(balances, balances_before, decimal_mark):
                 if len(marks) > 1:
-                    self.result.proven.append("decimal_mark")
+                    self.result.proven_fields.append("decimal_mark")
                 return
         self.mapping = replace(self.mapping, decimal_mark=marks[0])
         self.set_balance_columns(balances, balances_before)
@@ -152,8 +154,8 @@ class AmountSearch(PairSearch):
         share = steps.steps.find_best_share(self.read_sample_amounts(self.mapping))
         if share == 1:
             return False
-        before = self.mapping, set(self.taken), dict(self.pinned)
-        self.taken -= {position for name in names if (position := self.pinned.pop(name)) is not None}
+        before = self.mapping, set(self.used_positions), dict(self.pinned)
+        self.used_positions -= {position for name in names if (position := self.pinned.pop(name)) is not None}
         self.mapping = replace(
             self.mapping,
             columns={name: position for name, position in self.mapping.columns.items() if name not in names},
@@ -161,24 +163,24 @@ class AmountSearch(PairSearch):
         proven = self.choose_amounts_by_balance(balances, balances_before, self.mapping.decimal_mark)
         if proven and self.steps and self.steps.steps.find_best_share(self.read_sample_amounts(self.mapping)) > share:
             return True
-        self.mapping, self.taken, self.pinned = before
+        self.mapping, self.used_positions, self.pinned = before
         self.steps, self.is_proven = None, False
-        self.result.proven = [name for name in self.result.proven if name not in ("amount", "fee")]
+        self.result.proven_fields = [name for name in self.result.proven_fields if name not in ("amount", "fee")]
         return False
 
     def iterate_balance_proofs(
-        self, balances: list[Column], balances_before: list[Column], mark: DecimalMark
+        self, balances: list[Column], balances_before: list[Column], decimal_mark: DecimalMark
     ) -> Iterator[BalanceProof]:
         """The balances that amounts are held against: those before and after each row, or one column of them."""
         days, groups = self.list_sample_days(), self.find_account_columns()
         for balance in balances:
             for before in balances_before:
                 if before is not balance:
-                    yield BalanceProof(balance, groups, mark, days, before=before)
+                    yield BalanceProof(balance, groups, decimal_mark, days, before=before)
         for balance in balances:
-            yield BalanceProof(balance, groups, mark, days)
+            yield BalanceProof(balance, groups, decimal_mark, days)
         for before in balances_before:
-            yield BalanceProof(before, groups, mark, days, is_before=True)
+            yield BalanceProof(before, groups, decimal_mark, days, is_before=True)
 
     def find_account_columns(self) -> list[Column]:
         """Return the columns whose values split the table into accounts with balances of their own."""
@@ -189,25 +191,27 @@ class AmountSearch(PairSearch):
         ]
         return [*self.roles.get("account", [])[:1], *currencies[:1]]
 
-    def drop_account_column_of_one_balance(self, balances: list[Column], mark: DecimalMark) -> None:
+    def drop_account_column_of_one_balance(self, balances: list[Column], decimal_mark: DecimalMark) -> None:
         """Treat a column of account numbers as the other parties' if one balance runs across all its values."""
         column = next(iter(self.list_role_columns("account")), None)
         if column is None or "account" in self.pinned or len(column.values) < 2:
             return
         candidates = [
-            to_decimals(each, mark) for each in self.list_single_amount_candidates()[:MAX_TRIED] if each not in balances
+            to_decimals(column, decimal_mark)
+            for column in self.list_single_amount_candidates()[:MAX_TRIED]
+            if column not in balances
         ]
         if pair := self.find_debit_credit_pair_by_headings():
-            candidates.append(join_debit_and_credit(*pair, mark))
+            candidates.append(join_debit_and_credit(*pair, decimal_mark))
         for balance in balances:
-            steps = BalanceProof(balance, [], mark, self.list_sample_days()).steps
+            steps = BalanceProof(balance, [], decimal_mark, self.list_sample_days()).steps
             if len(balance.filled) > MIN_STEPS and any(steps.find_best_share(each) == 1 for each in candidates):
                 self.roles["account"].remove(column)
                 self.roles.setdefault("counterpartyAccount", []).append(column)
                 return
 
     def choose_amounts_by_balance(
-        self, balances: list[Column], balances_before: list[Column], mark: DecimalMark
+        self, balances: list[Column], balances_before: list[Column], decimal_mark: DecimalMark
     ) -> bool:
         """The amounts that most steps of a balance prove; headings decide where several do."""
         pair = self.find_debit_credit_pair_by_headings()
@@ -216,7 +220,7 @@ class AmountSearch(PairSearch):
             return False
         proofs = []
         for steps in self.iterate_balance_proofs(
-            balances if is_named else self.list_unnamed_balance_columns(), balances_before, mark
+            balances if is_named else self.list_unnamed_balance_columns(), balances_before, decimal_mark
         ):
             best_reading = find_best_reading(
                 steps, self.list_amount_candidates(steps, pair, is_named=is_named), is_named=is_named
@@ -244,35 +248,33 @@ class AmountSearch(PairSearch):
 
         Beside a balance that no heading names only columns whose headings name amounts are tried, where there are any.
         """
-        taken = [steps.balance, steps.before]
+        balance_columns = [steps.balance, steps.before]
         readings: list[Reading] = []
-        if pair and not any(each in taken for each in pair):
-            readings.append(({"debit": pair[0], "credit": pair[1]}, join_debit_and_credit(*pair, steps.mark)))
-        named = self.list_named_amount_columns()
-        singles = named if named and not is_named else self.list_single_amount_candidates()
-        singles = [each for each in singles if each not in taken][:MAX_TRIED]
-        readings += [({"amount": each}, to_decimals(each, steps.mark)) for each in singles]
-        open_pairs = (
-            []
-            if pair
-            else [
-                each
-                for each in self.iterate_undecided_debit_credit_pairs()
-                if not collect_positions(each) & collect_positions(taken)
-            ]
-        )
-        if named and not is_named:
-            open_pairs = [each for each in open_pairs if collect_positions(each) & collect_positions(named)]
+        if pair and not any(each in balance_columns for each in pair):
+            readings.append(({"debit": pair[0], "credit": pair[1]}, join_debit_and_credit(*pair, steps.decimal_mark)))
+        named_columns = self.list_named_amount_columns()
+        singles = named_columns if named_columns and not is_named else self.list_single_amount_candidates()
+        singles = [each for each in singles if each not in balance_columns][:MAX_TRIED]
+        readings += [({"amount": each}, to_decimals(each, steps.decimal_mark)) for each in singles]
+        undecided_pairs = () if pair else self.iterate_undecided_debit_credit_pairs()
+        balance_positions = collect_positions(balance_columns)
+        open_pairs = [each for each in undecided_pairs if not collect_positions(each) & balance_positions]
+        if named_columns and not is_named:
+            open_pairs = [each for each in open_pairs if collect_positions(each) & collect_positions(named_columns)]
         readings += [
-            ({"debit": one, "credit": other}, join_debit_and_credit(one, other, steps.mark))
-            for one, other in open_pairs[:MAX_TRIED]
+            ({"debit": debit, "credit": credit}, join_debit_and_credit(debit, credit, steps.decimal_mark))
+            for debit, credit in open_pairs[:MAX_TRIED]
         ]
         readings = [
             (columns, amounts)
             for columns, amounts in readings
-            if any(amounts) and (len(self.marks) == 1 or self.can_store_amounts(columns.values(), amounts))
+            if any(amounts) and (len(self.decimal_marks) == 1 or self.can_store_amounts(columns.values(), amounts))
         ]
-        fees = [(each, to_decimals(each, steps.mark)) for each in self.list_role_columns("fee") if each not in taken]
+        fees = [
+            (column, to_decimals(column, steps.decimal_mark))
+            for column in self.list_role_columns("fee")
+            if column not in balance_columns
+        ]
         return readings + [
             ({**columns, "fee": fee}, subtract_fees(amounts, charged))
             for columns, amounts in readings
@@ -305,7 +307,7 @@ class AmountSearch(PairSearch):
         for name, position in positions.items():
             if name not in self.pinned:
                 self.set_column(name, position)
-        self.result.proven += ["amount", *(["fee"] if "fee" in columns else [])]
+        self.result.proven_fields += ["amount", *(["fee"] if "fee" in columns else [])]
 
     def find_ambiguous_debit_credit_pair(self) -> Pair | None:
         """Return two columns that may be money out and money in, unless another one has the amounts by its heading, or
@@ -351,7 +353,7 @@ class AmountSearch(PairSearch):
             if any((amount or "0").strip("-0.") for amount in column.amounts(self.mapping.decimal_mark))
         ] or candidates
         candidates = self.drop_equal_columns(candidates)
-        own_currency_columns = [column for column in candidates if self.own.currency in column.heading_currencies]
+        own_currency_columns = [column for column in candidates if self.account.currency in column.heading_currencies]
         if len(own_currency_columns) == 1 and all(column.heading_currencies for column in candidates):
             candidates = own_currency_columns
         if not candidates:

@@ -47,12 +47,12 @@ _TEXT = re.compile(
 )
 
 
-def _number(group: str, mark: str) -> re.Pattern[str]:
+def _number(group: str, decimal_mark: str) -> re.Pattern[str]:
     """A number without its sign: plain, in groups of three, or as in India. No group begins with a zero."""
     return re.compile(
         rf"(?P<whole>[1-9][0-9]{{0,2}}(?P<by3>[{group}' ])[0-9]{{3}}(?:(?P=by3)[0-9]{{3}})*"
         rf"|[1-9][0-9]?(?P<by2>[{group}' ])[0-9]{{2}}(?:(?P=by2)[0-9]{{2}})*(?P=by2)[0-9]{{3}}"
-        rf"|[0-9]*)(?:{re.escape(mark)}(?P<cents>[0-9]*))?"
+        rf"|[0-9]*)(?:{re.escape(decimal_mark)}(?P<cents>[0-9]*))?"
     )
 
 
@@ -69,7 +69,7 @@ OUT_MARKS = {"dr", "db", "d", "s", "dt", "deb"}
 IN_MARKS = {"cr", "c", "h", "kt", "cred", "k"}
 
 
-def parse_bank_amount(text: str, mark: DecimalMark) -> str:
+def parse_bank_amount(text: str, decimal_mark: DecimalMark) -> str:
     """Return an amount as the ledger takes it, such as -1234.56.
 
     Raises:
@@ -82,12 +82,12 @@ def parse_bank_amount(text: str, mark: DecimalMark) -> str:
     >>> parse_bank_amount("(12.00) EUR", DecimalMark.POINT), parse_bank_amount("$(12.00)", DecimalMark.POINT)
     ('-12.00', '-12.00')
     """
-    if mark is DecimalMark.POINT and type(text) is str and _PLAIN.fullmatch(text):
+    if decimal_mark is DecimalMark.POINT and type(text) is str and _PLAIN.fullmatch(text):
         return text
-    return parse_bank_money(text, mark).amount
+    return parse_bank_money(text, decimal_mark).amount
 
 
-def parse_bank_money(text: str, mark: DecimalMark) -> BankAmount:
+def parse_bank_money(text: str, decimal_mark: DecimalMark) -> BankAmount:
     """Return an amount with the currency beside it. Raises UnreadableValueError.
 
     >>> parse_bank_money("-7,00 GBP", DecimalMark.COMMA)
@@ -97,25 +97,25 @@ def parse_bank_money(text: str, mark: DecimalMark) -> BankAmount:
     """
     if type(text) is NumberText:
         return read_spreadsheet_number(text)
-    if _USUAL[mark].fullmatch(text):
-        plain = text.replace(",", "") if mark is DecimalMark.POINT else text.replace(".", "").replace(",", ".")
+    if _USUAL[decimal_mark].fullmatch(text):
+        plain = text.replace(",", "") if decimal_mark is DecimalMark.POINT else text.replace(".", "").replace(",", ".")
         return BankAmount(plain)
     match = _TEXT.fullmatch(text.translate(_SAME).strip()) if len(text) <= MAX_LENGTH else None
-    number = _NUMBERS[mark].fullmatch(match["number"]) if match else None
+    number = _NUMBERS[decimal_mark].fullmatch(match["number"]) if match else None
     if match is None or number is None:
-        if mark is DecimalMark.POINT:
+        if decimal_mark is DecimalMark.POINT:
             raise UnreadableValueError("“{text}” is not an amount with a decimal point.", text=text[:40])
         raise UnreadableValueError("“{text}” is not an amount with a decimal comma.", text=text[:40])
     signs = [sign for sign in match.group("before", "between", "behind") if sign]
     currencies, marked = _read_words(match, text)
-    whole, cents = re.sub(r"[^0-9]", "", number["whole"]), number["cents"] or ""
+    integer_part, cents = re.sub(r"[^0-9]", "", number["whole"]), number["cents"] or ""
     opened, closed = ([part for part in match.group(*names) if part] for names in BRACKET_GROUPS)
-    if not (whole or cents) or len(signs) + len(opened) + bool(marked) > 1 or len(opened) != len(closed):
+    if not (integer_part or cents) or len(signs) + len(opened) + bool(marked) > 1 or len(opened) != len(closed):
         raise UnreadableValueError("“{text}” is not a valid amount.", text=text[:40])
-    whole = whole.lstrip("0")
-    if len(whole) > MAX_DIGITS:
+    integer_part = integer_part.lstrip("0")
+    if len(integer_part) > MAX_DIGITS:
         raise build_amount_too_large_error(text)
-    amount = (whole or "0") + (f".{cents}" if cents else "")
+    amount = (integer_part or "0") + (f".{cents}" if cents else "")
     negative = (opened or "-" in signs or marked == "-") and amount.strip("0.")
     return BankAmount(f"-{amount}" if negative else amount, currencies)
 
@@ -191,10 +191,10 @@ def trim_trailing_zeros(amount: str, decimals: int) -> str:
     >>> trim_trailing_zeros("-7.5000", 2), trim_trailing_zeros("500.00", 0), trim_trailing_zeros("1.2345", 2)
     ('-7.50', '500', '1.2345')
     """
-    whole, _point, cents = amount.partition(".")
+    integer_part, _, cents = amount.partition(".")
     if len(cents) <= decimals or cents[decimals:].strip("0"):
         return amount
-    return f"{whole}.{cents[:decimals]}" if decimals else whole
+    return f"{integer_part}.{cents[:decimals]}" if decimals else integer_part
 
 
 def format_stored_amount(amount: str, decimals: int) -> str:
@@ -203,17 +203,17 @@ def format_stored_amount(amount: str, decimals: int) -> str:
     >>> format_stored_amount("-1234", 2), format_stored_amount("7.5000", 2), format_stored_amount("1.234", 2)
     ('-1234.00', '7.50', '1.234')
     """
-    whole, _point, cents = trim_trailing_zeros(amount, decimals).partition(".")
+    integer_part, _, cents = trim_trailing_zeros(amount, decimals).partition(".")
     cents = cents.ljust(decimals, "0")
-    return f"{whole}.{cents}" if cents else whole
+    return f"{integer_part}.{cents}" if cents else integer_part
 
 
-def is_amount_text(text: str, mark: DecimalMark) -> bool:
+def is_amount_text(text: str, decimal_mark: DecimalMark) -> bool:
     """Whether the text is an amount with this mark, of any number of decimals."""
     if len(text) > MAX_LENGTH or not _LIKE_AMOUNT.fullmatch(text):
         return False
     try:
-        parse_bank_money(text, mark)
+        parse_bank_money(text, decimal_mark)
     except UnreadableValueError:
         return False
     return True

@@ -62,9 +62,9 @@ class BalanceDirectionSearch(AmountSearch):
         ):
             return None
         directions = [
-            each
-            for each in self.list_unused(self.columns)
-            if each.fits_field("direction") and is_possible_direction_column(each)
+            column
+            for column in self.list_unused(self.columns)
+            if column.fits_field("direction") and is_possible_direction_column(column)
         ]
         return directions[0] if len(directions) == 1 else None
 

@@ -24,7 +24,7 @@ class BalanceProof:
 
     balance: Column
     groups: Sequence[Column]
-    mark: DecimalMark
+    decimal_mark: DecimalMark
     days: Sequence[date | None]
     before: Column | None = None
     is_before: bool = False
@@ -32,9 +32,9 @@ class BalanceProof:
     reading: StepReading | None = field(init=False, default=None)  # the one under which the amounts are proven
 
     def __post_init__(self) -> None:
-        balances = self.balance.balances(self.mark)
+        balances = self.balance.balances(self.decimal_mark)
         keys = [tuple(fold_setting_value(column.cells[row]) for column in self.groups) for row in range(len(balances))]
-        previous_row = self.before.balances(self.mark) if self.before else None
+        previous_row = self.before.balances(self.decimal_mark) if self.before else None
         self.steps = build_steps(
             list(map(to_decimal, balances)),
             self.days,
@@ -70,13 +70,13 @@ def to_decimal(amount: str | None) -> Decimal | None:
     return Decimal(amount) if amount is not None else None
 
 
-def to_decimals(column: Column, mark: DecimalMark) -> Amounts:
-    return list(map(to_decimal, column.amounts(mark)))
+def to_decimals(column: Column, decimal_mark: DecimalMark) -> Amounts:
+    return list(map(to_decimal, column.amounts(decimal_mark)))
 
 
-def join_debit_and_credit(debit: Column, credit: Column, mark: DecimalMark) -> Amounts:
+def join_debit_and_credit(debit: Column, credit: Column, decimal_mark: DecimalMark) -> Amounts:
     """Return the signed amounts of both columns, whichever sign they are written with."""
-    debit_amounts, credit_amounts = to_decimals(debit, mark), to_decimals(credit, mark)
+    debit_amounts, credit_amounts = to_decimals(debit, decimal_mark), to_decimals(credit, decimal_mark)
     return [abs(b) if b else -abs(a) if a else None for a, b in zip(debit_amounts, credit_amounts, strict=True)]
 
 

@@ -88,9 +88,9 @@ def find_time_order(days: Sequence[date | None]) -> str:
     >>> find_time_order([date(2026, 1, 30), date(2026, 1, 30), date(2026, 1, 31)]), find_time_order([date(2026, 1, 31)])
     ('forward', '')
     """
-    known = [day for day in days if day is not None]
-    ups = any(before < day for before, day in pairwise(known))
-    downs = any(before > day for before, day in pairwise(known))
+    known_days = [day for day in days if day is not None]
+    ups = any(before < day for before, day in pairwise(known_days))
+    downs = any(before > day for before, day in pairwise(known_days))
     return "" if ups == downs else FORWARD if ups else BACKWARD
 
 
@@ -117,8 +117,8 @@ def build_steps(
     backward: Amounts = [None] * count
     order = {key: position for position, key in enumerate(dict.fromkeys(keys))}
     rows = sorted((row for row in range(count) if balances[row] is not None), key=lambda row: order[keys[row]])
-    for _, each in groupby(rows, key=lambda row: keys[row]):
-        for above, row in pairwise(each):
+    for _, account_rows in groupby(rows, key=lambda row: keys[row]):
+        for above, row in pairwise(account_rows):
             step = balances[row] - balances[above]  # type: ignore[operator]
             forward[row], backward[above] = step, -step
     return BalanceSteps({FORWARD: forward, BACKWARD: backward}, find_time_order(days), is_before)

@@ -74,19 +74,21 @@ def drop_settings_of_other_layout(settings: dict[str, Any], names: Sequence[str]
     """
     columns = settings.get("columns", {})
     headings = settings.get("headings", [])
-    known = {fold_setting_value(name) for name in names}
-    wanted = [value for value in columns.values() if isinstance(value, str)]
+    known_names = {fold_setting_value(name) for name in names}
+    column_names = [value for value in columns.values() if isinstance(value, str)]
     is_same = (
         [fold_setting_value(name) for name in headings if name] == [fold_setting_value(name) for name in names if name]
         if headings
-        else all(fold_setting_value(name) in known for name in wanted)
+        else all(fold_setting_value(name) in known_names for name in column_names)
     )
     if is_same or not settings.get("isKept"):
         return settings
     answered = settings.get("answered", ())
     other_settings = {name: value for name, value in settings.items() if name not in SIGN_SETTINGS or name in answered}
-    fitting = {name: value for name, value in columns.items() if value is not None or f"columns.{name}" in answered}
-    return {**other_settings, "columns": fitting}
+    columns_present = {
+        name: value for name, value in columns.items() if value is not None or f"columns.{name}" in answered
+    }
+    return {**other_settings, "columns": columns_present}
 
 
 def fold_setting_value(text: str) -> str:

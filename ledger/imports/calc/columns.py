@@ -135,15 +135,17 @@ class Column:
         min_share = MIN_SHARE_NAMED if self.is_named else MIN_SHARE
         return total > 0 and sum(count for text, count in self.distinct.items() if test(text)) >= min_share * total
 
-    def balances(self, mark: DecimalMark) -> list[str | None]:
+    def balances(self, decimal_mark: DecimalMark) -> list[str | None]:
         """Each cell as an amount, None where it is none."""
-        if mark not in self.known_amounts:
-            self.known_amounts[mark] = [parse_amount_or_none(cell, mark) if cell else None for cell in self.cells]
-        return self.known_amounts[mark]
+        if decimal_mark not in self.known_amounts:
+            self.known_amounts[decimal_mark] = [
+                parse_amount_or_none(cell, decimal_mark) if cell else None for cell in self.cells
+            ]
+        return self.known_amounts[decimal_mark]
 
-    def amounts(self, mark: DecimalMark) -> list[str | None]:
+    def amounts(self, decimal_mark: DecimalMark) -> list[str | None]:
         """The same of movements alone: None in rows that name a balance or a sum."""
-        amounts = self.balances(mark)
+        amounts = self.balances(decimal_mark)
         return [None if row in self.balance_rows else amount for row, amount in enumerate(amounts)]
 
     @cached_property
@@ -201,17 +203,17 @@ def is_date_like_cell(text: str) -> bool:
     return is_date_text(text) if text.isdigit() else is_date_like(text)
 
 
-def parse_amount_or_none(text: str, mark: DecimalMark) -> str | None:
+def parse_amount_or_none(text: str, decimal_mark: DecimalMark) -> str | None:
     try:
-        return parse_bank_amount(text, mark)
+        return parse_bank_amount(text, decimal_mark)
     except UnreadableValueError:
         return None
 
 
 def select_sample_rows(table: Table) -> Lines:
     """The first rows of a table, fewer of a very wide one; rows with little in them say nothing."""
-    most = max(20, min(SAMPLE_ROWS, MAX_CELLS // max(table.width, 1)))
-    rows = [(position, line.cells) for position, line in enumerate(table.rows[:most])]
+    max_rows = max(20, min(SAMPLE_ROWS, MAX_CELLS // max(table.width, 1)))
+    rows = [(position, line.cells) for position, line in enumerate(table.rows[:max_rows])]
     usual = sorted(sum(map(bool, cells)) for _, cells in rows)[len(rows) // 2] if rows else 0
     full = [row for row in rows if 2 * sum(map(bool, row[1])) > usual or len(rows) < 3]
     dated = [row for row in full if any(map(is_date_like_cell, row[1]))]
@@ -272,11 +274,11 @@ def find_possible_amounts(table: Table) -> frozenset[int]:
         for position, name in enumerate(table.names)
     )
     return frozenset(
-        each.position
-        for each in columns
-        if (not each.fields or each.fields[0][0] in AMOUNT_FIELDS)
-        and (each.is_number or each.has_garbled_amounts)
-        and not each.is_count
+        column.position
+        for column in columns
+        if (not column.fields or column.fields[0][0] in AMOUNT_FIELDS)
+        and (column.is_number or column.has_garbled_amounts)
+        and not column.is_count
     )
 
 
@@ -337,12 +339,12 @@ def _is_unambiguous(text: str) -> bool:
     ) == parse_amount_or_none(text, DecimalMark.COMMA)
 
 
-def has_complementary_amounts(one: Column, other: Column, *, min_share: float = 0.8) -> bool:
+def has_complementary_amounts(first: Column, second: Column, *, min_share: float = 0.8) -> bool:
     """Whether in each row one of two amount columns has an amount and the other is empty or zero."""
     pairs = [
         (is_zero_cell(a), is_zero_cell(b))
-        for row, (a, b) in enumerate(zip(one.cells, other.cells, strict=True))
-        if row not in one.balance_rows
+        for row, (a, b) in enumerate(zip(first.cells, second.cells, strict=True))
+        if row not in first.balance_rows
     ]
     complementary_count = sum(a != b for a, b in pairs)
     both_filled_count = sum(not a and not b for a, b in pairs)

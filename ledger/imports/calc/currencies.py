@@ -146,7 +146,7 @@ def _find_name_currencies(text: str) -> tuple[str, ...]:
     return get_currency_names().get(name) or get_currency_names().get(name.removesuffix("s")) or ()
 
 
-def choose_currency(currencies: tuple[str, ...], *, own: str, stated: str = "") -> str | None:
+def choose_currency(currencies: tuple[str, ...], *, own_currency: str, stated_currency: str = "") -> str | None:
     """The one that a sign means: what somebody stated, else the account's own; None where several others are left.
 
     >>> choose_currency(("USD", "CAD"), own="CAD"), choose_currency(("USD", "CAD"), own="EUR", stated="CAD")
@@ -154,9 +154,9 @@ def choose_currency(currencies: tuple[str, ...], *, own: str, stated: str = "") 
     >>> choose_currency(("GBP",), own="EUR"), choose_currency(("USD", "CAD"), own="EUR")
     ('GBP', None)
     """
-    for each in (stated, own):
-        if each in currencies:
-            return each
+    for currency in (stated_currency, own_currency):
+        if currency in currencies:
+            return currency
     return currencies[0] if len(currencies) == 1 else None
 
 
@@ -182,6 +182,8 @@ def intersect_currency_candidates(candidate_groups: Iterable[tuple[str, ...]]) -
     """
     groups = list(candidate_groups)
     common = [
-        each for each in dict.fromkeys(code for group in groups for code in group) if all(each in g for g in groups)
+        currency
+        for currency in dict.fromkeys(code for group in groups for code in group)
+        if all(currency in g for g in groups)
     ]
     return tuple(common or dict.fromkeys(code for group in groups for code in group))

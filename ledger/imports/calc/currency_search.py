@@ -24,15 +24,17 @@ class CurrencySearch(BalanceDirectionSearch):
     def choose_currency(self) -> None:
         if len(find_amount_currencies(self.table, self.mapping)) != 1:
             self.choose_currency_column()
-        given_currency = self.given.get("currency", "")
-        self.mapping, refused = complete_mapping(self.table, self.mapping, own=self.own.currency, stated=given_currency)
-        self.result.refused = self.result.refused or refused
+        given_currency = self.given_settings.get("currency", "")
+        self.mapping, refused = complete_mapping(
+            self.table, self.mapping, own=self.account.currency, stated=given_currency
+        )
+        self.result.fault = self.result.fault or refused
         if not self.is_question_open("columns.currency") and not self.is_question_open("columns.amount"):
             self.add_currency_question()
 
     def add_currency_question(self) -> None:
         """Which of several currencies a sign means, where the account's is none of them."""
-        unclear = find_unclear_currencies(self.table, self.mapping, self.own.currency)
+        unclear = find_unclear_currencies(self.table, self.mapping, self.account.currency)
         storable = [code for code in unclear if self.can_store_in_currency(code)]
         if len(storable) == 1 and len(unclear) > 1:
             self.mapping = replace(self.mapping, currency=storable[0])
@@ -43,7 +45,7 @@ class CurrencySearch(BalanceDirectionSearch):
     def can_store_in_currency(self, code: str) -> bool:
         """Whether the amounts of rows in a currency have no more decimals than it."""
         reader = RowReader(
-            replace(self.table, rows=self.sample), replace(self.mapping, currency=code), self.own.currency
+            replace(self.table, rows=self.sample), replace(self.mapping, currency=code), self.account.currency
         )
         decimals = count_currency_decimals(code)
         return not any(
@@ -69,9 +71,9 @@ class CurrencySearch(BalanceDirectionSearch):
     def choose_currency_of_amount(self, currency_columns: Sequence[Column], originals: Sequence[Column]) -> None:
         positions = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
         named_alike = [
-            each
-            for each in [*currency_columns, *originals]
-            if positions and self.has_same_qualifier(positions[0], each)
+            column
+            for column in [*currency_columns, *originals]
+            if positions and self.has_same_qualifier(positions[0], column)
         ]
         if len(named_alike) == 1:
             self.set_column("currency", named_alike[0].position)
@@ -94,7 +96,7 @@ class CurrencySearch(BalanceDirectionSearch):
 
     def list_original_currency_columns(self) -> list[Column]:
         currency_columns = [
-            each for each in self.list_role_columns("original") if each.is_currency and not each.is_number
+            column for column in self.list_role_columns("original") if column.is_currency and not column.is_number
         ]
         return [each for each in currency_columns if not is_heading_of_field(each, "fee")]
 
@@ -104,7 +106,7 @@ class CurrencySearch(BalanceDirectionSearch):
         return any(each.is_number and each.position not in taken for each in self.roles.get("original", []))
 
     def has_foreign_currency(self, column: Column) -> bool:
-        return any(self.own.currency not in find_named_currencies(text) for text in column.distinct)
+        return any(self.account.currency not in find_named_currencies(text) for text in column.distinct)
 
     def is_kept_currency_column_doubtful(self) -> bool:
         """Whether a kept column has original currencies, which now differ from those of another column."""

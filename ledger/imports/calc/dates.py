@@ -211,8 +211,8 @@ def is_short_date(text: str) -> bool:
 
 
 def _count_spanned_days(days: list[date | None]) -> int:
-    known = [day for day in days if day]
-    return (max(known) - min(known)).days if known else 0
+    known_days = [day for day in days if day]
+    return (max(known_days) - min(known_days)).days if known_days else 0
 
 
 def _drop_long_spans(orders: list[DateOrder], spans: dict[DateOrder, int]) -> list[DateOrder]:
@@ -232,7 +232,7 @@ def find_mixed_date_orders(texts: Iterable[str]) -> tuple[str, str] | None:
         order: {text for text in known if find_bank_date(text, order) is not None}
         for order in (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST)
     }
-    by_day, by_month = texts_by_order[DateOrder.DAY_FIRST], texts_by_order[DateOrder.MONTH_FIRST]
-    day_first = next((text for text in known if text in by_day - by_month), None)
-    month_first = next((text for text in known if text in by_month - by_day), None)
+    day_first_texts, month_first_texts = texts_by_order[DateOrder.DAY_FIRST], texts_by_order[DateOrder.MONTH_FIRST]
+    day_first = next((text for text in known if text in day_first_texts - month_first_texts), None)
+    month_first = next((text for text in known if text in month_first_texts - day_first_texts), None)
     return (day_first, month_first) if day_first and month_first else None

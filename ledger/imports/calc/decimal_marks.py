@@ -16,10 +16,10 @@ def has_excess_decimals(amount: str, decimals: int) -> bool:
     return len(amount.partition(".")[2].rstrip("0")) > decimals
 
 
-def fits_decimal_mark(columns: Sequence[Column], mark: DecimalMark, decimals: int) -> bool:
+def fits_decimal_mark(columns: Sequence[Column], decimal_mark: DecimalMark, decimals: int) -> bool:
     """Whether no other mark reads more amounts, and all that this one reads can be stored."""
     texts = _list_marked_texts(columns)
-    return mark in find_decimal_marks(texts) and not _has_unstorable_amount(texts, mark, decimals)
+    return decimal_mark in find_decimal_marks(texts) and not _has_unstorable_amount(texts, decimal_mark, decimals)
 
 
 def drop_unstorable_marks(marks: Sequence[DecimalMark], columns: Sequence[Column], decimals: int) -> list[DecimalMark]:
@@ -57,5 +57,5 @@ def _list_marked_texts(columns: Sequence[Column]) -> list[str]:
     return [text for column in columns for text in column.distinct if has_decimal_mark(text)]
 
 
-def _has_unstorable_amount(texts: Sequence[str], mark: DecimalMark, decimals: int) -> bool:
-    return any(has_excess_decimals(parse_amount_or_none(text, mark) or "", decimals) for text in texts)
+def _has_unstorable_amount(texts: Sequence[str], decimal_mark: DecimalMark, decimals: int) -> bool:
+    return any(has_excess_decimals(parse_amount_or_none(text, decimal_mark) or "", decimals) for text in texts)

@@ -34,14 +34,14 @@ ASKED_WHEN_LOST = {"date", *AMOUNT_FIELDS, "direction", "fee", "currency", "stat
 MAX_LABEL_LENGTH = 300  # characters of a title that are looked at
 
 
-def detect_mapping(lines: Sequence[Line], *, settings: Any = None, own: AccountFacts | None = None) -> Detection:
+def detect_mapping(lines: Sequence[Line], *, settings: Any = None, account: AccountFacts | None = None) -> Detection:
     """Return how a file is read. Given, kept or answered ``settings`` are never changed.
 
     Reads at most the first 1,000 rows for columns, and all of them for dates and values.
     """
     normalized_settings = normalize_csv_settings(settings)
     return ValueSearch(
-        find_configured_table(lines, normalized_settings), normalized_settings, own or AccountFacts()
+        find_configured_table(lines, normalized_settings), normalized_settings, account or AccountFacts()
     ).run()
 
 
@@ -56,7 +56,8 @@ def find_configured_table(lines: Sequence[Line], normalized_settings: dict[str, 
         return table
     detected_table = find_table(lines, skip_below=skip_below)
     known_counts = [
-        sum(find_column_position(name, each.names) is not None for name in names) for each in (table, detected_table)
+        sum(find_column_position(name, candidate.names) is not None for name in names)
+        for candidate in (table, detected_table)
     ]
     return detected_table if known_counts[1] > known_counts[0] else table
 
@@ -67,7 +68,7 @@ def list_configured_columns(columns: dict[str, Any]) -> list[Any]:
 
 
 def split_lines_by_account(
-    lines: Sequence[Line], *, settings: Any = None, own: AccountFacts | None = None
+    lines: Sequence[Line], *, settings: Any = None, account: AccountFacts | None = None
 ) -> tuple[dict[str, Lines], Lines]:
     """Return the rows of each account that the table names in a column or by its sections, and the other rows.
 
@@ -75,7 +76,7 @@ def split_lines_by_account(
     """
     normalized_settings = normalize_csv_settings(settings)
     table = find_configured_table(lines, normalized_settings)
-    search = ValueSearch(table, normalized_settings, own or AccountFacts())
+    search = ValueSearch(table, normalized_settings, account or AccountFacts())
     search.read_given_settings()
     search.choose_date()
     search.drop_other_party_columns()
@@ -121,24 +122,24 @@ class ValueSearch(RepeatedHeadingSearch):
         return self.build_detection()
 
     def refuse_table(self) -> None:
-        is_proven = "amount" in self.result.proven or self.steps is not None
-        fault = find_table_fault(self.table, self.mapping, own_currency=self.own.currency, is_proven=is_proven)
-        self.result.refused = self.result.refused or fault
+        is_proven = "amount" in self.result.proven_fields or self.steps is not None
+        fault = find_table_fault(self.table, self.mapping, own_currency=self.account.currency, is_proven=is_proven)
+        self.result.fault = self.result.fault or fault
 
     def drop_other_party_columns(self) -> None:
         """Take columns of account numbers for the other parties' where they cannot be the own account's."""
         if "account" in self.pinned or self.table.sections:
             return
-        stated = find_stated_numbers(self.table.above)
+        stated_numbers = find_stated_numbers(self.table.above)
         has_counterparty = any(column.filled for column in self.roles.get("counterparty", []))
         for column in list(self.list_role_columns("account")):
             values = self.list_dated_values(column.position)
             if is_other_party_column(
                 column.name,
                 values,
-                own=self.own.number,
-                company_numbers=self.own.company_numbers,
-                stated=stated,
+                own_number=self.account.number,
+                company_numbers=self.account.company_numbers,
+                stated=stated_numbers,
                 has_empty=len(column.filled) + len(column.balance_rows) < len(column.cells),
                 has_counterparty=has_counterparty,
             ):
@@ -165,13 +166,13 @@ class ValueSearch(RepeatedHeadingSearch):
             column = self.columns[self.pinned["status"]]
         else:
             candidates = self.list_role_columns("status") or [
-                each
-                for each in self.list_unused(self.columns)
-                if each.is_text
-                and not each.fields
-                and 1 < len(each.values) <= 12
-                and all(map(find_status_meaning, each.values))
-                and not is_direction_column(each.values)
+                column
+                for column in self.list_unused(self.columns)
+                if column.is_text
+                and not column.fields
+                and 1 < len(column.values) <= 12
+                and all(map(find_status_meaning, column.values))
+                and not is_direction_column(column.values)
             ]
             if not candidates:
                 return
@@ -189,12 +190,12 @@ class ValueSearch(RepeatedHeadingSearch):
         if unknown:
             options: list[Answer] = []
             for kind in ("booked", "pending", "leaveOut"):
-                whole = {**known_statuses, **dict.fromkeys(unknown, kind)}
+                statuses = {**known_statuses, **dict.fromkeys(unknown, kind)}
                 value = {
-                    each: [text for text, is_kind in whole.items() if is_kind == each]
-                    for each in ("booked", "pending", "leaveOut")
+                    kind: [text for text, is_kind in statuses.items() if is_kind == kind]
+                    for kind in ("booked", "pending", "leaveOut")
                 }
-                options.append((value, build_mapping_update(statuses=whole)))
+                options.append((value, build_mapping_update(statuses=statuses)))
             self.add_question("status_values", "statusValues", options)
 
     def choose_account(self) -> None:
@@ -210,10 +211,10 @@ class ValueSearch(RepeatedHeadingSearch):
         names = self.list_account_names()
         if len(names) < 2:
             return
-        own = [name for name in names if self.own.number and has_account_number(name, self.own.number)]
+        own = [name for name in names if self.account.number and has_account_number(name, self.account.number)]
         if own:
             self.mapping = replace(self.mapping, accounts=tuple(own))
-            self.result.proven.append("account")
+            self.result.proven_fields.append("account")
             return
         options: list[Answer] = [([name], build_mapping_update(accounts=(name,))) for name in names[: MAX_OPTIONS - 1]]
         options.append((names, build_mapping_update(accounts=tuple(names))))
@@ -223,7 +224,7 @@ class ValueSearch(RepeatedHeadingSearch):
         """Ask for accounts that the file has and the kept choice does not know: their rows are not dropped silently."""
         if not self.is_setting_kept("accountValues"):
             return
-        others = self.given.get("otherAccountValues")
+        others = self.given_settings.get("otherAccountValues")
         known = {fold_setting_value(name) for name in (*kept_accounts, *(others or ()))}
         new = [
             name
@@ -274,7 +275,7 @@ class ValueSearch(RepeatedHeadingSearch):
             description_columns.sort(key=lambda each: each.position)
             description_columns += self.list_note_columns()
             self.mapping = replace(self.mapping, description=tuple(column.position for column in description_columns))
-            self.taken.update(self.mapping.description)
+            self.used_positions.update(self.mapping.description)
 
     def list_note_columns(self) -> list[Column]:
         """All columns of notes where there are several: they say what the payment was for."""
@@ -290,10 +291,11 @@ class ValueSearch(RepeatedHeadingSearch):
             return
         pair = find_party_pair(self.table.names)
         if pair and all(
-            self.columns[position].fits_field("counterparty") and position not in self.taken for position in pair
+            self.columns[position].fits_field("counterparty") and position not in self.used_positions
+            for position in pair
         ):
             self.set_column("counterparty", pair[1])
-            self.taken.add(pair[0])
+            self.used_positions.add(pair[0])
             return
         candidates = self.list_role_columns("counterparty")
         others = [each for each in candidates if fold_heading(each.name) in OTHER_PARTIES]
@@ -332,9 +334,10 @@ class ValueSearch(RepeatedHeadingSearch):
             return
         texts = [each for each in self.list_unused(self.columns) if each.is_text]
         candidates = [each for each in texts if each.fits_field("description")]
-        ways = [*((*remaining, each.position) for each in candidates[: MAX_OPTIONS - 1]), remaining]
+        column_choices = [*((*remaining, each.position) for each in candidates[: MAX_OPTIONS - 1]), remaining]
         options: list[Answer] = [
-            (list(map(self.get_column_reference, way)) or None, build_mapping_update(description=way)) for way in ways
+            (list(map(self.get_column_reference, way)) or None, build_mapping_update(description=way))
+            for way in column_choices
         ]
         self.add_question("column_gone", "columns.description", options)
 

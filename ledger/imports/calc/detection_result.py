@@ -67,10 +67,10 @@ class Detection:
 
     table: Table
     mapping: ColumnMapping
-    proven: list[str] = field(default_factory=list)
+    proven_fields: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
     questions: list[MappingQuestion] = field(default_factory=list)
     kept_fields: list[str] = field(default_factory=list)  # fields that are read as the last time
-    refused: FileFault | None = None
+    fault: FileFault | None = None
     lost_fields: list[str] = field(default_factory=list)  # kept fields whose column is not there any more
     changed_settings: list[str] = field(default_factory=list)  # kept settings that this file contradicts

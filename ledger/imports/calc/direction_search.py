@@ -89,17 +89,19 @@ class DirectionSearch(CurrencySearch):
 
     def find_direction_columns(self, amount: Column) -> list[Column]:
         """The columns that headings name for directions, or whose values are; several only where they differ."""
-        named = self.list_role_columns("direction")
+        named_columns = self.list_role_columns("direction")
         signed = any(map(find_amount_sign, amount.distinct))
         free = [
-            each for each in self.list_unused(self.columns) if not NAMES_OTHERS & {name for name, _ in each.fields[:1]}
+            column
+            for column in self.list_unused(self.columns)
+            if not NAMES_OTHERS & {name for name, _ in column.fields[:1]}
         ]
         test = is_direction_column if signed else has_possible_directions
         unnamed = [each for each in free if each.is_text and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
         signs = [each for each in free if set(each.distinct) and set(each.distinct) <= {"+", "-"}]
         guessed = [] if signed or self.steps else [each for each in free if self.may_hold_directions(each)]
-        result = named or unnamed or signs or guessed[:1]
-        return result[:1] + [each for each in result[1:] if each in named and each.cells != result[0].cells]
+        result = named_columns or unnamed or signs or guessed[:1]
+        return result[:1] + [each for each in result[1:] if each in named_columns and each.cells != result[0].cells]
 
     def may_hold_directions(self, column: Column) -> bool:
         """Whether a column repeats two or three values, which may be directions: under an unknown heading any, under
@@ -111,7 +113,7 @@ class DirectionSearch(CurrencySearch):
         if not 2 <= len(values) <= MAX_GUESSED or len(column.cells) - len(column.balance_rows) <= len(values):
             return False
         if not any(
-            each is not column and (each.is_text or has_letters("".join(each.distinct))) for each in self.columns
+            other is not column and (other.is_text or has_letters("".join(other.distinct))) for other in self.columns
         ):
             return False  # it is the only text
         is_flag = all(value.isdigit() for value in values if value) and set(values) != {"1", "2"}
@@ -134,7 +136,7 @@ class DirectionSearch(CurrencySearch):
         contrary = [value for value, kind in shown.items() if meanings.get(value, kind) != kind and value not in given]
         if (
             contrary
-            and self.own.is_card_account
+            and self.account.is_card_account
             and all(meanings.get(value) == OPPOSITE[kind] for value, kind in shown.items())
         ):
             shown = {value: meanings[value] for value in shown}  # the balance of a card is what is owed
@@ -144,28 +146,28 @@ class DirectionSearch(CurrencySearch):
             self.add_direction_meanings_question(values, {**given}, guess)
             return
         if shown:
-            self.result.proven.append("direction")
+            self.result.proven_fields.append("direction")
         known = {**shown, **known}
         self.add_direction_meanings_question(values, known, {**hints, **meanings, **known})
 
     def add_direction_meanings_question(
-        self, values: Sequence[str], known: dict[str, str], guess: AnyMapping[str, str]
+        self, values: Sequence[str], known_kinds: dict[str, str], guess: AnyMapping[str, str]
     ) -> None:
         """Ask for the values that are not known; the guess comes first, then its opposite."""
-        self.mapping = replace(self.mapping, directions=known)
-        unknown = [value for value in values if value not in known]
+        self.mapping = replace(self.mapping, directions=known_kinds)
+        unknown = [value for value in values if value not in known_kinds]
         if not unknown:
             return
         first = tuple(guess.get(value) or "out" for value in unknown)
-        ways = [first, tuple(OPPOSITE[kind] for kind in first)]
+        possible_meanings = [first, tuple(OPPOSITE[kind] for kind in first)]
         if len(unknown) <= MAX_COMBINED:
-            ways += product(("out", "in"), repeat=len(unknown))
+            possible_meanings += product(("out", "in"), repeat=len(unknown))
         else:
-            ways += [("out",) * len(unknown), ("in",) * len(unknown)]
-        ways += [("leaveOut",) * len(unknown)] if known else []
+            possible_meanings += [("out",) * len(unknown), ("in",) * len(unknown)]
+        possible_meanings += [("leaveOut",) * len(unknown)] if known_kinds else []
         options: list[Answer] = []
-        for way in dict.fromkeys(ways):
-            whole = {**known, **dict(zip(unknown, way, strict=True))}
+        for way in dict.fromkeys(possible_meanings):
+            whole = {**known_kinds, **dict(zip(unknown, way, strict=True))}
             value = drop_empty_left_out(
                 {kind: [text for text, each in whole.items() if each == kind] for kind in DIRECTION_VALUE_KINDS}
             )
@@ -180,17 +182,19 @@ class DirectionSearch(CurrencySearch):
         column = self.columns[self.mapping.columns["direction"]]
         if is_direction_redundant(amounts, column, self.mapping.directions):
             return
-        ways = {kind: {**self.mapping.minus_means, "direction": kind} for kind in MINUS_KINDS["direction"]}
+        meanings_by_kind = {kind: {**self.mapping.minus_means, "direction": kind} for kind in MINUS_KINDS["direction"]}
         proven = [
-            kind for kind, way in ways.items() if self.agrees_with_balance(replace(self.mapping, minus_means=way))
+            kind
+            for kind, way in meanings_by_kind.items()
+            if self.agrees_with_balance(replace(self.mapping, minus_means=way))
         ]
         if len(proven) == 1:
-            self.mapping = replace(self.mapping, minus_means=ways[proven[0]])
+            self.mapping = replace(self.mapping, minus_means=meanings_by_kind[proven[0]])
             return
         self.add_question(
             "minus_means",
             "minusMeans.direction",
-            [(kind, build_mapping_update(minus_means=ways[kind])) for kind in proven or ways],
+            [(kind, build_mapping_update(minus_means=meanings_by_kind[kind])) for kind in proven or meanings_by_kind],
         )
 
     def drop_contradicted_minus(self) -> None:
@@ -198,8 +202,12 @@ class DirectionSearch(CurrencySearch):
         given = self.mapping.minus_means
         if not given or self.is_card_account or self.agrees_with_balance(self.mapping):
             return
-        ways = [dict(zip(given, kinds, strict=True)) for kinds in product(*(MINUS_KINDS[name] for name in given))]
-        is_contradicted = any(self.agrees_with_balance(replace(self.mapping, minus_means=way)) for way in ways)
+        possible_meanings = [
+            dict(zip(given, kinds, strict=True)) for kinds in product(*(MINUS_KINDS[name] for name in given))
+        ]
+        is_contradicted = any(
+            self.agrees_with_balance(replace(self.mapping, minus_means=way)) for way in possible_meanings
+        )
         if is_contradicted and self.drop_setting_if_kept("minusMeans"):
             self.mapping = replace(self.mapping, minus_means={})
 

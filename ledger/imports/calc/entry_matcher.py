@@ -364,11 +364,11 @@ def iterate_similar_units(
         yield units, rows
         return
     unit_lists, row_lists = [*units_by_text.values()], [*rows_by_text.values()]
-    for one, other in iterate_similar_pairs(
+    for unit_position, row_position in iterate_similar_pairs(
         [PaymentTexts.from_texts(*texts) for texts in units_by_text],
         [PaymentTexts.from_texts(*texts) for texts in rows_by_text],
     ):
-        yield unit_lists[one], row_lists[other]
+        yield unit_lists[unit_position], row_lists[row_position]
 
 
 def pop_first_items(items: list[TextSource], number: int) -> list[TextSource]:

@@ -70,7 +70,7 @@ def _iterate_labelled_currencies(lines: Sequence[Line]) -> Iterator[tuple[str, .
     for number, row in enumerate(rows):
         below = rows[number + 1] if number + 1 < len(rows) else []
         for position, cell in enumerate(row):
-            label, _colon, inside = cell[:LONGEST_NOTE].partition(":")
+            label, _, inside = cell[:LONGEST_NOTE].partition(":")
             fields = {name for name, sure in find_heading_fields(label.strip("# "))} if label else set()
             beside = [inside.strip(), *row[position + 1 : position + 3], *below[position : position + 1]]
             if "currency" in fields:
@@ -144,7 +144,9 @@ def complete_mapping(
         return mapping, refused
     candidates = find_amount_currencies(table, mapping)
     if candidates:
-        return replace(mapping, currency=choose_currency(candidates, own=own, stated=stated) or stated), None
+        return replace(
+            mapping, currency=choose_currency(candidates, own_currency=own, stated_currency=stated) or stated
+        ), None
     if stated or "currency" in mapping.columns or list_cell_currencies(table, mapping):
         return mapping, None
     candidates = find_account_currencies(table, mapping, own)
@@ -174,5 +176,9 @@ def list_cell_currencies(table: Table, mapping: ColumnMapping) -> list[tuple[str
 def find_unclear_currencies(table: Table, mapping: ColumnMapping, own: str) -> tuple[str, ...]:
     """The currencies that a sign of the file may mean, where the account's, and what was stated, is none of them."""
     signs = [find_amount_currencies(table, mapping), *list_cell_currencies(table, mapping)]
-    unclear = [each for each in signs if each and choose_currency(each, own=own, stated=mapping.currency) is None]
+    unclear = [
+        currencies
+        for currencies in signs
+        if currencies and choose_currency(currencies, own_currency=own, stated_currency=mapping.currency) is None
+    ]
     return intersect_currency_candidates(unclear)

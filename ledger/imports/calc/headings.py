@@ -40,7 +40,7 @@ def _load_phrases() -> tuple[dict[str, tuple[str, ...]], int]:
         for phrase in text.headings:
             fields_by_phrase.setdefault(fold_heading(phrase), []).append(text.name)
     return {phrase: tuple(fields) for phrase, fields in fields_by_phrase.items()}, max(
-        len(each.split()) for each in fields_by_phrase
+        len(phrase.split()) for phrase in fields_by_phrase
     )
 
 
@@ -71,7 +71,7 @@ def find_heading_fields(heading: str) -> tuple[tuple[str, int], ...]:
     >>> find_heading_fields("VWZ9")
     ()
     """
-    phrases, _longest = _load_phrases()
+    phrases, _ = _load_phrases()
     folded = _BESIDE_FEES.sub("", fold_heading(heading)).strip()
     named_fields = [(field, 3) for field in phrases.get(folded, ())]
     words = [word for word in folded.split() if word not in _load_currency_words()]

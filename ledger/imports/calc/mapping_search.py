@@ -53,15 +53,19 @@ CARD_HEADINGS = (
 class MappingSearch:
     """A search for the mapping of a table; each step decides a part of it or asks a question."""
 
-    def __init__(self, table: Table, given: dict[str, Any], own: AccountFacts):
-        self.table, self.given, self.own = table, drop_settings_of_other_layout(given, table.names), own
+    def __init__(self, table: Table, given_settings: dict[str, Any], account: AccountFacts):
+        self.table, self.given_settings, self.account = (
+            table,
+            drop_settings_of_other_layout(given_settings, table.names),
+            account,
+        )
         self.sample = select_sample_rows(table)
         self.columns = build_table_columns(table, self.sample)
         self.constants = find_constant_positions([line.cells for line in self.sample])
         self.roles = find_column_roles(self.columns)
         self.result = Detection(table, ColumnMapping())
         self.open: list[tuple[str, str, list[Answer]]] = []
-        self.taken: set[int] = set()
+        self.used_positions: set[int] = set()
         self.pinned: dict[str, int | None] = {}
         self.steps: BalanceProof | None = None
         self.is_proven = False
@@ -81,15 +85,15 @@ class MappingSearch:
         above = " ".join(cell for line in self.table.above[-5:] for cell in line.cells).casefold()
         headings = " ".join(self.table.names).casefold()
         is_card_file = any(word in above for word in CARD_WORDS) or any(word in headings for word in CARD_HEADINGS)
-        return self.own.is_card_account or is_card_file
+        return self.account.is_card_account or is_card_file
 
     def set_column(self, name: str, position: int | None) -> None:
         self.mapping = self.mapping.with_column(name, position)
         if position is not None:
-            self.taken.add(position)
+            self.used_positions.add(position)
 
     def list_unused(self, columns: Sequence[Column]) -> list[Column]:
-        return [column for column in columns if column.position not in self.taken]
+        return [column for column in columns if column.position not in self.used_positions]
 
     def list_role_columns(self, name: str) -> list[Column]:
         return self.list_unused(self.roles.get(name, []))
@@ -115,7 +119,7 @@ class MappingSearch:
     def add_column_question(self, question: str, name: str, columns: Sequence[Column], *, none: bool = False) -> None:
         """Ask which column a field is, with the mapping that follows from each."""
         positions: list[tuple[Any, int | None]] = [
-            (self.get_column_reference(each.position), each.position) for each in columns
+            (self.get_column_reference(column.position), column.position) for column in columns
         ]
         if none:
             positions.append((None, None))
@@ -125,8 +129,8 @@ class MappingSearch:
         self.add_question(question, f"columns.{name}", options)
 
     def read_given_settings(self) -> None:
-        names, kept_headings = self.table.names, self.given.get("headings", ())
-        for name, value in self.given.get("columns", {}).items():
+        names, kept_headings = self.table.names, self.given_settings.get("headings", ())
+        for name, value in self.given_settings.get("columns", {}).items():
             if value is None or value == []:
                 self.pinned[name] = None
                 continue
@@ -141,27 +145,33 @@ class MappingSearch:
         self.apply_given_settings()
 
     def read_description(self, values: list[Any]) -> None:
-        positions = [find_column_position(each, self.table.names, self.given.get("headings", ())) for each in values]
+        positions = [
+            find_column_position(value, self.table.names, self.given_settings.get("headings", ())) for value in values
+        ]
         if known_positions := tuple(position for position in positions if position is not None):
             self.mapping = replace(self.mapping, description=known_positions)
-            self.taken.update(known_positions)
+            self.used_positions.update(known_positions)
             self.pinned["description"] = known_positions[0]
         (self.result.lost_fields if None in positions else self.result.kept_fields).append("description")
 
     def apply_given_settings(self) -> None:
         """Apply given settings other than columns."""
         mapping = self.mapping
-        if "flipSign" in self.given:
-            mapping = replace(mapping, flip_sign=self.given["flipSign"])
-        if "signFromBalance" in self.given:
-            mapping = replace(mapping, sign_from_balance=self.given["signFromBalance"])
+        if "flipSign" in self.given_settings:
+            mapping = replace(mapping, flip_sign=self.given_settings["flipSign"])
+        if "signFromBalance" in self.given_settings:
+            mapping = replace(mapping, sign_from_balance=self.given_settings["signFromBalance"])
         for name, attribute in (("minusMeans", "minus_means"), ("unprovenSign", "unproven_sign")):
-            if name in self.given:
-                mapping = replace(mapping, **{attribute: self.given[name]})
-        if "accountValues" in self.given:
-            mapping = replace(mapping, accounts=tuple(self.given["accountValues"]))
+            if name in self.given_settings:
+                mapping = replace(mapping, **{attribute: self.given_settings[name]})
+        if "accountValues" in self.given_settings:
+            mapping = replace(mapping, accounts=tuple(self.given_settings["accountValues"]))
         directions, statuses = (
-            {fold_setting_value(text): kind for kind, texts in self.given.get(name, {}).items() for text in texts}
+            {
+                fold_setting_value(text): kind
+                for kind, texts in self.given_settings.get(name, {}).items()
+                for text in texts
+            }
             for name in ("directionValues", "statusValues")
         )
         mapping = replace(mapping, directions=directions, statuses=statuses)
@@ -169,11 +179,11 @@ class MappingSearch:
 
     def is_setting_kept(self, path: str) -> bool:
         """Whether a setting was kept for the account, and nobody gave it for this file."""
-        return self.given.get("isKept", False) and path not in self.given.get("answered", ())
+        return self.given_settings.get("isKept", False) and path not in self.given_settings.get("answered", ())
 
     def drop_kept_setting(self, name: str) -> None:
         """Read the file without a kept setting that it contradicts, and say so."""
-        self.given = {key: value for key, value in self.given.items() if key != name}
+        self.given_settings = {key: value for key, value in self.given_settings.items() if key != name}
         self.result.changed_settings.append(name)
 
     def drop_setting_if_kept(self, name: str) -> bool:
@@ -197,10 +207,10 @@ class MappingSearch:
 
     def count_possible_decimals(self, columns: Sequence[Column]) -> int:
         """Return the most decimals of the currencies that amounts may be in."""
-        if not self.own.currency:
+        if not self.account.currency:
             return MAX_CURRENCY_DECIMALS
         currency_columns = [each for each in self.columns if each.is_currency or each in self.roles.get("currency", [])]
-        currencies = {self.own.currency, self.given.get("currency", self.own.currency)}
+        currencies = {self.account.currency, self.given_settings.get("currency", self.account.currency)}
         return count_most_decimals(columns, currencies=currencies, currency_columns=currency_columns)
 
     def choose_date(self) -> None:
@@ -214,7 +224,9 @@ class MappingSearch:
                     self.result.assumed.append("date")
         if "valueDate" not in self.pinned:
             others = [
-                each for each in self.list_role_columns("date") if is_named_payment_day(each) or self.has_booked_date
+                column
+                for column in self.list_role_columns("date")
+                if is_named_payment_day(column) or self.has_booked_date
             ]
             if candidates := self.list_role_columns("valueDate") or others:
                 self.set_column("valueDate", candidates[0].position)
@@ -228,11 +240,11 @@ class MappingSearch:
 
     def choose_date_order(self) -> None:
         position = self.mapping.columns.get("date")
-        order = self.given.get("dateOrder")
+        order = self.given_settings.get("dateOrder")
         if order and self.is_setting_kept("dateOrder") and not self.has_dates_in_order(DateOrder(order)):
             self.drop_kept_setting("dateOrder")
-        if "dateOrder" in self.given:
-            self.mapping = replace(self.mapping, date_order=DateOrder(self.given["dateOrder"]))
+        if "dateOrder" in self.given_settings:
+            self.mapping = replace(self.mapping, date_order=DateOrder(self.given_settings["dateOrder"]))
             return
         if position is None:
             return
@@ -245,7 +257,7 @@ class MappingSearch:
             orders = [order for order in find_date_orders(other.distinct) if order in orders] or orders
         self.mapping = replace(self.mapping, date_order=orders[0])
         self.orders = orders
-        if len(orders) > 1 and not self.result.refused:
+        if len(orders) > 1 and not self.result.fault:
             self.add_question(
                 "date_order",
                 "dateOrder",
@@ -271,7 +283,7 @@ class MappingSearch:
             if position < len(cells := line.cells) and cells[position] in lines:
                 lines[cells[position]] = line.number
         (text, line_number), (other, other_line) = sorted(lines.items(), key=lambda pair: pair[1])
-        self.result.refused = FileFault(
+        self.result.fault = FileFault(
             "date_orders_mixed",
             "Line {line} has “{text}” and line {other_line} has “{other}”. Use one date format.",
             {"line": str(line_number), "text": text, "other_line": str(other_line), "other": other},
@@ -288,7 +300,7 @@ class MappingSearch:
 
     def read_sample_amounts(self, mapping: ColumnMapping) -> Amounts:
         """The amounts of the sample as a mapping reads them; None where it reads none."""
-        reader = RowReader(replace(self.table, rows=self.sample), mapping, self.own.currency)
+        reader = RowReader(replace(self.table, rows=self.sample), mapping, self.account.currency)
         is_amount = [row not in self.columns[0].balance_rows for row in range(len(self.sample))]
         return [reader.find_amount(line) if known else None for line, known in zip(self.sample, is_amount, strict=True)]
 

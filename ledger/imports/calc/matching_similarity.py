@@ -57,7 +57,7 @@ def normalize_umlauts(text: str) -> str:
     return TWO_LETTER_UMLAUT_PATTERN.sub(r"\1", bare)
 
 
-def compare_payment_texts(one: PaymentTexts, other: PaymentTexts) -> int:
+def compare_payment_texts(first: PaymentTexts, second: PaymentTexts) -> int:
     """Return SAME if something agrees, UNDECIDED if nothing can be compared, DIFFERENT if they contradict each
     other.
 
@@ -74,17 +74,19 @@ def compare_payment_texts(one: PaymentTexts, other: PaymentTexts) -> int:
     >>> compare_payment_texts(bill, PaymentTexts.from_texts("", "Coffee"))
     0
     """
-    if one.name and other.name and not (has_common_word(one.name, other) or has_common_word(other.name, one)):
+    if first.name and second.name and not (has_common_word(first.name, second) or has_common_word(second.name, first)):
         return DIFFERENT
     if (
-        one.numbers
-        and other.numbers
-        and not (is_any_word_within(one.numbers, other.all_text) or is_any_word_within(other.numbers, one.all_text))
+        first.numbers
+        and second.numbers
+        and not (
+            is_any_word_within(first.numbers, second.all_text) or is_any_word_within(second.numbers, first.all_text)
+        )
     ):
         return DIFFERENT
-    if has_common_word(one.name | one.text, other) or has_common_word(other.name | other.text, one):
+    if has_common_word(first.name | first.text, second) or has_common_word(second.name | second.text, first):
         return SAME
-    return DIFFERENT if one.text and other.text else UNDECIDED
+    return DIFFERENT if first.text and second.text else UNDECIDED
 
 
 def has_common_word(words: frozenset[str], other: PaymentTexts) -> bool:
@@ -104,6 +106,7 @@ def iterate_similar_pairs(
     """Yield the positions of pairs that may be the same payment, the most certain first."""
     position_pairs = product(range(len(first_texts)), range(len(second_texts)))
     scored_pairs = [
-        (compare_payment_texts(first_texts[one], second_texts[other]), one, other) for one, other in position_pairs
+        (compare_payment_texts(first_texts[first], second_texts[second]), first, second)
+        for first, second in position_pairs
     ]
     yield from ((one, other) for level, one, other in sorted(scored_pairs, key=lambda each: -each[0]) if level)

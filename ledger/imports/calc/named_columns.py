@@ -155,7 +155,7 @@ def find_named_columns(headings: Sequence[str], fields: HeadingFields) -> NamedC
             ranked[name] = rank, position
         if codes:
             currencies[position] = codes[0]
-    return NamedColumns({name: position for name, (_rank, position) in ranked.items()}, currencies)
+    return NamedColumns({name: position for name, (_, position) in ranked.items()}, currencies)
 
 
 def rank_headings(headings: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
@@ -179,10 +179,10 @@ def find_distinct_decimal_marks(texts: Sequence[str]) -> list[DecimalMark]:
     return marks[:1]
 
 
-def find_amount(text: str, mark: DecimalMark) -> Decimal | None:
+def find_amount(text: str, decimal_mark: DecimalMark) -> Decimal | None:
     """Return an amount; None if the text is none with this mark."""
     try:
-        return Decimal(parse_bank_money(text, mark).amount)
+        return Decimal(parse_bank_money(text, decimal_mark).amount)
     except UnreadableValueError:
         return None
 

@@ -43,7 +43,9 @@ class PairSearch(MappingSearch):
                 if has_complementary_amounts(debit_column, credit_column, min_share=0.5):
                     return debit_column, credit_column
         numbers = [
-            each for each in self.list_number_columns() if not each.fields or each.fields[0][0] in ("amount", "number")
+            column
+            for column in self.list_number_columns()
+            if not column.fields or column.fields[0][0] in ("amount", "number")
         ]
         for known_column, is_debit in [(each, True) for each in debit] + [(each, False) for each in credit]:
             if find_heading_direction_hint(known_column):
@@ -70,9 +72,9 @@ class PairSearch(MappingSearch):
     def iterate_undecided_debit_credit_pairs(self) -> Iterator[Pair]:
         """Yield pairs of columns of which each row fills one, and no heading says for sure which is money out."""
         columns = [
-            each
-            for each in self.list_number_columns()
-            if (not each.fields or each.fields[0][0] in PAIR_FIELDS) and any(map(has_amount, each.filled))
+            column
+            for column in self.list_number_columns()
+            if (not column.fields or column.fields[0][0] in PAIR_FIELDS) and any(map(has_amount, column.filled))
         ]
         for position, first in enumerate(columns):
             for second in columns[position + 1 :]:
@@ -115,9 +117,9 @@ class PairSearch(MappingSearch):
         other = "credit" if named == ["debit"] else "debit"
         given = self.columns[self.pinned[named[0]] or 0]
         candidates = [
-            each
-            for each in [*self.list_role_columns(other), *self.list_number_columns()]
-            if (not each.fields or each.fields[0][0] in PAIR_FIELDS) and has_complementary_amounts(given, each)
+            column
+            for column in [*self.list_role_columns(other), *self.list_number_columns()]
+            if (not column.fields or column.fields[0][0] in PAIR_FIELDS) and has_complementary_amounts(given, column)
         ]
         if candidates and other not in self.pinned:
             self.set_column(other, candidates[0].position)
@@ -125,7 +127,7 @@ class PairSearch(MappingSearch):
 
 def order_pair_by_balance(pair: Pair, steps: BalanceProof) -> Pair | None:
     """Return (debit, credit) as the balance goes; None where it goes both ways or its order is open."""
-    same, opposite = steps.compare(join_debit_and_credit(*pair, steps.mark))
+    same, opposite = steps.compare(join_debit_and_credit(*pair, steps.decimal_mark))
     if bool(same) == bool(opposite) or (steps.reading is not None and steps.reading.is_open):
         return None
     return pair if same else (pair[1], pair[0])

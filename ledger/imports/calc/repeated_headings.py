@@ -40,16 +40,16 @@ class RepeatedHeadingSearch(SignSearch):
             column = self.columns[position] if position is not None else next(iter(role_columns), None)
             if column is not None and (others := self.list_other_columns(name, column)):
                 options: list[Answer] = [
-                    (each.position, partial(self.with_repeated_column, name=name, column=each))
-                    for each in (column, *others)
+                    (candidate.position, partial(self.with_repeated_column, name=name, column=candidate))
+                    for candidate in (column, *others)
                 ]
                 self.open = [each for each in self.open if each[1] != VALUE_QUESTIONS.get(name)]
                 self.add_question("column_repeated", f"columns.{name}", options)
 
     def is_column_certain(self, name: str) -> bool:
         """Whether the position of a column was given, the balance proves it, or a question asks for it already."""
-        is_given = isinstance(self.given.get("columns", {}).get(name), int)
-        is_proven = name in AMOUNT_FIELDS and (self.is_proven or "sign" in self.result.proven)
+        is_given = isinstance(self.given_settings.get("columns", {}).get(name), int)
+        is_proven = name in AMOUNT_FIELDS and (self.is_proven or "sign" in self.result.proven_fields)
         return is_given or is_proven or self.is_question_open(f"columns.{name}")
 
     def list_other_columns(self, name: str, column: Column) -> list[Column]:
@@ -59,13 +59,13 @@ class RepeatedHeadingSearch(SignSearch):
         positions = [position for field, position in self.mapping.columns.items() if field != "valueDate"]
         mapped_positions = {*positions, *self.mapping.description}
         others = [
-            each
-            for each in self.columns
-            if is_same_heading(each.name, column.name, is_numbered=name in NUMBERED_FIELDS)
-            and each.position not in mapped_positions
-            and each.filled
-            and each.fits_field(name)
-            and not (name == "currency" and self.is_currency_of_other_amount(each))
+            candidate
+            for candidate in self.columns
+            if is_same_heading(candidate.name, column.name, is_numbered=name in NUMBERED_FIELDS)
+            and candidate.position not in mapped_positions
+            and candidate.filled
+            and candidate.fits_field(name)
+            and not (name == "currency" and self.is_currency_of_other_amount(candidate))
         ]
         return [each for each in others if column.filled and self.has_other_cell(column, each)]
 
@@ -75,12 +75,12 @@ class RepeatedHeadingSearch(SignSearch):
         before = column.position - 1
         return before >= 0 and before not in amounts and self.columns[before].is_number
 
-    def has_other_cell(self, one: Column, other: Column) -> bool:
+    def has_other_cell(self, first: Column, second: Column) -> bool:
         """Whether two columns differ in a row with a day."""
-        day = self.mapping.columns.get("date", one.position)
+        day = self.mapping.columns.get("date", first.position)
         for line in self.table.rows:
             cells = line.cells
-            texts = ["".join(cells[position : position + 1]) for position in (one.position, other.position)]
+            texts = ["".join(cells[position : position + 1]) for position in (first.position, second.position)]
             if fold_setting_value(texts[0]) != fold_setting_value(texts[1]) and any(
                 map(str.isdigit, "".join(cells[day : day + 1]))
             ):

@@ -127,12 +127,12 @@ class AmountReader:
             raise UnreadableValueError("Only some amounts have a minus sign. Choose what it means.")
         return self.minus[name]
 
-    def _read_debit_or_credit(self, cells: Sequence[str], mark: DecimalMark) -> tuple[str, tuple[str, ...]]:
+    def _read_debit_or_credit(self, cells: Sequence[str], decimal_mark: DecimalMark) -> tuple[str, tuple[str, ...]]:
         debit_text, credit_text = self.get_cell(cells, "debit"), self.get_cell(cells, "credit")
         if not debit_text and not credit_text:
             raise UnreadableValueError("The amount is missing.")
         debit_amount, credit_amount = (
-            parse_bank_money(text, mark) if text else None for text in (debit_text, credit_text)
+            parse_bank_money(text, decimal_mark) if text else None for text in (debit_text, credit_text)
         )
         if debit_amount and credit_amount and debit_amount.amount.strip("-0.") and credit_amount.amount.strip("-0."):
             raise UnreadableValueError("Both debit and credit have a value.")

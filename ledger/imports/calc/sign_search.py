@@ -38,11 +38,11 @@ class SignSearch(DirectionSearch):
         signs = {name: self.count_amounts_by_sign(name) for name in pair}
         given = self.mapping.minus_means
         mixed = [name for name in pair if name not in given and all(signs[name])]
-        ways = [
+        possible_meanings = [
             {**given, **dict(zip(mixed, kinds, strict=True))}
             for kinds in product(*(MINUS_KINDS[name] for name in mixed))
         ]
-        proven = [way for way in ways if self.agrees_with_balance(replace(self.mapping, minus_means=way))]
+        proven = [way for way in possible_meanings if self.agrees_with_balance(replace(self.mapping, minus_means=way))]
         is_contrary = (
             self.steps is not None and not proven and any(self.steps.compare(self.read_sample_amounts(self.mapping)))
         )
@@ -50,8 +50,8 @@ class SignSearch(DirectionSearch):
             self.mapping = replace(self.mapping, minus_means=proven[0])
         else:
             self.add_minus_question(name for name in mixed if is_contrary or not find_minus_meaning(*signs[name]))
-        if proven and not self.is_card_account and "flipSign" not in self.given:
-            self.result.proven.append("sign")
+        if proven and not self.is_card_account and "flipSign" not in self.given_settings:
+            self.result.proven_fields.append("sign")
         elif not proven and not mixed and not self.is_question_open("columns.debit"):
             self.add_pair_signs_question(signs)
 
@@ -83,7 +83,7 @@ class SignSearch(DirectionSearch):
         """Ask where the balance goes against the headings, and where all credits have a minus that nothing explains."""
         same, opposite = self.steps.compare(self.read_sample_amounts(self.mapping)) if self.steps else (0, 0)
         has_minus = any(negative for negative, _ in signs.values())
-        if opposite and not self.is_card_account and not has_minus and "flipSign" not in self.given:
+        if opposite and not self.is_card_account and not has_minus and "flipSign" not in self.given_settings:
             self.add_sign_flip_question()
         negative, positive = signs.get("credit", (0, 0))
         if negative and not positive and not same + opposite and "credit" not in self.mapping.minus_means:
@@ -102,13 +102,13 @@ class SignSearch(DirectionSearch):
         signed = any(map(find_amount_sign, column.distinct))
         is_shown = self.steps is not None and self.steps.prove(amounts) and not self.is_order_open
         same, opposite = self.steps.compare(amounts) if is_shown and self.steps else (0, 0)
-        given = self.given.get("flipSign")
+        given = self.given_settings.get("flipSign")
         if same + opposite and (not signed or (same and opposite)):
             self.choose_sign_from_balance(given=given, against=opposite if given is False else same)
         elif given is not None:
             self.drop_contradicted_flip_sign()
-        elif same and not (self.own.is_card_account and self.is_mostly_positive(column)):
-            self.result.proven.append("sign")
+        elif same and not (self.account.is_card_account and self.is_mostly_positive(column)):
+            self.result.proven_fields.append("sign")
         elif not signed and self.has_missing_balance():
             self.mapping = replace(self.mapping, sign_from_balance=True)  # what it does not show is refused
         elif not signed or same or opposite or self.has_two_readings(column):
@@ -127,20 +127,20 @@ class SignSearch(DirectionSearch):
         """Take the signs of the steps. ``against``: how many of them are against the sign that somebody gave."""
         is_kept = self.is_setting_kept("flipSign")
         is_given = given is not None and not is_kept and not against and not self.mapping.sign_from_balance
-        if (is_given and not self.is_card_account) or self.given.get("signFromBalance") is False:
+        if (is_given and not self.is_card_account) or self.given_settings.get("signFromBalance") is False:
             return
         if self.is_card_account and given is None:
             self.add_sign_flip_question(from_balance=True)
         if given and is_kept and not self.is_card_account and not self.agrees_with_balance(self.mapping):
             self.drop_kept_setting("flipSign")
         self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card_account and bool(given))
-        self.result.proven.append("sign")
+        self.result.proven_fields.append("sign")
         rows = self.table.rows
         is_short = len(rows) <= 2 * SAMPLE_ROWS
         ends = (
             rows if is_short else rows.select_lines([*range(SAMPLE_ROWS), *range(len(rows) - SAMPLE_ROWS, len(rows))])
         )
-        reader = RowReader(replace(self.table, rows=ends), self.mapping, self.own.currency)
+        reader = RowReader(replace(self.table, rows=ends), self.mapping, self.account.currency)
         if not self.mapping.unproven_sign and not self.has_missing_balance() and reader.needs_unproven_sign():
             options: list[Answer] = [(kind, build_mapping_update(unproven_sign=kind)) for kind in ("out", "in")]
             self.add_question("unproven_sign", "unprovenSign", options)
@@ -199,7 +199,7 @@ class SignSearch(DirectionSearch):
 
     def is_in_own_currency(self, fee: Column) -> bool:
         """Whether a fee can be taken off the amounts, as far as headings tell."""
-        currency = self.mapping.currency or self.own.currency
+        currency = self.mapping.currency or self.account.currency
         return not fee.heading_currencies or currency in fee.heading_currencies
 
     def has_gross_column(self, net: Column) -> bool:

@@ -85,8 +85,8 @@ class Table:
 
 def find_table(lines: Sequence[Line], *, skip_above: int | None = None, skip_below: int = 0) -> Table:
     """Return the table of a file. ``skip_above``: given number of lines before its headings."""
-    whole = Lines.pack(lines)
-    kept_lines = whole[: len(whole) - skip_below] if skip_below else whole
+    all_lines = Lines.pack(lines)
+    kept_lines = all_lines[: len(all_lines) - skip_below] if skip_below else all_lines
     if skip_above is not None:
         first = next(
             (position for position, line in enumerate(kept_lines) if line.number > skip_above), len(kept_lines)

@@ -46,7 +46,7 @@ def find_second_table_fault(table: Table) -> FileFault | None:
             )
     for position, line in enumerate(table.above):
         if is_second_heading(line.cells, names) and any(
-            is_data_row(each.cells) for each in table.above[position + 1 :]
+            is_data_row(line_below.cells) for line_below in table.above[position + 1 :]
         ):
             return FileFault(
                 CODE,
@@ -126,5 +126,7 @@ def find_cut_amount_fault(table: Table, mapping: ColumnMapping) -> FileFault | N
     return None
 
 
-def is_amount_cut(whole: str, rest: str) -> bool:
-    return type(whole) is not NumberText and bool(_WHOLE.fullmatch(whole) and _TWO_DIGITS.fullmatch(rest))
+def is_amount_cut(integer_part: str, fraction: str) -> bool:
+    return type(integer_part) is not NumberText and bool(
+        _WHOLE.fullmatch(integer_part) and _TWO_DIGITS.fullmatch(fraction)
+    )

@@ -302,7 +302,7 @@ class RowReader(AmountReader):
             if "currency" in self.mapping.columns and self.has_other_currencies:
                 raise UnreadableValueError("The currency is missing.")
             return self.mapping.currency
-        currency = choose_currency(candidates, own=self.own_currency, stated=self.mapping.currency)
+        currency = choose_currency(candidates, own_currency=self.own_currency, stated_currency=self.mapping.currency)
         if currency is None:
             raise UnreadableValueError(
                 "“{text}” is used by several currencies. Choose one.", text=(text or "/".join(candidates))[:40]

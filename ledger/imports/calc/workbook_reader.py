@@ -67,7 +67,7 @@ def has_workbook(content: bytes) -> bool:
         return False
 
 
-def read_workbook_lines(content: bytes, *, most: int) -> Lines:
+def read_workbook_lines(content: bytes, *, max_lines: int) -> Lines:
     """Return the rows of the one visible sheet that has movements, else of the first that has several columns.
 
     Formulas are read as their last result.
@@ -83,7 +83,7 @@ def read_workbook_lines(content: bytes, *, most: int) -> Lines:
         with open_archive(content, max_files=MAX_PARTS, max_unpacked=MAX_UNPACKED_BYTES) as archive:
             refuse_document_types(archive)
             formats = read_formats(archive) if STYLES in archive.namelist() else []
-        return choose_sheet(content, formats, most)
+        return choose_sheet(content, formats, max_lines)
     except BadArchive as error:
         raise MalformedTable(error.message, **error.values) from error
     except MalformedTable:
@@ -92,7 +92,7 @@ def read_workbook_lines(content: bytes, *, most: int) -> Lines:
         raise build_broken_workbook_error() from error
 
 
-def choose_sheet(content: bytes, formats: list[str], most: int) -> Lines:
+def choose_sheet(content: bytes, formats: list[str], max_lines: int) -> Lines:
     reader = ExcelReader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
     reader.read()
     date_formats = read_date_formats(reader.archive)
@@ -101,7 +101,7 @@ def choose_sheet(content: bytes, formats: list[str], most: int) -> Lines:
     for sheet, part in reader.parser.find_sheets():
         if sheet.state != "visible" or "chartsheet" in part.Type or part.target not in reader.valid_files:
             continue
-        lines = Lines.pack(islice(iter_sheet_rows(reader, part.target, formats, date_formats), most))
+        lines = Lines.pack(islice(iter_sheet_rows(reader, part.target, formats, date_formats), max_lines))
         if has_movements(lines):
             tables[sheet.name] = lines
         elif not other and any(len(line.cells) > 1 for line in lines):
@@ -122,11 +122,13 @@ def refuse_document_types(archive: zipfile.ZipFile) -> None:
     """Look at what stands before the first element of each part. Raises UnsafeWorkbook."""
     for member in archive.infolist():
         parser = expat.ParserCreate()
-        begun: list[bool] = []
+        document_started: list[bool] = []
         parser.StartDoctypeDeclHandler = refuse_document_type
-        parser.StartElementHandler = lambda _name, _attributes, begun=begun: begun.append(True)
+        parser.StartElementHandler = lambda _name, _attributes, document_started=document_started: (
+            document_started.append(True)
+        )
         with archive.open(member) as part:
-            while not begun and (piece := part.read(AT_ONCE)):
+            while not document_started and (piece := part.read(AT_ONCE)):
                 try:
                     parser.Parse(piece)
                 except expat.ExpatError:  # a picture, or broken, which its reader will tell
@@ -236,12 +238,12 @@ def to_cell_text(value: Any, code: str = "") -> str:
 def format_cell_number(value: float, code: str) -> str:
     """A number with a point, as many decimals as it has, or two where its format shows some, and its currency."""
     plain = format(Decimal(repr(round(value, DECIMALS))), "f")
-    whole, _point, cents = plain.removeprefix("-").partition(".")
+    integer_part, _, cents = plain.removeprefix("-").partition(".")
     cents = cents.rstrip("0")
-    minus = "-" if plain.startswith("-") and (whole != "0" or cents) else ""
+    minus = "-" if plain.startswith("-") and (integer_part != "0" or cents) else ""
     sign = find_currency_sign(code)
     blank = " " if sign[-1:].isalpha() else ""
-    return f"{minus}{sign}{blank}{whole}" + (f".{cents:0<2}" if cents or "0.0" in code else "")
+    return f"{minus}{sign}{blank}{integer_part}" + (f".{cents:0<2}" if cents or "0.0" in code else "")
 
 
 def find_currency_sign(code: str) -> str:

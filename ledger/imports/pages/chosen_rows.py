@@ -18,13 +18,15 @@ def build_import_rows(form: ColumnsForm) -> TableItems | str:
     Currencies and units that headings tell win over what was chosen.
     """
     account, data = form.get_chosen_account(), form.cleaned_data
-    own = account.default_currency
-    mapping, refused = complete_mapping(form.table, form.build_mapping(), own=own, stated=data["amount_currency"])
-    if refused:
-        return describe_reader_error(refused)
-    if unclear := find_unclear_currencies(form.table, mapping, own):
-        why = _("The currency sign stands for {currencies}. Choose the currency of the amounts.")
-        form.add_error("amount_currency", why.format(currencies=", ".join(unclear)))
+    account_currency = account.default_currency
+    mapping, fault = complete_mapping(
+        form.table, form.build_mapping(), own=account_currency, stated=data["amount_currency"]
+    )
+    if fault:
+        return describe_reader_error(fault)
+    if unclear := find_unclear_currencies(form.table, mapping, account_currency):
+        message = _("The currency sign stands for {currencies}. Choose the currency of the amounts.")
+        form.add_error("amount_currency", message.format(currencies=", ".join(unclear)))
         return str(form.errors["amount_currency"][0])
     try:
         return TableItems(form.table, mapping, account=account)

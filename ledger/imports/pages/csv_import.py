@@ -214,8 +214,8 @@ def find_import_obstacle(import_check: CsvImportCheck, account: Account | None) 
     detection = import_check.detection
     if detection is None:
         return ""
-    if detection.refused:
-        return describe_reader_error(detection.refused)
+    if detection.fault:
+        return describe_reader_error(detection.fault)
     return describe_other_account(account, detection.table, detection.mapping) if account else ""
 
 
@@ -284,11 +284,11 @@ def build_csv_import_check(page: CompanyPage, upload_id: UUID, lines: Lines, con
     return CsvImportCheck(page, upload_id, lines, form, is_first, detection, tuple(questions), answers)
 
 
-def find_chosen_account(page: CompanyPage, sent: Any) -> Account | None:
+def find_chosen_account(page: CompanyPage, form_data: Any) -> Account | None:
     """The account that was chosen, or the only one."""
     accounts = list_importable_accounts(page)
-    named = sent.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
-    return next((each for each in accounts if str(each.id) == named), None)
+    account_text = form_data.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
+    return next((each for each in accounts if str(each.id) == account_text), None)
 
 
 def parse_posted_number(form_data: Any, name: str) -> int:

@@ -15,19 +15,21 @@ from ledger.models import Account
 ANSWER = "answer:"  # before the path of the settings that an answer belongs to
 
 
-def find_encoding_and_separator(sent: Any, account: Account | None, content: bytes) -> dict[str, Any]:
+def find_encoding_and_separator(form_data: Any, account: Account | None, content: bytes) -> dict[str, Any]:
     """Return the encoding and the separator that were sent, answered, or kept for the account, in this order.
 
     A kept encoding that is not the file's does not count.
     """
     answers = normalize_csv_settings(
-        apply_answers({}, [(name, sent[name]) for name in sent if name.startswith(ANSWER)])
+        apply_answers({}, [(name, form_data[name]) for name in form_data if name.startswith(ANSWER)])
     )
     csv_settings: dict[str, Any] = {}
-    if "date" not in sent and account is not None:
+    if "date" not in form_data and account is not None:
         csv_settings = normalize_csv_settings((account.import_settings or {}).get("csv"))
         csv_settings = drop_kept_encoding(csv_settings, content)
-    return {name: sent.get(name) or answers.get(name) or csv_settings.get(name) for name in ("encoding", "separator")}
+    return {
+        name: form_data.get(name) or answers.get(name) or csv_settings.get(name) for name in ("encoding", "separator")
+    }
 
 
 def find_saved_settings(account: Account | None, lines: Lines) -> dict[str, Any]:
@@ -49,7 +51,7 @@ def apply_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) 
             continue
         path = name.removeprefix(ANSWER)
         results["answered"] = [*results.get("answered", ()), path]
-        outer, _point, inner = path.partition(".")
+        outer, _, inner = path.partition(".")
         if inner:
             before = results.get(outer)
             results[outer] = {**(before if isinstance(before, dict) else {}), inner: value}

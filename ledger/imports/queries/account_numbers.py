@@ -32,18 +32,18 @@ def find_other_account(account: Account, table: Table, mapping: ColumnMapping) -
 
     Its own-account column and the lines above it say so.
     """
-    stated, in_rows = find_stated_numbers(table.above), list_imported_numbers(table, mapping)
-    for numbers in (stated, in_rows):
-        own = account.account_number or ""
-        if not numbers or (own and any(is_same_number(number, own) for number in numbers)):
+    stated_numbers, in_rows = find_stated_numbers(table.above), list_imported_numbers(table, mapping)
+    for numbers in (stated_numbers, in_rows):
+        own_number = account.account_number or ""
+        if not numbers or (own_number and any(is_same_number(number, own_number) for number in numbers)):
             continue
-        others = [each for each in list_numbered_accounts(account.company_id) if each.id != account.id]
+        other_accounts = [each for each in list_numbered_accounts(account.company_id) if each.id != account.id]
         owners = [
-            next((each for each in others if is_same_number(number, each.account_number or "")), None)
+            next((each for each in other_accounts if is_same_number(number, each.account_number or "")), None)
             for number in numbers
         ]
-        is_foreign = has_full_number(own) and all(is_comparable(own, number) for number in numbers)
-        if all(owners) or (is_foreign and (numbers is stated or mapping.accounts is None)):
+        is_foreign = has_full_number(own_number) and all(is_comparable(own_number, number) for number in numbers)
+        if all(owners) or (is_foreign and (numbers is stated_numbers or mapping.accounts is None)):
             return OtherAccount(numbers, next(filter(None, owners), None))
     return None
 
@@ -62,12 +62,16 @@ def list_imported_numbers(table: Table, mapping: ColumnMapping) -> list[str]:
 def find_account_of_table(accounts: Sequence[Account], lines: Sequence[Line]) -> Account | None:
     """Return the one of the accounts whose number a table states above its rows or in all of them, else None."""
     numbers = tuple(account.account_number for account in accounts if account.account_number)
-    detection = detect_mapping(lines, own=AccountFacts(company_numbers=numbers))
-    stated = find_stated_numbers(detection.table.above) or list_imported_numbers(detection.table, detection.mapping)
+    detection = detect_mapping(lines, account=AccountFacts(company_numbers=numbers))
+    stated_numbers = find_stated_numbers(detection.table.above) or list_imported_numbers(
+        detection.table, detection.mapping
+    )
     matches = [
         account
         for account in accounts
-        if account.account_number and stated and all(is_same_number(each, account.account_number) for each in stated)
+        if account.account_number
+        and stated_numbers
+        and all(is_same_number(each, account.account_number) for each in stated_numbers)
     ]
     return matches[0] if len(matches) == 1 else None
 

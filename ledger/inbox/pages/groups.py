@@ -1,7 +1,6 @@
 """Transactions to review in groups, each categorized at once: by suggested category, or by counterparty."""
 
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -31,7 +30,7 @@ from ledger.inbox.groups import (
 from ledger.inbox.pages.inbox import build_undo_form, describe_missing_categories
 from ledger.inbox.pages.inbox_actions import ActionResult, add_categories, reject_unknown_action, undo_inbox_action
 from ledger.inbox.pages.suggestions import MAX_ACCEPTED, AcceptedSuggestion, categorize_accepted
-from ledger.inbox.proposal_basis import describe_proposal_basis
+from ledger.inbox.proposal_basis import describe_proposal_basis, format_percent_for_input
 from ledger.inbox.queries import list_categorizable_transactions
 from ledger.models import Transaction
 from ledger.rules.calc.category_proposals import CategoryLine
@@ -49,13 +48,6 @@ GROUPINGS: dict[str, Any] = {
     "counterparty": gettext_lazy("Counterparty"),
 }
 GROUP_FORM_FIELDS = {"categoryId": "category", "plType": "category", "tax": "tax", "suggestion": "group"}
-
-
-class PostedGroup(NamedTuple):
-    """The ticked transactions of a group with the chosen category and tax."""
-
-    accepted: list[AcceptedSuggestion]
-    tax_percent: Decimal | None
 
 
 @company_page(reads=Permission.TRANSACTIONS_READ, writes=Permission.TRANSACTIONS_WRITE)
@@ -111,20 +103,22 @@ def list_group_lines(page: CompanyPage, names: LedgerNames, grouping: str) -> tu
     groups = group_by_category(transactions) if grouping == "category" else group_by_counterparty(transactions)
     lines, free_rows = [], MAX_GROUP_ROWS
     for number, group in enumerate(groups[:MAX_GROUPS], 1):
-        shown = TransactionGroup(group.transactions[:free_rows], group.choice, group.is_likely)
-        if shown.transactions:
-            lines.append(build_group_line(shown, names, place=f"o-{number}", is_by_category=grouping == "category"))
-        free_rows -= len(shown.transactions)
+        shown_group = TransactionGroup(group.transactions[:free_rows], group.choice, group.is_likely, group.tax_percent)
+        if shown_group.transactions:
+            lines.append(
+                build_group_line(shown_group, names, place=f"o-{number}", is_by_category=grouping == "category")
+            )
+        free_rows -= len(shown_group.transactions)
     return lines, sum(len(line["rows"]) for line in lines) < len(transactions)
 
 
 def restore_posted_group(page: CompanyPage, lines: list[dict[str, Any]]) -> None:
     """Show the group of a refused form as it was posted: ticked transactions, category and tax."""
-    posted = page.request.POST
-    ticked_ids = {text.split(" ")[0] for text in posted.getlist("transaction")}
+    post_data = page.request.POST
+    ticked_ids = {text.split(" ")[0] for text in post_data.getlist("transaction")}
     for line in lines:
-        if line["place"] == posted.get("next"):
-            line |= {"other": posted.get("other", ""), "tax": posted.get("tax", "")}
+        if line["place"] == post_data.get("next"):
+            line |= {"other": post_data.get("other", ""), "tax": post_data.get("tax", "")}
             for row_line in line["rows"]:
                 row_line["ticked"] = str(row_line["row"].id) in ticked_ids
 
@@ -147,6 +141,7 @@ def build_group_line(
         "category": category,
         "choice": format_line_choice(*group.choice) if group.choice else "",
         "likely": group.is_likely,
+        "tax": format_percent_for_input(group.tax_percent),
         "why": reasons.pop() if len(reasons) == 1 else "",
         "amount": " + ".join(format_money(amount, currency) for currency, amount in group.amounts.items()),
         "rows": rows,
@@ -155,17 +150,17 @@ def build_group_line(
     }
 
 
-def build_row_line(each: GroupedTransaction) -> dict[str, Any]:
+def build_row_line(transaction: GroupedTransaction) -> dict[str, Any]:
     """Return a transaction of a group for the template; its value has id, version and counterparty."""
-    row = each.row
-    counterparty_id = each.proposal.categorization.counterparty_id if each.proposal else None
+    row = transaction.row
+    counterparty_id = transaction.proposal.categorization.counterparty_id if transaction.proposal else None
     return {
         "row": row,
         "value": f"{row.id} {compute_version(row)} {counterparty_id or ''}".strip(),
         "title": row.from_to or row.description or _("No text"),
         "text": row.description if row.from_to else "",
-        "amount": each.amount,
-        "why": describe_proposal_basis(each.proposal) if each.proposal else "",
+        "amount": transaction.amount,
+        "why": describe_proposal_basis(transaction.proposal) if transaction.proposal else "",
         "ticked": True,
     }
 
@@ -175,32 +170,30 @@ def build_row_line(each: GroupedTransaction) -> dict[str, Any]:
 
 def categorize_group(page: CompanyPage) -> ActionResult:
     """Categorize the ticked transactions of a group, as one run that can be undone."""
-    group = parse_group(page)
-    return categorize_accepted(page, group.accepted, tax_percent=group.tax_percent)
+    return categorize_accepted(page, parse_group(page))
 
 
-def parse_group(page: CompanyPage) -> PostedGroup:
-    """Parse the posted group: the button's category, else the chosen one. Raises ValidationFailed."""
-    posted = page.request.POST
-    category_text, pl_type = parse_category_choice(posted.get("category") or posted.get("other", ""))
+def parse_group(page: CompanyPage) -> list[AcceptedSuggestion]:
+    """Parse the posted group: the button's category, else the chosen one, and its tax. Raises ValidationFailed."""
+    post_data = page.request.POST
+    category_text, pl_type = parse_category_choice(post_data.get("category") or post_data.get("other", ""))
     category_id = parse_id(category_text)
     if category_id is None or pl_type is None:
         raise ValidationFailed([("#/categoryId", "required", _("Choose a category."))])
-    tax_percent = parse_tax_percentage(posted.get("tax", ""), pointer="#/tax")
-    chosen = []
-    for text in posted.getlist("transaction")[:MAX_ACCEPTED]:
+    tax_percent = parse_tax_percentage(post_data.get("tax", ""), pointer="#/tax")
+    transactions = []
+    for text in post_data.getlist("transaction")[:MAX_ACCEPTED]:
         transaction_text, version, counterparty = [*text.split(" "), "", ""][:3]
         if transaction_id := parse_id(transaction_text):
-            chosen.append((transaction_id, version, parse_id(counterparty)))
-    if not chosen:
+            transactions.append((transaction_id, version, parse_id(counterparty)))
+    if not transactions:
         raise ValidationFailed([("#/suggestion", "required", _("Select at least one transaction."))])
-    ids = [transaction_id for transaction_id, _version, _counterparty in chosen]
-    usual_id = None if posted.get("category") else find_common_counterparty(page, ids, (category_id, pl_type))
-    accepted = [
-        AcceptedSuggestion(transaction_id, version, category_id, pl_type, counterparty_id or usual_id)
-        for transaction_id, version, counterparty_id in chosen
+    ids = [transaction_id for transaction_id, _version, _counterparty in transactions]
+    usual_id = None if post_data.get("category") else find_common_counterparty(page, ids, (category_id, pl_type))
+    return [
+        AcceptedSuggestion(transaction_id, version, category_id, pl_type, counterparty_id or usual_id, tax_percent)
+        for transaction_id, version, counterparty_id in transactions
     ]
-    return PostedGroup(accepted, tax_percent)
 
 
 def find_common_counterparty(page: CompanyPage, ids: list[UUID], choice: CategoryLine) -> UUID | None:

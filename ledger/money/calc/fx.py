@@ -42,13 +42,13 @@ class RateTable:
     def __init__(self, rows: Iterable[tuple[str, date, Decimal]], *, version: int = 0) -> None:
         """Sort the rows by currency and day; `version` tells tables apart."""
         self.version = version
-        by_currency: dict[str, dict[date, Decimal]] = {}
+        rates_by_currency: dict[str, dict[date, Decimal]] = {}
         for currency, day, rate in rows:
             if not rate > 0:
                 raise ValueError(f"The rate of {currency} on {day} is {rate}; it must be positive.")
-            by_currency.setdefault(currency, {})[day] = rate
-        self._days = {currency: sorted(rates) for currency, rates in by_currency.items()}
-        self._rates = {currency: [rates[day] for day in sorted(rates)] for currency, rates in by_currency.items()}
+            rates_by_currency.setdefault(currency, {})[day] = rate
+        self._days = {currency: sorted(rates) for currency, rates in rates_by_currency.items()}
+        self._rates = {currency: [rates[day] for day in sorted(rates)] for currency, rates in rates_by_currency.items()}
         self._pairs: dict[tuple[str, str, date], tuple[Decimal, Decimal]] = {}
 
     def get_rate(self, currency: str, day: date) -> Decimal:

@@ -30,11 +30,11 @@ DERIVED_TABLES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 def rebuild_account_movements(company_id: UUID) -> None:
     """Replace the company's derived movements by those computed from its transactions."""
     with connection.cursor() as cursor:
-        for table, (facts, key, values) in DERIVED_TABLES.items():
+        for table, (source_sql, key, values) in DERIVED_TABLES.items():
             columns = ", ".join(("company_id", *key, *values))
             cursor.execute(f"DELETE FROM {table} WHERE company_id = %(company)s", {"company": company_id})  # noqa: S608
             cursor.execute(
-                f"INSERT INTO {table} ({columns}) SELECT {columns} FROM ({facts}) AS facts",  # noqa: S608
+                f"INSERT INTO {table} ({columns}) SELECT {columns} FROM ({source_sql}) AS facts",  # noqa: S608
                 {"company": company_id},
             )
 
@@ -46,14 +46,14 @@ def find_account_movement_differences(company_id: UUID) -> list[str]:
     """
     differences: list[str] = []
     with connection.cursor() as cursor:
-        for table, (facts, key, values) in DERIVED_TABLES.items():
-            cursor.execute(build_comparison_query(table, facts, key, values), {"company": company_id})
+        for table, (source_sql, key, values) in DERIVED_TABLES.items():
+            cursor.execute(build_comparison_query(table, source_sql, key, values), {"company": company_id})
             names = [column.name for column in cursor.description or ()]
             differences += [f"{table}: {dict(zip(names, map(str, row), strict=True))}" for row in cursor.fetchall()]
     return differences
 
 
-def build_comparison_query(table: str, facts: str, key: tuple[str, ...], values: tuple[str, ...]) -> str:
+def build_comparison_query(table: str, source_sql: str, key: tuple[str, ...], values: tuple[str, ...]) -> str:
     """Return a query for the rows in which a derived table and its facts differ."""
     compared_columns = ", ".join(
         f"coalesce(d.{name}, 0) AS {name}, coalesce(f.{name}, 0) AS {name}_by_facts" for name in values
@@ -62,5 +62,5 @@ def build_comparison_query(table: str, facts: str, key: tuple[str, ...], values:
     return (
         f"SELECT {', '.join(key)}, {compared_columns} "  # noqa: S608 - names are those above
         f"FROM (SELECT * FROM {table} WHERE company_id = %(company)s) AS d "
-        f"FULL JOIN ({facts}) AS f USING ({', '.join(key)}) WHERE {difference_condition} LIMIT 100"
+        f"FULL JOIN ({source_sql}) AS f USING ({', '.join(key)}) WHERE {difference_condition} LIMIT 100"
     )

@@ -46,7 +46,7 @@ def store_changed_periods(change: CompanyChange, transaction_ids: list[UUID]) ->
             RecognitionRule(rule, rule_start, rule_end, invoice_date),
             day=day,
             known_invoice_date=known_invoice_dates.get(transaction_id),
-            moves_revenue=company.pl_recognize_revenue_on_invoice,
+            recognize_revenue_on_invoice=company.pl_recognize_revenue_on_invoice,
             has_revenue=revenue is not None,
         )
         if period_dates != (start, end):

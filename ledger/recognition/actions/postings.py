@@ -203,10 +203,10 @@ def find_rates_of_transactions(transactions: Any, *, company: Company) -> dict[s
     except RateLookupError as error:
         raise MissingRateError.from_missing_rate(error) from None
     return {
-        "currencies": [currency for currency, _day in currency_days],
-        "days": [day for _currency, day in currency_days],
-        "targets": [target for target, _source in rate_pairs],
-        "sources": [source for _target, source in rate_pairs],
+        "currencies": [currency for currency, _ in currency_days],
+        "days": [day for _, day in currency_days],
+        "targets": [target for target, _ in rate_pairs],
+        "sources": [source for _, source in rate_pairs],
     }
 
 
@@ -319,6 +319,6 @@ def find_month_result_differences(company_id: UUID) -> list[str]:
             {"company": company_id},
         )
         return [
-            f"month {month:%Y-%m} {pl_type} of category {category_id}: {stored} in place of {posted}"
-            for month, pl_type, category_id, stored, posted in cursor.fetchall()
+            f"month {month:%Y-%m} {pl_type} of category {category_id}: {stored_amount} in place of {posted_amount}"
+            for month, pl_type, category_id, stored_amount, posted_amount in cursor.fetchall()
         ]

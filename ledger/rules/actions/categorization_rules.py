@@ -267,7 +267,11 @@ def validate_rule_action(
     """Return the columns of the action. Raises ValidationFailed, PlTypeNeeded, PlTypeNotAllowed, PeriodTooLong."""
     company, date_rule = rule.company, action["rule"]
     resolve_service_period(
-        date_rule, day=get_today(company, context.time), known_invoice_date=None, moves_revenue=False, has_revenue=False
+        date_rule,
+        day=get_today(company, context.time),
+        known_invoice_date=None,
+        recognize_revenue_on_invoice=False,
+        has_revenue=False,
     )
     service_period = action.get("service_period") or {}
     percent = action.get("pass_through_tax_percent")

@@ -105,18 +105,18 @@ def undo_run_chunk(change: CompanyChange, untouched_chunk: list[UntouchedCategor
         for categorization in untouched_chunk
         for choice in (build_previous_choice(categorization.replaced, categories, known_counterparty_ids),)
     ]
-    by_run: dict[UUID | None, list[tuple[CategorizableTransaction, CategorizationChoice]]] = {}
+    choices_by_run: dict[UUID | None, list[tuple[CategorizableTransaction, CategorizationChoice]]] = {}
     replaced_by_transaction: dict[UUID, dict[str, Any]] = {}  # by runs that can be taken back still
     known_run_ids = set(CategorizationRun.objects.for_company(company.id).values_list("id", flat=True))
     for categorization, choice in previous_choices:
         if choice and categorization.replaced:
             run_id = parse_id(categorization.replaced.get("run_id") or "")
-            by_run.setdefault(run_id if run_id in known_run_ids else None, []).append(
+            choices_by_run.setdefault(run_id if run_id in known_run_ids else None, []).append(
                 (categorization.transaction, choice)
             )
             if categorization.replaced.get("replaced"):
                 replaced_by_transaction[categorization.transaction.id] = categorization.replaced["replaced"]
-    for run_id, choices in by_run.items():
+    for run_id, choices in choices_by_run.items():
         apply_choices(
             change, choices, automatic=True, run_id=run_id, replaced=replaced_by_transaction if run_id else None
         )

@@ -74,7 +74,8 @@ class TransactionTraits(NamedTuple):
 class CategoryProposal(NamedTuple):
     """A proposed category. ``seen`` and ``agreed`` count earlier transactions of its basis; ``share`` is its part of
     their weight, where they were weighed. ``is_same_direction`` is false where none that agreed moved money in the
-    direction of the transaction. ``payment_kind`` is what suggests it without earlier transactions.
+    direction of the transaction. ``payment_kind`` is what suggests it without earlier transactions. ``tax_percent`` is
+    the rate of the tax that the latest of them included.
     """
 
     categorization: PastCategorization
@@ -84,6 +85,10 @@ class CategoryProposal(NamedTuple):
     share: Decimal | None = None
     is_same_direction: bool = True
     payment_kind: PaymentKind | None = None
+    tax_percent: Decimal | None = None
+
+    def with_tax(self, percent: Decimal | None) -> "CategoryProposal":
+        return self._replace(tax_percent=percent)
 
     @property
     def is_weak(self) -> bool:
@@ -220,16 +225,16 @@ def weigh_choices(
 
 def compare_traits(transaction: TransactionTraits, amount_class: tuple[bool, int], other: TransactionTraits) -> float:
     """Return how many times more an earlier transaction weighs than one that has nothing in common with this one."""
-    likeness = SAME_ACCOUNT if transaction.account_id == other.account_id else 1.0
+    similarity = SAME_ACCOUNT if transaction.account_id == other.account_id else 1.0
     is_incoming, size = classify_amount(other.amount)
     if is_incoming == amount_class[0]:
         if transaction.amount == other.amount:
-            likeness *= SAME_AMOUNT * SAME_AMOUNT_CLASS
+            similarity *= SAME_AMOUNT * SAME_AMOUNT_CLASS
         elif size == amount_class[1]:
-            likeness *= SAME_AMOUNT_CLASS
+            similarity *= SAME_AMOUNT_CLASS
         elif abs(size - amount_class[1]) == 1:
-            likeness *= NEAR_AMOUNT_CLASS
-    return likeness * float(SAME_TEXT ** compute_word_overlap(transaction.words, other.words))
+            similarity *= NEAR_AMOUNT_CLASS
+    return similarity * float(SAME_TEXT ** compute_word_overlap(transaction.words, other.words))
 
 
 def classify_amount(amount: Decimal) -> tuple[bool, int]:
@@ -249,7 +254,7 @@ def propose_by_text(
 
 
 def count_nearest_categorizations(
-    words: frozenset[str], others: Iterable[tuple[frozenset[str], PastCategorization]]
+    words: frozenset[str], other_texts: Iterable[tuple[frozenset[str], PastCategorization]]
 ) -> list[tuple[PastCategorization, int]]:
     """Return how often each categorization occurs among the transactions with the most words in common.
 
@@ -258,7 +263,9 @@ def count_nearest_categorizations(
     >>> [(use.category_id.int, count) for use, count in count_nearest_categorizations(frozenset("abc"), rows)]
     [(1, 2)]
     """
-    overlaps = [(compute_word_overlap(words, other_words), categorization) for other_words, categorization in others]
+    overlaps = [
+        (compute_word_overlap(words, other_words), categorization) for other_words, categorization in other_texts
+    ]
     best_overlap = max((overlap for overlap, _ in overlaps), default=0.0)
     counts: dict[PastCategorization, int] = {}
     for overlap, categorization in overlaps:
@@ -307,9 +314,9 @@ def propose_by_name_words(
     return rank_proposals(TEXT, use_counts, weights, same_direction)
 
 
-def compute_word_overlap(one: frozenset[str], other: frozenset[str]) -> float:
+def compute_word_overlap(first: frozenset[str], second: frozenset[str]) -> float:
     """Return the share of words that two texts have in common."""
-    return len(one & other) / len(one | other) if one or other else 0.0
+    return len(first & second) / len(first | second) if first or second else 0.0
 
 
 def extract_text_words(text: str) -> frozenset[str]:

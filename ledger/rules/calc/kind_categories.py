@@ -104,12 +104,12 @@ def find_kind_category(kind: PaymentKind, categories: Iterable[CategoryOption]) 
     """
     expected = KIND_CATEGORIES[kind]
     options = list(categories)
-    by_name: dict[Tokens, CategoryOption] = {}
+    options_by_name: dict[Tokens, CategoryOption] = {}
     for option in options:
-        by_name.setdefault(extract_kind_words(option.name), option)
-    by_key = {option.system_key: option for option in options if option.system_key}
-    named = (by_name.get(extract_kind_words(name)) for name in expected.names)
-    category = next(filter(None, named), None) or by_key.get(expected.system_key or "")
+        options_by_name.setdefault(extract_kind_words(option.name), option)
+    options_by_key = {option.system_key: option for option in options if option.system_key}
+    named_options = (options_by_name.get(extract_kind_words(name)) for name in expected.names)
+    category = next(filter(None, named_options), None) or options_by_key.get(expected.system_key or "")
     if category is None:
         return None
     return category.id, expected.pl_type if expected.pl_type in category.pl_types else category.pl_types[0]

@@ -190,7 +190,7 @@ class OwnAccount(NamedTuple):
 class PartySigns(NamedTuple):
     """What the texts of a transaction say about its other party."""
 
-    own: bool  # a sign that both sides are the company's
+    is_between_own_accounts: bool  # a sign that both sides are the company's
     third_party: Tokens  # the words that name somebody else; empty where nobody else is named
 
 
@@ -304,8 +304,10 @@ def find_third_party(text: str, identity: CompanyIdentity) -> Tokens:
         *find_transfer_words(words),
         *settlement_places,
     ]
-    rest = [word for word in remove_words_at(words, known_places) if not word.isdigit() and word not in filler_words]
-    return split_legal_form(words)[0] if rest else ()
+    other_words = [
+        word for word in remove_words_at(words, known_places) if not word.isdigit() and word not in filler_words
+    ]
+    return split_legal_form(words)[0] if other_words else ()
 
 
 def is_own_party(from_to: str, description: str, account_id: object, identity: CompanyIdentity) -> bool:
@@ -337,6 +339,6 @@ def read_party_signs(from_to: str, description: str, account_id: object, identit
     return PartySigns(own, third_party)
 
 
-def is_same_party(one: Tokens, other: Tokens) -> bool:
+def is_same_party(first: Tokens, second: Tokens) -> bool:
     """Whether two names are of the same party: all words of one are in the other ("PayPal", "PayPal Europe")."""
-    return set(one) <= set(other) or set(other) <= set(one)
+    return set(first) <= set(second) or set(second) <= set(first)

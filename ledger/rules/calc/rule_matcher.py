@@ -37,13 +37,13 @@ def remove_accents(text: str) -> str:
     return strip_accents(text.translate(STROKE_LETTERS))
 
 
-def mark_word_edges(folded: str) -> str:
+def mark_word_edges(text: str) -> str:
     """Return a folded text with a mark at every word edge, so that whole words can be found as plain texts.
 
     >>> mark_word_edges("rent 5").replace(WORD_EDGE, "|")
     '|rent| |5|'
     """
-    return WORD_EDGE + WORD_EDGE.join(TOKEN_PATTERN.findall(folded)) + WORD_EDGE
+    return WORD_EDGE + WORD_EDGE.join(TOKEN_PATTERN.findall(text)) + WORD_EDGE
 
 
 class MatchInput(NamedTuple):

@@ -53,9 +53,11 @@ def is_transfer_pair(source: PartySigns, target: PartySigns, *, same_currency: b
         return False
     if same_currency:
         return not deviation
-    if source.own and target.own:
+    if source.is_between_own_accounts and target.is_between_own_accounts:
         return deviation <= MAX_DEVIATION_OWN
-    one_sided = (source.own and not target.third_party) or (target.own and not source.third_party)
+    one_sided = (source.is_between_own_accounts and not target.third_party) or (
+        target.is_between_own_accounts and not source.third_party
+    )
     return one_sided and deviation <= MAX_DEVIATION
 
 
@@ -119,7 +121,7 @@ class UnpairedLegs:
         if not (source.is_open or leg.is_open):
             return False
         signs = self.get_party_signs(source), self.get_party_signs(leg)
-        if criteria.needs_signs and not all(leg_signs.own for leg_signs in signs):
+        if criteria.needs_signs and not all(leg_signs.is_between_own_accounts for leg_signs in signs):
             return False
         deviation = (
             abs(leg.amount - criteria.expected_amount) / criteria.expected_amount
@@ -185,10 +187,10 @@ def find_leg_partner(
 ) -> LegPair | None:
     """Return the pair with the nearest leg so many days before or after; None if none matches."""
     signs = unpaired_legs.get_party_signs(source)
-    if not signs.own and (needs_signs or (signs.third_party and not same_currency)):
+    if not signs.is_between_own_accounts and (needs_signs or (signs.third_party and not same_currency)):
         return None  # no leg could fit
-    others = [currency for currency in unpaired_legs.currencies if currency != source.currency]
-    for currency in [source.currency] if same_currency else others:
+    other_currencies = [currency for currency in unpaired_legs.currencies if currency != source.currency]
+    for currency in [source.currency] if same_currency else other_currencies:
         expected_amount = (
             -source.amount if same_currency else convert_amount(-source.amount, source.currency, currency, source.day)
         )
@@ -198,6 +200,8 @@ def find_leg_partner(
             target = unpaired_legs.take_nearest(PartnerCriteria(source, day, currency, expected_amount, needs_signs))
             if target:
                 target_signs = unpaired_legs.get_party_signs(target)
-                is_own = (signs.own or target_signs.own) and not (signs.third_party or target_signs.third_party)
+                is_own = (signs.is_between_own_accounts or target_signs.is_between_own_accounts) and not (
+                    signs.third_party or target_signs.third_party
+                )
                 return LegPair(source, target, days, target.amount - expected_amount, is_own)
     return None

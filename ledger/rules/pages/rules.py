@@ -146,12 +146,12 @@ def get_rule_or_404(page: CompanyPage, rule_id: UUID) -> CategorizationRule:
 
 def submit_rule_form(page: CompanyPage, rule: CategorizationRule | None) -> HttpResponse:
     """Save the posted rule, or show what it would do."""
-    posted = page.request.POST
-    form = BoundForm(values=read_rule_form(posted), fields=RULE_FORM_FIELDS)
+    post_data = page.request.POST
+    form = BoundForm(values=read_rule_form(post_data), fields=RULE_FORM_FIELDS)
     preview = None
     with page.handle_errors(form):
         values = validate_request_body(serializers.RuleSerializer, build_rule_body(page, form.values, rule))
-        if "preview" in posted:
+        if "preview" in post_data:
             draft_rule = categorization_rules.build_unsaved_rule(
                 company=page.company, context=page.audit_context, values=values
             )
@@ -159,7 +159,7 @@ def submit_rule_form(page: CompanyPage, rule: CategorizationRule | None) -> Http
                 company=page.company, rules=build_compiled_rules(page.company, [draft_rule], is_stored=False)
             )
             return render_rule_form(page, form, rule=rule, preview=preview)
-        if rule is None and "transaction" in page.request.GET and "anyway" not in posted:
+        if rule is None and "transaction" in page.request.GET and "anyway" not in post_data:
             suggestion = suggestions.build_rule_suggestion(
                 page.company,
                 categorization_rules.build_unsaved_rule(
@@ -204,14 +204,14 @@ def describe_rule_change(page: CompanyPage, rule: CategorizationRule) -> str:
     )
 
 
-def read_rule_form(posted: Any) -> dict[str, Any]:
+def read_rule_form(post_data: Any) -> dict[str, Any]:
     """Return the posted form values."""
-    values: dict[str, Any] = {name: posted.get(name, "").strip() for name in FORM_FIELDS}
+    values: dict[str, Any] = {name: post_data.get(name, "").strip() for name in FORM_FIELDS}
     return values | {
-        "accounts": posted.getlist("accounts"),
-        "enabled": "enabled" in posted,
-        "counterpartyFrom": "counterpartyFrom" in posted,
-        **read_split_rows(posted),
+        "accounts": post_data.getlist("accounts"),
+        "enabled": "enabled" in post_data,
+        "counterpartyFrom": "counterpartyFrom" in post_data,
+        **read_split_rows(post_data),
     }
 
 

@@ -20,7 +20,11 @@ def build_assignability_check(company: Company) -> Callable[[CategorizableTransa
                 list_chosen_categorizations(fact, choice)
             if choice.rule.type != RecognitionRule().type:
                 resolve_service_period(
-                    choice.rule, day=fact.day, known_invoice_date=None, moves_revenue=False, has_revenue=False
+                    choice.rule,
+                    day=fact.day,
+                    known_invoice_date=None,
+                    recognize_revenue_on_invoice=False,
+                    has_revenue=False,
                 )
             if fact.currency != company.base_currency:
                 convert_currency(

@@ -22,7 +22,7 @@ class RuleAssignment(NamedTuple):
     rule_id: UUID | None
     choice: CategorizationChoice
     service_period: dict[str, Any] | None = None  # months and start, from the day of each transaction
-    takes_counterparty: bool = False  # from each transaction
+    is_counterparty_from_transaction: bool = False  # from each transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +38,19 @@ class CompiledRules:
 
     def find_first(self, match_input: MatchInput, day: date) -> RuleAssignment | None:
         """Return the first rule that matches, with the choice for this transaction."""
-        verdict = self.matcher.find_first(match_input)
-        if verdict is None or not (verdict.service_period or verdict.takes_counterparty):
-            return verdict
-        return RuleAssignment(verdict.rule_id, self.complete_choice(verdict, match_input, day))
+        assignment = self.matcher.find_first(match_input)
+        if assignment is None or not (assignment.service_period or assignment.is_counterparty_from_transaction):
+            return assignment
+        return RuleAssignment(assignment.rule_id, self.complete_choice(assignment, match_input, day))
 
-    def complete_choice(self, verdict: RuleAssignment, match_input: MatchInput, day: date) -> CategorizationChoice:
+    def complete_choice(self, assignment: RuleAssignment, match_input: MatchInput, day: date) -> CategorizationChoice:
         """Return the choice with the period and counterparty that follow from a transaction."""
-        choice = verdict.choice
-        if verdict.service_period:
-            choice = replace(choice, rule=build_service_period_rule(choice.rule, verdict.service_period, day))
-        if verdict.takes_counterparty and (named := build_counterparty(match_input)):
-            known_id = self.counterparty_names.find_id(named)
-            choice = replace(choice, counterparty_id=known_id, new_counterparty=None if known_id else named)
+        choice = assignment.choice
+        if assignment.service_period:
+            choice = replace(choice, rule=build_service_period_rule(choice.rule, assignment.service_period, day))
+        if assignment.is_counterparty_from_transaction and (counterparty := build_counterparty(match_input)):
+            known_id = self.counterparty_names.find_id(counterparty)
+            choice = replace(choice, counterparty_id=known_id, new_counterparty=None if known_id else counterparty)
         return choice
 
 

@@ -94,13 +94,13 @@ def propose_categories(company: Company, transaction_ids: list[UUID]) -> dict[UU
     }
     open_subjects = [subject for subject in subjects if subject.id not in closed]
     transfers = propose_transfer_categories(company, open_subjects, with_pairs=True)
-    others = [subject for subject in open_subjects if subject.id not in transfers]
-    by_name = propose_by_name(company, others)
-    unknown_subjects = [subject for subject in others if subject.id not in by_name]
+    undecided_subjects = [subject for subject in open_subjects if subject.id not in transfers]
+    name_proposals = propose_by_name(company, undecided_subjects)
+    unknown_subjects = [subject for subject in undecided_subjects if subject.id not in name_proposals]
     return (
         closed
         | transfers
-        | by_name
+        | name_proposals
         | (propose_for_unknown_counterparties(company, unknown_subjects) if unknown_subjects else {})
     )
 
@@ -108,9 +108,11 @@ def propose_categories(company: Company, transaction_ids: list[UUID]) -> dict[UU
 def find_certain_categories(company: Company, transaction_ids: list[UUID]) -> dict[UUID, PastCategorization]:
     """Return the certain categorization by transaction id; never for a transfer between own accounts."""
     subjects = list_proposal_subjects(company, transaction_ids)
-    own = propose_transfer_categories(company, subjects)
-    by_name = propose_by_name(company, [subject for subject in subjects if subject.id not in own], only_certain=True)
-    return {row_id: best.categorization for row_id, (best, *_) in by_name.items() if best.is_certain}
+    transfer_proposals = propose_transfer_categories(company, subjects)
+    name_proposals = propose_by_name(
+        company, [subject for subject in subjects if subject.id not in transfer_proposals], only_certain=True
+    )
+    return {row_id: best.categorization for row_id, (best, *_) in name_proposals.items() if best.is_certain}
 
 
 def list_proposal_subjects(company: Company, transaction_ids: list[UUID]) -> list[ProposalSubject]:
@@ -201,13 +203,13 @@ def rank_directed_proposals(
     )
 
 
-def find_directed_choices(company: Company, wanted: Set[DirectedChoice]) -> set[DirectedChoice]:
+def find_directed_choices(company: Company, requested_choices: Set[DirectedChoice]) -> set[DirectedChoice]:
     """Return those that the latest transactions of their names bear out; one statement."""
-    if not wanted:
+    if not requested_choices:
         return set()
     keys = [
         {"name": name, "category_id": category_id.hex, "pl_type": pl_type, "inward": is_incoming}
-        for name, (category_id, pl_type), is_incoming in wanted
+        for name, (category_id, pl_type), is_incoming in requested_choices
     ]
     rows = fetch_history_rows(DIRECTIONS_SQL, company=company, keys=json.dumps(keys))
     return {(name, (category_id, pl_type), is_incoming) for name, category_id, pl_type, is_incoming in rows}

@@ -100,10 +100,10 @@ def find_rule_matches(company: Company, chunk: list[Any], rules: CompiledRules) 
         counterparty_ids = (
             frozenset() if is_auto_assigned else counterparty_ids_by_transaction.get(row_id, frozenset())
         )  # of what rules gave, they are no reason
-        verdict = rules.find_first(
+        assignment = rules.find_first(
             MatchInput(from_to, description, amount, currency, account_id, counterparty_ids), day
         )
-        if verdict is None:
+        if assignment is None:
             continue
         transaction = CategorizableTransaction(
             row_id, day, amount, currency, transferred, is_counted_in_results=not pending
@@ -112,10 +112,10 @@ def find_rule_matches(company: Company, chunk: list[Any], rules: CompiledRules) 
         would_change = (
             (is_uncategorized or assigned is not None)
             and not (pending or is_excluded)
-            and can_assign(transaction, verdict.choice)
-            and (assigned is None or is_different_choice(transaction, assigned.choice, verdict.choice))
+            and can_assign(transaction, assignment.choice)
+            and (assigned is None or is_different_choice(transaction, assigned.choice, assignment.choice))
         )
-        yield RuleMatch(transaction, verdict.rule_id, verdict.choice, would_change, assigned)
+        yield RuleMatch(transaction, assignment.rule_id, assignment.choice, would_change, assigned)
 
 
 def skip_closed_matches(company: Company, matches: list[RuleMatch]) -> list[RuleMatch]:
@@ -164,7 +164,7 @@ def build_assigned_category(parts: list[AssignedPart]) -> AssignedCategory:
     """Return what a rule assigned in one or several categorizations of a transaction, with fixed amounts."""
     if len(parts) == 1:
         return AssignedCategory(parts[0].choice, parts[0].run_id, parts[0].replaced)
-    first, *others = sorted(parts, key=lambda part: part.position)
+    first, *other_parts = sorted(parts, key=lambda part: part.position)
     splits = tuple(
         ChoiceSplit(
             part.choice.category_id,
@@ -172,7 +172,7 @@ def build_assigned_category(parts: list[AssignedPart]) -> AssignedCategory:
             Share(None, abs(part.value)),
             part.choice.pass_through_tax,
         )
-        for part in others
+        for part in other_parts
     )
     return AssignedCategory(replace(first.choice, splits=splits), first.run_id, first.replaced)
 

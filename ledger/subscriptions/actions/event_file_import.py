@@ -114,7 +114,7 @@ def import_subscription_event_file(
         if outcome.errors:
             raise ValidationFailed(name_error_lines(outcome.errors[:MAX_ERRORS], events))
         events_by_item = {id(item): event for item, event in zip(items, events, strict=True)}
-        outcome.events = [events_by_item[id(item)] for _subscription_id, item in new_rows]
+        outcome.events = [events_by_item[id(item)] for _, item in new_rows]
         fill_counts(outcome, references)
         count_import_outcome(source="subscriptionEvents", outcome=outcome)
         if new_rows and not options.dry_run:
@@ -162,15 +162,15 @@ def read_events(table: EventTable, *, options: EventFileOptions, default_currenc
     if options.date_order is None and (fault := table.find_date_fault()):
         raise ValidationFailed([build_row_error(fault, items="events")])
     date_orders = [options.date_order] if options.date_order else table.find_date_orders()
-    marks = [options.decimal_mark] if options.decimal_mark else table.find_decimal_marks()
+    decimal_marks = [options.decimal_mark] if options.decimal_mark else table.find_decimal_marks()
     open_questions = [
         *[(COLUMN_QUESTIONS[name], "required", get_column_question(name)) for name in table.missing],
-        *list_open_options(table, options, date_orders=date_orders, marks=marks),
+        *list_open_options(table, options, date_orders=date_orders, decimal_marks=decimal_marks),
     ]
     if open_questions:
         raise ValidationFailed([(f"#/{name}", code, detail) for name, code, detail in open_questions])
     reading = EventTableReading(
-        date_orders[0], marks[0], default_currency, options.interval, options.quantity or "ignore"
+        date_orders[0], decimal_marks[0], default_currency, options.interval, options.quantity or "ignore"
     )
     return read_event_rows(table, reading)
 
@@ -186,13 +186,17 @@ def get_column_question(name: str) -> str:
 
 
 def list_open_options(
-    table: EventTable, options: EventFileOptions, *, date_orders: Sequence[DateOrder], marks: Sequence[DecimalMark]
+    table: EventTable,
+    options: EventFileOptions,
+    *,
+    date_orders: Sequence[DateOrder],
+    decimal_marks: Sequence[DecimalMark],
 ) -> list[Fault]:
     """Return (option, code, detail) of what the file does not prove."""
     questions: list[Fault] = []
     if len(date_orders) > 1:
         questions.append(("dateOrder", "ambiguous", _("Day and month of the dates are ambiguous. Choose their order.")))
-    if len(marks) > 1:
+    if len(decimal_marks) > 1:
         questions.append(("decimalMark", "ambiguous", _("The decimal mark of the amounts is ambiguous. Choose it.")))
     if table.needs_interval and options.interval is None:
         questions.append(("interval", "ambiguous", _("The file does not say how often amounts are billed. Choose it.")))
@@ -258,13 +262,13 @@ def find_changed_event_faults(
     external_ids = {item.external_id for item in items if item.external_id is not None}
     rows = SubscriptionEvent.objects.for_company(company.id).not_retracted().filter(external_id__in=external_ids)
     columns = ("effective_date", "amount_value", "amount_currency", "interval", "interval_count")
-    known = {external_id: values for external_id, *values in rows.values_list("external_id", *columns)}
+    stored_events = {external_id: values for external_id, *values in rows.values_list("external_id", *columns)}
     faults = []
     for event, item in zip(events, items, strict=True):
         if item.external_id is None:
             continue
         values = [event.date, event.amount, item.amount_currency, event.interval, event.interval_count]
-        if known.setdefault(item.external_id, values) != values:
+        if stored_events.setdefault(item.external_id, values) != values:
             message = "Another event already has this external ID."
             faults.append(RowFault(event.position, event.line, "externalId", str(ExternalIdTaken.code), message, {}))
     return faults
@@ -312,7 +316,7 @@ def drop_events_that_start_nothing(
         or references.find_error(item)
         or references.find_subscription_id(item) is not None
     ]
-    return [event for event, _item in pairs], [item for _event, item in pairs]
+    return [event for event, _ in pairs], [item for _, item in pairs]
 
 
 def list_keys(item: EventImportItem) -> list[tuple[str, str]]:

@@ -71,10 +71,10 @@ def retract_imported_events(company: Company, context: AuditContext, row: Subscr
     retracted = list(events.values_list("id", "subscription__customer_id"))
     events.update(retracted_time=context.time, last_updated_time=context.time, last_updated_user_id=context.actor)
     if retracted:
-        customer_ids = frozenset(customer_id for _event_id, customer_id in retracted)
+        customer_ids = frozenset(customer_id for _, customer_id in retracted)
         changes = SubscriptionEventChanges(
             customers=customer_ids if len(customer_ids) <= MAX_NAMED_CUSTOMERS else None,
-            retracted=tuple(event_id for event_id, _customer_id in retracted),
+            retracted=tuple(event_id for event_id, _ in retracted),
         )
         hooks.subscription_events_changed.run(company=company, context=context, changed=changes)
     return len(retracted)
@@ -87,14 +87,14 @@ def delete_created_subscriptions(company: Company, row: SubscriptionEventImport)
     created = Subscription.objects.for_company(company.id).filter(id__in=row.subscription_ids)
     subscription_ids = list(created.exclude(Exists(live_events)).values_list("id", flat=True))
     events.filter(subscription__in=subscription_ids).delete()
-    deleted_count, _counts = created.filter(id__in=subscription_ids).delete()
+    deleted_count, _ = created.filter(id__in=subscription_ids).delete()
     return deleted_count
 
 
 def delete_created_customers(company: Company, row: SubscriptionEventImport) -> int:
     """Delete customers that the import created, nobody edited and nothing uses."""
     created = Counterparty.objects.for_company(company.id).filter(id__in=row.customer_ids)
-    deleted_count, _counts = created.filter(last_updated_time=row.created_time).unused(company.id).delete()
+    deleted_count, _ = created.filter(last_updated_time=row.created_time).unused(company.id).delete()
     return deleted_count
 
 
@@ -103,5 +103,5 @@ def delete_created_products(company: Company, row: SubscriptionEventImport) -> i
     used = Subscription.objects.for_company(company.id).filter(product=OuterRef("id"))
     created = Product.objects.for_company(company.id).filter(id__in=row.product_ids)
     unused = created.filter(last_updated_time=row.created_time).exclude(Exists(used))
-    deleted_count, _counts = unused.delete()
+    deleted_count, _ = unused.delete()
     return deleted_count

@@ -98,7 +98,7 @@ class ImportReferences:
         customer_id = self.customers.find_id(item.customer_external_id, item.customer_name)
         subscriptions = (self.by_customer or {}).get(customer_id or "", [])
         if item.product_external_id is None and item.product_name is None:
-            return [subscription_id for subscription_id, _product_id in subscriptions]
+            return [subscription_id for subscription_id, _ in subscriptions]
         product_id = self.products.find_id(item.product_external_id, item.product_name)
         return [subscription_id for subscription_id, own_id in subscriptions if product_id and own_id == product_id]
 
@@ -211,12 +211,12 @@ def load_subscriptions_by_customer(
     """Return (subscription, product) of each of the customers."""
     customer_ids = {*customers.by_external_id.values(), *customers.by_name.values()}
     rows = Subscription.objects.for_company(company.id).filter(customer__in=customer_ids).order_by("id")
-    by_customer: dict[str, list[tuple[str, str | None]]] = {}
+    subscriptions: dict[str, list[tuple[str, str | None]]] = {}
     for subscription_id, customer_id, product_id in rows.values_list("id", "customer_id", "product_id"):
-        by_customer.setdefault(str(customer_id), []).append(
+        subscriptions.setdefault(str(customer_id), []).append(
             (str(subscription_id), str(product_id) if product_id else None)
         )
-    return by_customer
+    return subscriptions
 
 
 # Each joins the requested texts, so that the plan suits their number, and returns (text, id).

@@ -136,11 +136,11 @@ def find_amount_field(columns: NamedColumns) -> str | None:
     return next((name for name in AMOUNT_FIELDS if name in columns), None)
 
 
-def find_event_table(lines: Sequence[Line], chosen: Mapping[str, str] | None = None) -> EventTable:
+def find_event_table(lines: Sequence[Line], chosen_columns: Mapping[str, str] | None = None) -> EventTable:
     """Return the table below the line whose headings name the most fields.
 
     Args:
-        chosen: field → heading of its column, for columns that no heading names.
+        chosen_columns: field → heading of its column, for columns that no heading names.
 
     >>> lines = [Line(1, ["Customer", "Date", "MRR", "Who"]), Line(2, ["Globex", "2026-01-01", "50", "x"])]
     >>> find_event_table(lines).missing, dict(find_event_table(lines, {"customer": "Who"}).columns.positions)
@@ -148,7 +148,7 @@ def find_event_table(lines: Sequence[Line], chosen: Mapping[str, str] | None = N
     """
     table = find_named_table(lines, FIELDS_BY_HEADING)
     positions = dict(table.columns.positions)
-    for name, heading in (chosen or {}).items():
+    for name, heading in (chosen_columns or {}).items():
         if heading in table.headings:
             position = list(table.headings).index(heading)
             positions = {field: place for field, place in positions.items() if place != position} | {name: position}
@@ -172,7 +172,7 @@ def read_event_rows(table: EventTable, reading: EventTableReading) -> EventRows:
     first is read from its end.
     """
     result = EventRows()
-    by_row: list[list[TableEvent]] = []
+    events_by_row: list[list[TableEvent]] = []
     for position, line in enumerate(table.rows):
         reader = EventRowReader(table.columns, position, line, reading)
         events = reader.read()
@@ -181,10 +181,10 @@ def read_event_rows(table: EventTable, reading: EventTableReading) -> EventRows:
         elif not events:
             result.left_out += 1
         else:
-            by_row.append(events)
-    if is_latest_first([events[0].date for events in by_row]):
-        by_row.reverse()
-    result.events = [event for events in by_row for event in events]
+            events_by_row.append(events)
+    if is_latest_first([events[0].date for events in events_by_row]):
+        events_by_row.reverse()
+    result.events = [event for events in events_by_row for event in events]
     return result
 
 
@@ -253,15 +253,15 @@ class EventRowReader(NamedRowReader):
         if amount < 0:
             self.add_fault(name, "negative_amount", "The amount of a subscription must not be negative.")
         is_unit_price = name == "amount" and self.reading.quantity == "multiply"
-        quantity = self.read_whole_number("quantity", most=MAX_QUANTITY) if is_unit_price else 1
+        quantity = self.read_whole_number("quantity", max_value=MAX_QUANTITY) if is_unit_price else 1
         return amount * quantity, currency
 
-    def read_whole_number(self, name: str, *, most: int) -> int:
-        """Return a whole number from 1 to `most`; 1 where the cell is empty or wrong."""
+    def read_whole_number(self, name: str, *, max_value: int) -> int:
+        """Return a whole number from 1 to `max_value`; 1 where the cell is empty or wrong."""
         text = self.get_cell(name).strip()
         if not text:
             return 1
-        if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:9]) <= most:
+        if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:9]) <= max_value:
             self.add_fault(name, "invalid_value", "“{text}” is not a whole number above 0.", text=text[:40])
             return 1
         return int(text)
@@ -276,13 +276,13 @@ class EventRowReader(NamedRowReader):
             if self.reading.interval is None:
                 self.add_missing("interval")
             return INTERVALS[self.reading.interval or "month"]
-        if (known := INTERVALS.get(fold_heading(text))) is None:
+        if (interval := INTERVALS.get(fold_heading(text))) is None:
             self.add_fault("interval", "invalid_choice", "“{text}” is not a known billing interval.", text=text[:40])
             return "month", 1
-        count = known[1] * self.read_whole_number("intervalCount", most=MAX_INTERVAL_COUNT)
+        count = interval[1] * self.read_whole_number("intervalCount", max_value=MAX_INTERVAL_COUNT)
         if count > MAX_INTERVAL_COUNT:
             self.add_fault("intervalCount", "invalid_value", "The billing interval is too long.")
-        return known[0], count
+        return interval[0], count
 
     def check_end(self, day: dt.date | None, end: dt.date | None) -> None:
         if day and end and end < day:

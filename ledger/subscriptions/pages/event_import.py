@@ -121,7 +121,7 @@ def redirect_to_review(page: CompanyPage) -> HttpResponse:
 @company_page(reads=Permission.SUBSCRIPTIONS_WRITE, writes=Permission.SUBSCRIPTIONS_WRITE)
 def review_events_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
     """Show what the file would store and what is wrong with it; a POST imports it."""
-    sent = page.request.POST if page.is_post else page.request.GET
+    form_data = page.request.POST if page.is_post else page.request.GET
     owner = get_upload_owner(page)
     try:
         content = uploads.read_upload(**owner, upload_id=upload_id)
@@ -129,12 +129,12 @@ def review_events_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
         return page.redirect_with_message(expired.detail, "subscription-event-import-new")
     outcome, error, options = None, None, EventFileOptions()
     try:
-        options = parse_event_file_options(sent)
+        options = parse_event_file_options(form_data)
         outcome = import_subscription_event_file(
             company=page.company,
             context=page.audit_context,
             content=content,
-            filename=clean_filename(sent.get("name") or "file"),
+            filename=clean_filename(form_data.get("name") or "file"),
             options=replace(options, dry_run=not page.is_post),
         )
     except DomainError as problem:
@@ -170,17 +170,17 @@ def format_import_message(outcome: EventFileOutcome) -> str:
 
 def render_review(page: CompanyPage, review: EventReview) -> HttpResponse:
     """Render the review of a file."""
-    sent = page.request.POST if page.is_post else page.request.GET
+    form_data = page.request.POST if page.is_post else page.request.GET
     outcome, error = review.outcome, review.error
-    chosen = {name: sent.get(name, "") for name in OPTION_FIELDS}
+    chosen_options = {name: form_data.get(name, "") for name in OPTION_FIELDS}
     row_errors = list_row_errors(error)
-    pointers = [pointer for pointer, *_rest in error.errors] if isinstance(error, ValidationFailed) else []
-    question_names = [name for name in (*QUESTIONS, *COLUMN_LABELS) if chosen[name] or f"#/{name}" in pointers]
+    pointers = [pointer for pointer, *_ in error.errors] if isinstance(error, ValidationFailed) else []
+    question_names = [name for name in (*QUESTIONS, *COLUMN_LABELS) if chosen_options[name] or f"#/{name}" in pointers]
     return page.render(
         "ledger/subscriptions/event_import_check.html",
         status=400 if error else 200,
         tab="recurring-revenue",
-        name=sent.get("name", ""),
+        name=form_data.get("name", ""),
         outcome=outcome,
         summary=describe_outcome(outcome) if outcome else "",
         rows=describe_events(page, outcome.events[:ROWS_SHOWN]) if outcome else [],
@@ -188,8 +188,8 @@ def render_review(page: CompanyPage, review: EventReview) -> HttpResponse:
         error="" if error is None or row_errors else describe_closed_months(error) or get_error_message(error),
         is_closed=isinstance(error, PeriodClosed),
         row_errors=row_errors[:ERRORS_SHOWN],
-        chosen=chosen,
-        questions=[build_question(name, chosen[name], review.table) for name in question_names],
+        chosen=chosen_options,
+        questions=[build_question(name, chosen_options[name], review.table) for name in question_names],
         columns=describe_columns(review.table),
     )
 
@@ -197,7 +197,7 @@ def render_review(page: CompanyPage, review: EventReview) -> HttpResponse:
 def list_row_errors(error: DomainError | None) -> list[str]:
     """Return what is wrong with rows of the file, each with its line."""
     if isinstance(error, ValidationFailed):
-        return [detail for pointer, _code, detail in error.errors if pointer.startswith("#/events/")]
+        return [detail for pointer, _, detail in error.errors if pointer.startswith("#/events/")]
     return []
 
 
@@ -251,8 +251,8 @@ def describe_events(page: CompanyPage, events: Sequence[TableEvent]) -> list[dic
 
 
 def describe_outcome(outcome: EventFileOutcome) -> list[tuple[Any, int]]:
-    """Return (what, how many) of a trial."""
-    facts = [
+    """Return the label and count of each outcome of a trial."""
+    counts = [
         (_("New events"), outcome.count),
         (_("Already stored, left out"), outcome.duplicates),
         (_("Trials and drafts, left out"), outcome.left_out),
@@ -260,4 +260,4 @@ def describe_outcome(outcome: EventFileOutcome) -> list[tuple[Any, int]]:
         (_("New customers"), outcome.customers),
         (_("New products"), outcome.products),
     ]
-    return [fact for place, fact in enumerate(facts) if fact[1] or place == 0]
+    return [(label, count) for row, (label, count) in enumerate(counts) if count or row == 0]

@@ -94,9 +94,9 @@ def bind_subscription_form(page: CompanyPage) -> BoundForm:
     return bind_form(SubscriptionSerializer, page.request.POST, texts=texts, partial=True)
 
 
-def bind_price_form(posted: Mapping[str, Any], *, is_end: bool = False) -> BoundForm:
+def bind_price_form(post_data: Mapping[str, Any], *, is_end: bool = False) -> BoundForm:
     """Bind the posted form of a price; `is_end` sets the amount to 0."""
-    texts = {name: posted.get(name, "").strip() for name in PRICE_FIELDS} | ({"amountValue": "0"} if is_end else {})
+    texts = {name: post_data.get(name, "").strip() for name in PRICE_FIELDS} | ({"amountValue": "0"} if is_end else {})
     count = texts["intervalCount"]
     body: dict[str, Any] = {name: text or None for name, text in texts.items()}
     body["intervalCount"] = int(count) if count.isascii() and count.isdigit() and len(count) < 9 else count or None

@@ -25,7 +25,7 @@ class SubscriptionEventImportViewSet(CompanyViewSet):
     schema_noun = "subscriptionEventImport"
     resource = SubscriptionEventImport
     uploads = frozenset({"import_file"})
-    refuses = {
+    errors_for = {
         "import_file": [ColumnsUnknown, UnreadableTable, TooManyRows, TableTooLarge, SeveralSheets, UnsafeXml],
         "destroy": [ImportAlreadyUndone],
     }

@@ -14,7 +14,7 @@ from ledger.subscriptions.serializers import product_groups as serializers
 class ProductGroupViewSet(CompanyViewSet):
     schema_tags = ["Products"]
     resource, shape = ProductGroup, serializers.ProductGroupSerializer
-    refuses = {"destroy": [ProductGroupNotEmpty]}
+    errors_for = {"destroy": [ProductGroupNotEmpty]}
     permission_for = build_crud_permissions(reads=Permission.PRODUCTS_READ, writes=Permission.PRODUCTS_WRITE)
 
     def list(self, request: Request, company_id: str) -> Response:

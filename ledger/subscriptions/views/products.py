@@ -21,7 +21,7 @@ from ledger.subscriptions.serializers import products as serializers
 class ProductViewSet(CompanyViewSet):
     schema_tags = ["Products"]
     resource, shape = Product, serializers.ProductSerializer
-    refuses = {
+    errors_for = {
         "list": [MissingRateError],
         **dict.fromkeys(("create", "update"), (ExternalIdTaken,)),
         "destroy": [ProductInUse],

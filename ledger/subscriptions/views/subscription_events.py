@@ -35,7 +35,7 @@ class SubscriptionEventViewSet(CompanyViewSet):
     schema_tags = ["Subscriptions"]
     shape = serializers.EventSerializer
     uploads = frozenset({"import_events"})
-    refuses = {"create": [ExternalIdTaken]}
+    errors_for = {"create": [ExternalIdTaken]}
     permission_for = {
         **build_crud_permissions(reads=Permission.SUBSCRIPTIONS_READ, writes=Permission.SUBSCRIPTIONS_WRITE),
         "import_events": Permission.SUBSCRIPTIONS_WRITE,

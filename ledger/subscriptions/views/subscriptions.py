@@ -36,7 +36,7 @@ class SubscriptionFilter(django_filters.FilterSet):
 class SubscriptionViewSet(CompanyViewSet):
     schema_tags = ["Subscriptions"]
     resource, shape = Subscription, serializers.SubscriptionSerializer
-    refuses = {**dict.fromkeys(("create", "update"), (ExternalIdTaken,)), "destroy": [SubscriptionInUse]}
+    errors_for = {**dict.fromkeys(("create", "update"), (ExternalIdTaken,)), "destroy": [SubscriptionInUse]}
     permission_for = build_crud_permissions(reads=Permission.SUBSCRIPTIONS_READ, writes=Permission.SUBSCRIPTIONS_WRITE)
     filterset_class = SubscriptionFilter
 

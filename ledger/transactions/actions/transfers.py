@@ -161,9 +161,9 @@ def is_linked_pair(
 ) -> bool:
     """Return whether the source (or this categorization of it) is linked with the target."""
     legs = [
-        each
-        for each in categorizations
-        if each.transaction_id == source.id and each.counter and categorization in (None, each)
+        leg
+        for leg in categorizations
+        if leg.transaction_id == source.id and leg.counter and categorization in (None, leg)
     ]
     return any(each.counter and each.counter.transaction_id == target.id for each in legs)
 

@@ -54,6 +54,6 @@ def get_counterparty_by_name(page: CompanyPage, text: str, *, pointer: str = "#/
     return candidates[0]
 
 
-def parse_counterparty_type(word: str) -> str:
+def parse_counterparty_type(text: str) -> str:
     """Return the counterparty type for its translated word; another word is returned unchanged."""
-    return next((kind.value for kind, called in COUNTERPARTY_TYPE_LABELS.items() if called == word), word)
+    return next((kind.value for kind, called in COUNTERPARTY_TYPE_LABELS.items() if called == text), text)

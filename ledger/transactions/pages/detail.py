@@ -146,7 +146,7 @@ def build_categorization_line(categorization: Categorization, ledger_names: Any)
         "counterparty": ledger_names.get_counterparty_name(categorization.counterparty)
         if categorization.counterparty
         else "",
-        "findable": ledger_names.sees_counterparties,
+        "findable": ledger_names.can_read_counterparties,
         "rule": DATE_RULE_LABELS[categorization.rule],  # type: ignore[index]
         "note": "" if is_assigner_note(categorization.source_note) else categorization.source_note,
         "partner": partner,

@@ -117,11 +117,11 @@ class LedgerNames:
 
     accounts: dict[UUID, Account]
     categories: dict[UUID, Category]
-    sees_counterparties: bool
+    can_read_counterparties: bool
 
     def get_counterparty_name(self, row: Counterparty) -> str:
         """Return a counterparty's name, or a placeholder if the user may not see it."""
-        return row.name if self.sees_counterparties else str(HIDDEN_NAME)
+        return row.name if self.can_read_counterparties else str(HIDDEN_NAME)
 
     def get_account_name(self, account_id: UUID) -> str:
         """Return an account's name, or a placeholder if the user may not see it."""
@@ -190,7 +190,7 @@ def load_ledger_names(company: Company, *, permissions: Permissions) -> LedgerNa
     return LedgerNames(
         {row.id: row for row in accounts},
         {row.id: row for row in categories},
-        sees_counterparties=Permission.COUNTERPARTIES_READ in permissions,
+        can_read_counterparties=Permission.COUNTERPARTIES_READ in permissions,
     )
 
 

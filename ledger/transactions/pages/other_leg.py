@@ -32,9 +32,9 @@ def create_other_leg_page(page: CompanyPage, transaction_id: UUID) -> HttpRespon
         with page.handle_errors():
             raise TransferSourceClosed
         return redirect_to_transaction(page, row.id)
-    posted = page.request.POST
-    values = {"accountId": posted.get("accountId", ""), "amountValue": posted.get("amountValue", "").strip()}
-    form = BoundForm(values={**values, "force": "force" in posted})
+    post_data = page.request.POST
+    values = {"accountId": post_data.get("accountId", ""), "amountValue": post_data.get("amountValue", "").strip()}
+    form = BoundForm(values={**values, "force": "force" in post_data})
     if page.is_post:
         with page.handle_errors(form):
             account = find_chosen_account(page, values["accountId"])
@@ -44,7 +44,7 @@ def create_other_leg_page(page: CompanyPage, transaction_id: UUID) -> HttpRespon
                 transaction_id=row.id,
                 account_id=account.id,
                 amount_value=parse_other_amount(values, account),
-                force="force" in posted,
+                force="force" in post_data,
             )
             message = _("Other leg booked on {account} and linked as a transfer.").format(account=account.name)
             return redirect_to_transaction(page, row.id, message)

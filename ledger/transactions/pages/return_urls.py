@@ -43,7 +43,7 @@ def redirect_to_list(page: CompanyPage, url_name: str, message: str) -> HttpResp
 def build_return_query(page: CompanyPage, *names: str) -> str:
     """Return the query string that carries the return address, and the parameters `names`, to another page."""
     parameters = {
-        each: page.request.GET.get(each, "").replace("\0", "")[:MAX_QUERY_LENGTH] for each in ("then", *names)
+        name: page.request.GET.get(name, "").replace("\0", "")[:MAX_QUERY_LENGTH] for name in ("then", *names)
     }
     parameters = {name: text for name, text in parameters.items() if text}
     return f"?{urlencode(parameters)}" if parameters else ""

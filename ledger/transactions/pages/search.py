@@ -40,7 +40,7 @@ class SearchGroup(NamedTuple):
 
     name: str
     results: list[SearchResult]
-    more: str = ""
+    more_url: str = ""
 
 
 # (title, synonyms, URL name, required permission)

@@ -33,29 +33,31 @@ COLLAPSED_FIELDS = (*MORE_TEXT_FIELDS, *FLAG_FIELDS)  # fields in the collapsed 
 
 def bind_transaction_form(page: CompanyPage, row: Transaction | None = None) -> BoundForm:
     """Bind the posted form of a new or stored transaction, validated as the API does."""
-    posted = page.request.POST
-    sent_fields = [name for name in TEXT_FIELDS if name in posted]
-    text_fields = [name for name in sent_fields if name != "amountCurrency" or posted[name].strip()]
-    currency = get_transaction_form_currency(page, posted, row)
+    post_data = page.request.POST
+    sent_fields = [name for name in TEXT_FIELDS if name in post_data]
+    text_fields = [name for name in sent_fields if name != "amountCurrency" or post_data[name].strip()]
+    currency = get_transaction_form_currency(page, post_data, row)
     form = bind_form(
         TransactionSerializer,
-        posted,
+        post_data,
         texts=text_fields,
         flags=FLAG_FIELDS,
         amounts=("amountValue",),
         currency=currency,
         partial=row is not None,
     )
-    form.values = {name: posted[name].strip() for name in sent_fields} | {name: name in posted for name in FLAG_FIELDS}
+    form.values = {name: post_data[name].strip() for name in sent_fields} | {
+        name: name in post_data for name in FLAG_FIELDS
+    }
     return form
 
 
-def get_transaction_form_currency(page: CompanyPage, posted: Mapping[str, Any], row: Transaction | None) -> str:
+def get_transaction_form_currency(page: CompanyPage, post_data: Mapping[str, Any], row: Transaction | None) -> str:
     """Return the form's currency, else the transaction's, else the account's; "" if there is none."""
-    if currency := posted.get("amountCurrency", "").strip() or (row.amount_currency if row else ""):
+    if currency := post_data.get("amountCurrency", "").strip() or (row.amount_currency if row else ""):
         return str(currency)
     account = Account.objects.for_company(page.company.id).filter(
-        id=parse_id(posted.get("accountId", "")) or page.company.id
+        id=parse_id(post_data.get("accountId", "")) or page.company.id
     )
     return account.values_list("default_currency", flat=True).first() or ""
 

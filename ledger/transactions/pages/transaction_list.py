@@ -200,11 +200,11 @@ def resolve_counterparty_filter(
 class BulkConfirmation:
     """A bulk operation on more than the shown page, before the user confirms it."""
 
-    act: str
+    operation: str
     verb: str
     meant: CurrencySums
     category: str = ""  # to be assigned
-    again: bool = False  # asked again because rows have changed since
+    is_repeated: bool = False  # asked again because rows have changed since
 
 
 @dataclass(slots=True)
@@ -257,7 +257,7 @@ def render_transaction_list(
         more_open=any(list_query.form.values[name] or name in list_query.form.errors for name in MORE_FILTERS),
         lines=build_transaction_lines(page, list_page.rows, ledger_names, shares=totals.shares),
         sums=sums,
-        converts=sums is not None and any(currency != page.company.base_currency for _amount, currency in sums.amounts),
+        converts=sums is not None and any(currency != page.company.base_currency for _, currency in sums.amounts),
         total=totals.total,
         next=urlencode([*list_query_items(query), ("cursor", list_page.later)]) if list_page.later else None,
         previous=urlencode([*list_query_items(query), ("before", list_page.earlier)]) if list_page.earlier else None,

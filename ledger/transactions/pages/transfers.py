@@ -60,15 +60,15 @@ def link_transfer_page(page: CompanyPage, transaction_id: UUID) -> HttpResponse:
     legs = list_source_legs(row, ledger_names)
     if not page.is_post:
         return render_transfer_candidates(page, row, legs, ledger_names, BoundForm(values={}))
-    posted = page.request.POST
-    form = BoundForm(values={"target": posted.get("target", ""), "force": "force" in posted})
+    post_data = page.request.POST
+    form = BoundForm(values={"target": post_data.get("target", ""), "force": "force" in post_data})
     with page.handle_errors(form):
         target_id = parse_target_id(page, form.values["target"])
         transfers.link_transfer(
             company=page.company,
             context=page.audit_context,
             source_id=row.id,
-            source_categorization_id=parse_existing_id(posted["part"]) if posted.get("part") else None,
+            source_categorization_id=parse_existing_id(post_data["part"]) if post_data.get("part") else None,
             target_id=target_id,
             target_categorization_id=find_unlinked_transfers(page.company, [target_id]).get(target_id),
             force=form.values["force"],
@@ -158,8 +158,7 @@ def render_transfer_candidates(
         amounts=amounts_mode,
         may_create_leg=page.has_permission(Permission.ACCOUNTS_READ) and find_open_leg(page.company, row) is not None,
         candidates=[
-            {"row": each, "key": str(each.id), "account": ledger_names.get_account_name(each.account_id)}
-            for each in rows
+            {"row": row, "key": str(row.id), "account": ledger_names.get_account_name(row.account_id)} for row in rows
         ],
     )
 

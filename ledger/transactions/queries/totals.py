@@ -100,7 +100,7 @@ def sum_by_currency(rows: Any) -> CurrencySums:
     """Return the sums of all rows; one statement."""
     groups = rows.order_by("amount_currency").values_list("amount_currency")
     pending = Q(pending=True)
-    by_currency = list(
+    sums_by_currency = list(
         groups.annotate(
             Count("id"),
             Sum("amount_value"),
@@ -110,11 +110,11 @@ def sum_by_currency(rows: Any) -> CurrencySums:
         )
     )
     return CurrencySums(
-        sum(row[1] for row in by_currency),
-        [(row[2], row[0]) for row in by_currency],
-        max((row[3] for row in by_currency), default=None),
-        sum(row[4] for row in by_currency),
-        [(row[5], row[0]) for row in by_currency if row[4]],
+        sum(row[1] for row in sums_by_currency),
+        [(row[2], row[0]) for row in sums_by_currency],
+        max((row[3] for row in sums_by_currency), default=None),
+        sum(row[4] for row in sums_by_currency),
+        [(row[5], row[0]) for row in sums_by_currency if row[4]],
     )
 
 
@@ -124,9 +124,9 @@ def sum_recognized_shares(filterset: TransactionFilter, *, company: Company) -> 
     categorizations = Categorization.objects.for_company(company.id).filter(IdIn("transaction_id", ids))
     shares = filterset.postings.filter(IdIn("categorization_id", categorizations.values("id")))
     rows_found = Func(ArraySubquery(ids), function="cardinality")
-    by_month = shares.values_list("month").annotate(Sum("counted"), rows=rows_found)
+    sums_by_month = shares.values_list("month").annotate(Sum("counted"), rows=rows_found)
     count, total = 0, ZERO
-    for _month, amount, rows in by_month:
+    for _, amount, rows in sums_by_month:
         count, total = rows, total + round_half_up(amount, company.base_currency)
     return TransactionTotal(count, -total if filterset.posting_conditions.get("pl_type") in EXPENSE_LINES else total)
 
@@ -140,15 +140,15 @@ def list_recognized_shares(filterset: TransactionFilter, *, company: Company) ->
         IdIn("transaction_id", filterset.qs.values("id"))
     )
     shares = filterset.postings.filter(IdIn("categorization_id", categorizations.values("id")))
-    transaction_of = dict(categorizations.values_list("id", "transaction_id"))
+    transaction_ids = dict(categorizations.values_list("id", "transaction_id"))
     sign = -1 if filterset.posting_conditions.get("pl_type") in EXPENSE_LINES else 1
     shares_by_transaction: dict[UUID, Decimal] = defaultdict(Decimal)
     rows = shares.order_by("month", "categorization_id").values_list("month", "categorization_id", "counted")
-    for _month, month_rows in groupby(rows, itemgetter(0)):
+    for _, month_rows in groupby(rows, itemgetter(0)):
         previous_total = exact_total = ZERO
         for _, categorization_id, amount in month_rows:
             exact_total = MONEY_CONTEXT.add(exact_total, amount)
             rounded_total = round_half_up(exact_total, company.base_currency)
-            shares_by_transaction[transaction_of[categorization_id]] += sign * (rounded_total - previous_total)
+            shares_by_transaction[transaction_ids[categorization_id]] += sign * (rounded_total - previous_total)
             previous_total = rounded_total
     return shares_by_transaction

@@ -45,7 +45,7 @@ def undo_invoice_import(*, company: Company, context: AuditContext, import_id: U
             raise ImportAlreadyUndone
         if settled_ids := list_settled_invoice_ids(row)[:MAX_SETTLED_IDS]:
             error = InvoicesSettled()
-            error.more = {"plannedTransactionIds": [str(planned_id) for planned_id in settled_ids]}
+            error.extensions = {"plannedTransactionIds": [str(planned_id) for planned_id in settled_ids]}
             raise error
         invoices = PlannedTransaction.objects.for_company(company.id).filter(invoice_import=row)
         changed_count = invoices.changed_since_import().count()

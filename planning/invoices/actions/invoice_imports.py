@@ -65,7 +65,7 @@ class InvoiceImportOutcome:
     """What an import did, or would do."""
 
     count: int = 0
-    settled: int = 0  # rows without an open amount
+    settled_count: int = 0  # rows without an open amount
     duplicates: int = 0
     counterparties: int = 0  # created
     errors: list[Fault] = field(default_factory=list)  # always empty: no row with an error is skipped
@@ -103,7 +103,7 @@ def import_invoices(
         invoices, duplicates = drop_duplicate_invoices(
             company, rows.invoices, parties=parties, kind=kind, options=options
         )
-        outcome = InvoiceImportOutcome(len(invoices), rows.settled, duplicates, dry_run=options.dry_run)
+        outcome = InvoiceImportOutcome(len(invoices), rows.settled_count, duplicates, dry_run=options.dry_run)
         outcome.invoices = [
             build_planned_invoice(
                 change,
@@ -231,8 +231,8 @@ def drop_duplicate_invoices(
             new_sellers[key[0], seller] = invoice
             new_invoices.append(invoice)
     if duplicates and not options.skip_duplicates:
-        planned_id = next((planned_id for _invoice, planned_id in duplicates if planned_id), None)
-        pointers = [f"#/invoices/{invoice.position}/invoiceNumber" for invoice, _planned_id in duplicates]
+        planned_id = next((planned_id for _, planned_id in duplicates if planned_id), None)
+        pointers = [f"#/invoices/{invoice.position}/invoiceNumber" for invoice, _ in duplicates]
         raise DuplicateInvoice(planned_id, company_id=company.id, pointers=pointers)
     return new_invoices, len(duplicates)
 
@@ -334,7 +334,7 @@ def store_invoices(
             filename=filename,
             count=outcome.count,
             duplicates=outcome.duplicates,
-            left_out=outcome.settled,
+            left_out=outcome.settled_count,
             counterparty_ids=[counterparty.id for counterparty in new_counterparties],
         )
     )

@@ -56,7 +56,7 @@ class InvoiceRows:
     """What a table says: its invoices, how many rows have nothing open, and what is wrong."""
 
     invoices: list[TableInvoice] = field(default_factory=list)
-    settled: int = 0
+    settled_count: int = 0
     faults: list[RowFault] = field(default_factory=list)
 
 
@@ -93,9 +93,9 @@ class InvoiceTable(NamedTable):
         """Return the decimal marks with which the amounts can be read; one where both mean the same amounts."""
         return find_distinct_decimal_marks(self.list_amount_texts())
 
-    def has_negative_amount(self, mark: DecimalMark) -> bool:
+    def has_negative_amount(self, decimal_mark: DecimalMark) -> bool:
         """Whether an amount is below zero."""
-        return any((find_amount(text, mark) or 0) < 0 for text in self.list_amount_texts())
+        return any((find_amount(text, decimal_mark) or 0) < 0 for text in self.list_amount_texts())
 
     def list_amount_texts(self) -> list[str]:
         return self.list_texts([self.amount_field]) if self.amount_field else []
@@ -133,7 +133,7 @@ def read_invoice_rows(
         if reader.faults:
             result.faults += reader.faults
         elif invoice is None:
-            result.settled += 1
+            result.settled_count += 1
         else:
             result.invoices.append(invoice)
     return result

@@ -85,12 +85,12 @@ def redirect_to_invoice_review(page: CompanyPage, kind: InvoiceKind) -> HttpResp
 @company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
 def review_invoices_page(page: CompanyPage, kind: InvoiceKind, upload_id: UUID) -> HttpResponse:
     """Show what the file would store and what is wrong with it; a POST imports it."""
-    sent = page.request.POST if page.is_post else page.request.GET
+    form_data = page.request.POST if page.is_post else page.request.GET
     owner = get_upload_owner(page)
     outcome, error = None, None
     try:
         content = uploads.read_upload(**owner, upload_id=upload_id)
-        options = parse_import_options(sent)
+        options = parse_import_options(form_data)
         outcome = run_import(page, kind, content, replace(options, dry_run=not page.is_post))
     except uploads.UploadExpired as expired:
         return page.redirect_with_message(expired.detail, f"{kind}-import")
@@ -109,13 +109,13 @@ def run_import(
     page: CompanyPage, kind: InvoiceKind, content: bytes, options: InvoiceImportOptions
 ) -> InvoiceImportOutcome:
     """Import the file of the page, or try it."""
-    sent = page.request.POST if page.is_post else page.request.GET
+    form_data = page.request.POST if page.is_post else page.request.GET
     return import_invoices(
         company=page.company,
         context=page.audit_context,
         kind=kind,
         content=content,
-        filename=clean_filename(sent.get("name") or "file"),
+        filename=clean_filename(form_data.get("name") or "file"),
         source=PlannedSource.MANUAL,
         options=options,
     )
@@ -130,8 +130,8 @@ def format_invoice_import_message(outcome: InvoiceImportOutcome) -> str:
     ]
     if outcome.duplicates:
         texts.append(_("Already planned: {count}.").format(count=format_count(outcome.duplicates)))
-    if outcome.settled:
-        texts.append(_("Nothing open: {count}.").format(count=format_count(outcome.settled)))
+    if outcome.settled_count:
+        texts.append(_("Nothing open: {count}.").format(count=format_count(outcome.settled_count)))
     if outcome.unused_columns:
         texts.append(f"{describe_unused_columns(outcome)}.")
     return " ".join(texts)
@@ -143,19 +143,19 @@ def describe_unused_columns(outcome: InvoiceImportOutcome) -> str:
     if not names:
         return ""
     hidden = len(names) - HEADINGS_SHOWN
-    shown = ", ".join(names[:HEADINGS_SHOWN]) + (f" (+{format_count(hidden)})" if hidden > 0 else "")
-    return _("Not used: {names}").format(names=shown)
+    heading_list = ", ".join(names[:HEADINGS_SHOWN]) + (f" (+{format_count(hidden)})" if hidden > 0 else "")
+    return _("Not used: {names}").format(names=heading_list)
 
 
 def render_invoice_review(
     page: CompanyPage, kind: InvoiceKind, *, outcome: InvoiceImportOutcome | None, error: DomainError | None
 ) -> HttpResponse:
-    sent = page.request.POST if page.is_post else page.request.GET
-    chosen = {name: sent.get(name, "") for name in OPTION_FIELDS}
+    form_data = page.request.POST if page.is_post else page.request.GET
+    chosen = {name: form_data.get(name, "") for name in OPTION_FIELDS}
     row_errors, questions = [], [name for name in QUESTIONS if chosen[name]]
     if isinstance(error, ValidationFailed):
         questions += [name for name in QUESTIONS if f"#/{name}" in [pointer for pointer, *_ in error.errors]]
-        row_errors = [detail for pointer, _code, detail in error.errors if pointer.startswith("#/invoices/")]
+        row_errors = [detail for pointer, _, detail in error.errors if pointer.startswith("#/invoices/")]
     return page.render(
         "planning/invoices/import_check.html",
         status=400 if error else 200,
@@ -164,7 +164,7 @@ def render_invoice_review(
         list_url=reverse(kind, args=[page.company.id]),
         upload_url=reverse(f"{kind}-import", args=[page.company.id]),
         title=TITLES[kind],
-        name=sent.get("name", ""),
+        name=form_data.get("name", ""),
         outcome=outcome,
         summary=describe_invoice_import_outcome(outcome) if outcome else "",
         unused=describe_unused_columns(outcome) if outcome else "",
@@ -181,10 +181,10 @@ def render_invoice_review(
 
 def describe_invoice_import_outcome(outcome: InvoiceImportOutcome) -> list[tuple[Any, int]]:
     """Return (what, how many) of a trial."""
-    facts = [
+    counts = [
         (_("New invoices"), outcome.count),
         (_("Already planned, left out"), outcome.duplicates),
-        (_("No open amount, left out"), outcome.settled),
+        (_("No open amount, left out"), outcome.settled_count),
         (_("New counterparties"), outcome.counterparties),
     ]
-    return [fact for place, fact in enumerate(facts) if fact[1] or place == 0]
+    return [fact for place, fact in enumerate(counts) if fact[1] or place == 0]

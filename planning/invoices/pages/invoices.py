@@ -45,7 +45,7 @@ def show_payables(page: CompanyPage) -> HttpResponse:
     return render_invoices(page, "payables", _("Payables"), _("What you owe vendors, by age and invoice."))
 
 
-def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str) -> HttpResponse:
+def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, intro: str) -> HttpResponse:
     state, form = get_chosen_state(page), parse_as_of_form(page)
     as_of: date = form.data["as_of"]
     missing_currency, aging = "", None
@@ -67,7 +67,7 @@ def render_invoices(page: CompanyPage, kind: InvoiceKind, title: str, lead: str)
         import_url=reverse(f"{kind}-import", args=[page.company.id]),
         csv_url=reverse(f"{kind}-csv", args=[page.company.id]),
         title=title,
-        lead=lead,
+        lead=intro,
         buckets=build_aging_rows(aging) if aging else [],
         total=aging.total.total if aging else None,
         currencies=aging.currencies if aging else set(),

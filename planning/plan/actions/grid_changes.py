@@ -159,8 +159,8 @@ def compute_item_amount(
         checks.add_error(
             cell.pointer, "concurrent_change", _("This value was changed in the meantime. Review it and save again.")
         )
-    others = current_amount - (item.amount_value if item else ZERO)
-    amount = compute_adjustment(cell.amount, others=others, currency=base)
+    other_amount = current_amount - (item.amount_value if item else ZERO)
+    amount = compute_adjustment(cell.amount, other_items=other_amount, currency=base)
     if abs(amount) > MAX_AMOUNT:
         checks.add_error(cell.pointer, "out_of_range", _("The value is too large."))
     return amount

@@ -50,32 +50,32 @@ class GridInput:
             raise ValidationFailed(self.errors)
 
 
-def parse_grid(posted: Mapping[str, str], *, months: Sequence[date], currency: str) -> GridInput:
+def parse_grid(post_data: Mapping[str, str], *, months: Sequence[date], currency: str) -> GridInput:
     """Parse the posted grid and return the cells that changed.
 
     `across` and `clear` name a row to copy from its first change on, or to clear. `use` names a row, or all, to take
     the sums of planned transactions that were shown.
     """
     grid_input = GridInput()
-    for place in range(ROWS_PER_PAGE):
-        row = parse_plan_row(posted.get(f"row{place}", ""))
+    for row_index in range(ROWS_PER_PAGE):
+        row = parse_plan_row(post_data.get(f"row{row_index}", ""))
         if row is None:
             continue
-        previous_texts = posted.get(f"was{place}", "").split(AMOUNT_SEPARATOR)
+        previous_texts = post_data.get(f"was{row_index}", "").split(AMOUNT_SEPARATOR)
         previous_texts = previous_texts if len(previous_texts) == len(months) else [""] * len(months)
-        typed = [posted.get(f"c{place}-{number}", "").strip() for number in range(len(months))]
-        texts = parse_shown_texts(typed, previous_texts, row, currency, is_rounded="rounded" in posted)
-        if posted.get("clear") == str(place):
+        typed_texts = [post_data.get(f"c{row_index}-{number}", "").strip() for number in range(len(months))]
+        texts = parse_shown_texts(typed_texts, previous_texts, row, currency, is_rounded="rounded" in post_data)
+        if post_data.get("clear") == str(row_index):
             grid_input.cleared_rows.append(row)
             continue
-        if posted.get("use") in (str(place), ALL_ROWS):
-            texts = replace_with_payments(texts, posted.get(f"payments{place}", ""))
-        if posted.get("across") == str(place):
+        if post_data.get("use") in (str(row_index), ALL_ROWS):
+            texts = replace_with_payments(texts, post_data.get(f"payments{row_index}", ""))
+        if post_data.get("across") == str(row_index):
             texts = copy_amount_across(texts, previous_texts, currency)
         for month, text, before in zip(months, texts, previous_texts, strict=True):
             collect_changed_cell(grid_input, row, month, text, before, currency)
         keys = ((month, row.pl_type, row.category_id) for month in months)
-        grid_input.texts |= {key: text for key, text in zip(keys, typed, strict=True) if key in grid_input.texts}
+        grid_input.texts |= {key: text for key, text in zip(keys, typed_texts, strict=True) if key in grid_input.texts}
     return grid_input
 
 

@@ -93,7 +93,7 @@ def show_plan(page: CompanyPage) -> HttpResponse:
         else:
             messages.info(page.request, _("Nothing to clear in this row."))
         return redirect_to_plan(page, start, page_number)
-    plan_grid_page.typed = grid_input.texts
+    plan_grid_page.typed_texts = grid_input.texts
     return render_plan_grid(page, plan_grid_page, status=400)
 
 
@@ -141,7 +141,7 @@ def render_plan_grid(
 @company_page(reads=Permission.PLANNING_READ)
 def download_plan(page: CompanyPage) -> HttpResponse:
     """Download a year of the plan as CSV."""
-    start, _notice = plan_grid.parse_start_month(page.request.GET.get("startMonth", ""), today=page.today)
+    start, _ = plan_grid.parse_start_month(page.request.GET.get("startMonth", ""), today=page.today)
     try:
         grid = plan_grid.build_plan_grid(page, start=start, page_number=None)
     except RateLookupError:
@@ -262,9 +262,9 @@ def get_plan_item_or_404(page: CompanyPage, plan_item_id: UUID) -> PlanItem:
     return get_object_or_404(PlanItem.objects.for_company(page.company.id), id=plan_item_id)
 
 
-def parse_plan_item_form(posted: Mapping[str, str]) -> BoundForm:
+def parse_plan_item_form(post_data: Mapping[str, str]) -> BoundForm:
     """Parse the posted form of a plan item, validated by the API's serializer."""
-    values = {name: posted.get(name, "").strip() for name in TEXT_FIELDS}
+    values = {name: post_data.get(name, "").strip() for name in TEXT_FIELDS}
     category_id, line = parse_category_choice(values["row"])
     amounts, amount_errors = parse_form_amounts(values, ["amount"], currency=values["currency"])
     change = parse_percent_or_text(values["percent"]) if values["growth"] == "relative" else None

@@ -50,7 +50,7 @@ MAX_YEARS_AHEAD = 50  # that can be shown
 
 @dataclass(slots=True)
 class PlanGrid:
-    """A page of the plan; `typed` and `errors` hold the posted texts of changed cells and their errors.
+    """A page of the plan; `typed_texts` and `errors` hold the posted texts of changed cells and their errors.
 
     `payments` is what is planned as payments; None if there are too many to show.
     """
@@ -62,8 +62,8 @@ class PlanGrid:
     names: LedgerNames
     payments: Mapping[ResultKey, Decimal] | None = None
     page: int = 1
-    more: bool = False
-    typed: dict[ResultKey, str] = field(default_factory=dict)
+    has_more: bool = False
+    typed_texts: dict[ResultKey, str] = field(default_factory=dict)
     errors: dict[ResultKey, str] = field(default_factory=dict)
     general: str = ""
     style: SheetStyle = field(default_factory=SheetStyle)
@@ -87,7 +87,7 @@ class PlanGrid:
                 sums = [apply_shown_sign(line, self.sum_line(line, month)) for month in self.months]
                 lines.append({"label": label, "rows": rows, "sums": [*sums, sum(sums, ZERO)]})
                 shown.add(line)
-            if line in SUBTOTAL_LABELS and (self.ends_with_line(shown) or (line == PlType.NO and not self.more)):
+            if line in SUBTOTAL_LABELS and (self.ends_with_line(shown) or (line == PlType.NO and not self.has_more)):
                 sums = [self.sum_result(line, month) for month in self.months]
                 lines.append({"label": SUBTOTAL_LABELS[line], "rows": [], "sums": [*sums, sum(sums, ZERO)]})
                 shown.clear()
@@ -95,7 +95,7 @@ class PlanGrid:
 
     def ends_with_line(self, lines: Collection[str]) -> bool:
         """Whether the rows of these lines are on this page, and none of them is on the next."""
-        return bool(lines) and not (self.more and self.rows[-1].pl_type in lines)
+        return bool(lines) and not (self.has_more and self.rows[-1].pl_type in lines)
 
     def sum_result(self, last_line: PlType, month: dt.date) -> Decimal:
         """Return what all lines down to one come to: income less expenses, of all rows of the plan."""
@@ -104,7 +104,7 @@ class PlanGrid:
         return sum(
             (
                 apply_shown_sign(line, round_half_up(amount, self.company.base_currency))
-                for (planned_month, line, _category), amount in self.amounts.items()
+                for (planned_month, line, _), amount in self.amounts.items()
                 if planned_month == month and line in counted
             ),
             ZERO,
@@ -163,8 +163,8 @@ class PlanGrid:
         return {
             "name": f"c{place}-{number}",
             "month": get_current_locale().format_month(month),
-            "text": self.typed[key]
-            if key in self.typed
+            "text": self.typed_texts[key]
+            if key in self.typed_texts
             else format_shown_text(self.format_cell(row, month), line=row.pl_type, style=self.style),
             "error": self.errors.get(key, ""),
         }
@@ -225,7 +225,7 @@ def build_plan_grid(page: CompanyPage, *, start: dt.date, page_number: int | Non
         names=names,
         payments=find_planned_payments(page.company, months, rates),
         page=page_number or 1,
-        more=len(rows) > last,
+        has_more=len(rows) > last,
         style=get_sheet_style(page.request),
     )
 

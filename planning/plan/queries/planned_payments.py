@@ -121,12 +121,12 @@ def list_planned_payments(company: Company, *, start: dt.date, end: dt.date, rat
     payments = (
         build_planned_payment(
             company,
-            each,
-            lines[each.category_id],
-            covered.get((each.planned.id, each.original_date), ZERO),
+            occurrence,
+            lines[occurrence.category_id],
+            covered.get((occurrence.planned.id, occurrence.original_date), ZERO),
             rates=rates,
         )
-        for each in occurrences
+        for occurrence in occurrences
     )
     return sorted(payments, key=lambda payment: (payment.date, payment.name, str(payment.planned.id)))
 
@@ -168,7 +168,7 @@ def compute_covered_totals(
     """
     totals: defaultdict[tuple[dt.date, UUID], list[PlannedTotal]] = defaultdict(list)
     invoices: defaultdict[tuple[dt.date, UUID], list[BookedAmount]] = defaultdict(list)
-    for planned, original_date, day, _name, category_id, account_id, amount in occurrences:
+    for planned, original_date, day, _, category_id, account_id, amount in occurrences:
         key = get_first_day_of_month(day), category_id
         currency, counterparty_id = planned.amount_currency, planned.counterparty_id
         if planned.is_total:

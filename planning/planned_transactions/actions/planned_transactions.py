@@ -24,6 +24,7 @@ from planning.planned_transactions.actions.overrides import (
     store_override_rows,
 )
 from planning.planned_transactions.actions.settlement_checks import (
+    check_invoice_date,
     check_settled_occurrences,
     check_transactions_cover_settlements,
 )
@@ -94,15 +95,16 @@ def update_planned_transaction(
         previous_state = build_planned_audit_state(planned)
         if columns["amount_currency"] != planned.amount_currency and has_settlements(planned):
             raise OccurrenceSettled
-        transaction_ids = (
-            list_settling_transaction_ids(planned) if columns["invoice_date"] != planned.invoice_date else []
-        )
+        invoice_date_changed = columns["invoice_date"] != planned.invoice_date
+        transaction_ids = list_settling_transaction_ids(planned) if invoice_date_changed else []
         counterparty_changed = columns["counterparty_id"] != planned.counterparty_id
         changed = planned.apply_changes(context, **columns)
         removed = set(planned.overrides) - set(patches)
         if store_override_rows(planned, patches, removed=removed) and not changed:
             planned.mark_updated(context)
         check_settled_occurrences(planned)
+        if invoice_date_changed and planned.invoice_date is not None:
+            check_invoice_date(planned)
         recompute_settled_amounts(company.id, [planned.id])
         touch_settling_transactions(change, transaction_ids, periods_changed=True)
         if counterparty_changed:

@@ -81,6 +81,19 @@ def check_write_off_date(planned: PlannedTransaction, date: dt.date, *, today: d
         raise ValidationFailed([("#/date", "out_of_range", message)])
 
 
+def check_invoice_date(planned: PlannedTransaction) -> None:
+    """Check that a changed invoice date is not after a write-off of the invoice.
+
+    Raises:
+        ValidationFailed: `out_of_range`.
+    """
+    rows = Settlement.objects.for_company(planned.company_id).filter(planned=planned.id, date__lt=planned.invoice_date)
+    first = rows.order_by("date").values_list("date", flat=True).first()
+    if first is not None:
+        message = _("Must not be after the write-off of {day}.").format(day=first.isoformat())
+        raise ValidationFailed([("#/invoiceDate", "out_of_range", message)])
+
+
 def get_planned_amount(planned: PlannedTransaction, original_date: dt.date) -> Decimal:
     """Return the planned amount of an occurrence, with its override."""
     override = planned.overrides.get(original_date)

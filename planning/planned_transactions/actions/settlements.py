@@ -86,6 +86,8 @@ def settle_occurrence(
         if stored is not None:
             stored.delete()
         row.save(force_insert=True)
+        if stored is not None:  # a smaller credit note may leave less than other settlements need
+            check_transactions_cover_settlements(company.id, [transaction.id])
         after_rows = [each for each in rows if each is not stored] + [row]
         if rest_reason and compute_open_amount(planned, original_date, after_rows):
             after_rows.append(store_rest_write_off(planned, original_date, after_rows, transaction.date, rest_reason))
@@ -254,8 +256,8 @@ def record_settlement_change(
     recompute_settled_amounts(change.company.id, [planned.id])
     planned.mark_updated(change.context)
     touch_settling_transactions(change, transaction_ids, periods_changed=planned.invoice_date is not None)
-    before = {day.isoformat(): described for day, (described, _rows) in changed.items()}
-    after = {day.isoformat(): describe_settlements(planned, day, rows) for day, (_before, rows) in changed.items()}
+    before = {day.isoformat(): described for day, (described, _) in changed.items()}
+    after = {day.isoformat(): describe_settlements(planned, day, rows) for day, (_, rows) in changed.items()}
     if event == "settled" and planned.is_invoice and is_paid(planned, changed):
         event = "paid"
     entry = change.record(
@@ -266,7 +268,7 @@ def record_settlement_change(
 
 def is_paid(planned: PlannedTransaction, changed: dict[dt.date, tuple[list[dict[str, Any]], list[Settlement]]]) -> bool:
     """Whether nothing is open of the occurrences that changed."""
-    return not any(compute_open_amount(planned, day, rows) for day, (_before, rows) in changed.items())
+    return not any(compute_open_amount(planned, day, rows) for day, (_, rows) in changed.items())
 
 
 def describe_settlements(

@@ -41,12 +41,12 @@ def settle_with_transaction(
             settle_occurrence(
                 company=company,
                 context=context,
-                planned_id=each.planned_id,
-                original_date=each.original_date,
+                planned_id=credit_note.planned_id,
+                original_date=credit_note.original_date,
                 transaction_id=transaction_id,
-                amount_value=format(each.amount, "f"),
+                amount_value=format(credit_note.amount, "f"),
             )
-            for each in credit_notes_first
+            for credit_note in credit_notes_first
         ]
 
 

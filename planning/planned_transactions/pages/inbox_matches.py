@@ -67,7 +67,7 @@ def build_settlement_offer(
         day=format_local_day(expected.date), amount=format_money(upcoming.amount, expected.amount_currency)
     )
     return InboxOffer(
-        what=expected.name,
+        description=expected.name,
         detail=f"{format_local_day(transaction.date)} {counterparty_name} · "
         f"{names.get_account_name(transaction.account_id)} · {expected_text}"
         f"{describe_part_payment(upcoming, transaction)}{describe_evidence(upcoming)}",
@@ -120,14 +120,16 @@ def build_sum_offer(
     parts = [each.expected for each in upcoming.paid_together]
     invoices = [f"{each.name} {format_money(Decimal(each.open_amount_value), each.amount_currency)}" for each in parts]
     settlements = [
-        RequestedSettlement(each.planned.id, each.expected.original_date, Decimal(each.expected.open_amount_value))
-        for each in upcoming.paid_together
+        RequestedSettlement(
+            invoice.planned.id, invoice.expected.original_date, Decimal(invoice.expected.open_amount_value)
+        )
+        for invoice in upcoming.paid_together
     ]
     what = _("{count} invoices: {names}").format(
         count=format_count(len(parts)), names=", ".join(each.name for each in parts)
     )
     return InboxOffer(
-        what=what,
+        description=what,
         detail=f"{format_local_day(transaction.date)} {get_payer_name(transaction)} · "
         f"{names.get_account_name(transaction.account_id)} · {' + '.join(invoices)}{describe_evidence(upcoming)}",
         amount=transaction.amount_value,

@@ -140,7 +140,7 @@ def list_settlement_rows(planned: PlannedTransaction) -> list[tuple[dt.date, Set
     """Return the settlements of all occurrences with their original date, latest first."""
     rows = [
         (original_date, part)
-        for (_planned_id, original_date), parts in list_settlement_parts(planned.company_id, [planned.id]).items()
+        for (_, original_date), parts in list_settlement_parts(planned.company_id, [planned.id]).items()
         for part in parts
     ]
     return sorted(rows, key=lambda row: (row[1].date, row[0]), reverse=True)[: outlook.MAX_OCCURRENCES_SHOWN]

@@ -54,9 +54,9 @@ def show_payment_proposals(page: CompanyPage) -> HttpResponse:
 
 def get_shown_name(page: CompanyPage, proposal: PaymentProposal) -> str:
     """Return the name of the counterparty as far as the user may see it, else what the bank names."""
-    sees_counterparties = page.has_permission(Permission.COUNTERPARTIES_READ)
+    can_read_counterparties = page.has_permission(Permission.COUNTERPARTIES_READ)
     bank_name = (proposal.from_to or "").strip()
-    return proposal.name if sees_counterparties or not bank_name else bank_name
+    return proposal.name if can_read_counterparties or not bank_name else bank_name
 
 
 def describe_interval(proposal: PaymentProposal) -> str:

@@ -26,7 +26,7 @@ def get_write_off_undo(page: CompanyPage, *, return_page: str) -> UndoForm | Non
     Args:
         return_page: the page that the form returns to, as the buttons of occurrences name it.
     """
-    planned_id, _dot, day = page.request.GET.get(WRITTEN_OFF_PARAMETER, "").partition(".")
+    planned_id, _, day = page.request.GET.get(WRITTEN_OFF_PARAMETER, "").partition(".")
     original_date = parse_date_or_none(day)
     if not (parse_id(planned_id) and original_date and page.has_permission(Permission.PLANNING_WRITE)):
         return None

@@ -80,16 +80,16 @@ def find_invoice_matches(
     """
     invoices = [
         OpenInvoice(
-            each.planned_id,
-            each.original_date,
-            each.date,
-            Decimal(each.amount),
-            each.currency,
-            each.account_id,
-            *facts[each.planned_id][1:],
+            occurrence.planned_id,
+            occurrence.original_date,
+            occurrence.date,
+            Decimal(occurrence.amount),
+            occurrence.currency,
+            occurrence.account_id,
+            *facts[occurrence.planned_id][1:],
         )
-        for each in occurrences
-        if each.planned_id in facts
+        for occurrence in occurrences
+        if occurrence.planned_id in facts
     ]
     return match_invoices(invoices, transactions, max_days=max_days, dismissed=dismissed) if invoices else []
 

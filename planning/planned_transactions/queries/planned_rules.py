@@ -80,7 +80,7 @@ class RuleWithOverrides(NamedTuple):
 
     planned: PlannedRule
     overrides: Overrides
-    settled: Mapping[dt.date, Decimal]
+    settled_amounts: Mapping[dt.date, Decimal]
 
 
 def read_planned_rules(

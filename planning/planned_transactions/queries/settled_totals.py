@@ -152,9 +152,9 @@ def iter_invoice_amounts(
 def list_planned_category_ids(rules: Iterable[RuleWithOverrides]) -> set[UUID]:
     """Return the categories of planned totals and of their overrides."""
     category_ids: set[Any] = set()
-    for each in rules:
-        category_ids.add(each.planned.category_id)
-        category_ids |= {patch.get("category_id") for patch in each.overrides.values()}
+    for rule in rules:
+        category_ids.add(rule.planned.category_id)
+        category_ids |= {patch.get("category_id") for patch in rule.overrides.values()}
     return category_ids - {None}
 
 

@@ -84,7 +84,7 @@ def adopt_scenario(*, company: Company, context: AuditContext, scenario_id: UUID
         if scenario.is_adopted:
             raise ScenarioAdopted
         loaded = load_scenario(scenario, today=today)
-        if loaded.broken:
+        if loaded.broken_changes:
             raise ScenarioBroken
         window = DayWindow(dt.date.min, dt.date.max)
         adoption = {

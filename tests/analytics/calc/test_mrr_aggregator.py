@@ -72,7 +72,7 @@ def test_mrr_aggregation_equals_row_by_row_computation(customers, rates, base):
     for each in events:
         book.add_history(build_customer_history(each))
     result = book.compute_totals(
-        factors_of=lambda number: factors[min(max(number - to_month_number(MONTHS[0]), 0), len(factors) - 1)],
+        get_factors=lambda number: factors[min(max(number - to_month_number(MONTHS[0]), 0), len(factors) - 1)],
         until=to_month_number(MONTHS[-1]),
     )
     start = Decimal(0)
@@ -100,7 +100,7 @@ def test_mrr_aggregator_removing_old_and_adding_new_history_is_exact(before, aft
 
     def totals(book):
         return book.compute_totals(
-            factors_of=lambda number: factors.get(from_month_number(number), factors[MONTHS[-1]]),
+            get_factors=lambda number: factors.get(from_month_number(number), factors[MONTHS[-1]]),
             until=to_month_number(MONTHS[-1]),
         )
 
@@ -149,7 +149,7 @@ def summarize_movements(*customers, base="EUR", until=JANUARY + 3):
             for name in MOVEMENTS
             if totals.amounts[name] or totals.counts[name]
         }
-        for number, totals in book.compute_totals(factors_of=factors_of, until=until).items()
+        for number, totals in book.compute_totals(get_factors=factors_of, until=until).items()
     }
 
 
@@ -231,7 +231,7 @@ def test_mrr_movements_end_at_last_calendar_month():
     book = MrrAggregator("EUR")
     book.add_history([(last, {"USD": Decimal(10)})])
     assert list(
-        book.compute_totals(factors_of=lambda number: {"EUR": Decimal(1), "USD": Decimal(1)}, until=last + 9)
+        book.compute_totals(get_factors=lambda number: {"EUR": Decimal(1), "USD": Decimal(1)}, until=last + 9)
     ) == [last]
 
 

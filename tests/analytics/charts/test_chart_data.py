@@ -65,8 +65,8 @@ class ChartPage:
 
 
 @pytest.fixture(scope="module")
-def shown(furnished):
-    with furnished(name="Shown", months=14, now=datetime.now(tz=UTC)) as made:
+def chart_page(make_demo_company):
+    with make_demo_company(name="Shown", months=14, now=datetime.now(tz=UTC)) as made:
         yield ChartPage(Company.objects.get(id=made.company_id), made.api_key)
 
 
@@ -109,29 +109,29 @@ def format_day_cell(text):
 # ---------------------------------------------------------------------------------------------- the page and the files
 
 
-def test_chart_csv_has_same_numbers_as_chart_table(shown):
+def test_chart_csv_has_same_numbers_as_chart_table(chart_page):
     for chart in CHARTS:
-        head, rows = parse_chart_table(shown.page(), chart)
-        written = shown.file(chart)
+        head, rows = parse_chart_table(chart_page.page(), chart)
+        written = chart_page.file(chart)
         assert [re.sub(r" \((EUR|%)\)$", "", name) for name in written[0]] == head, chart
         read = [[format_day_cell(name), *map(format_plain_cell, cells)] for name, *cells in rows]
         assert sorted(read) == sorted(written[1:]), chart
         assert len(written) > 2, chart
-        assert f'href="{shown.path}/overview/{chart}.csv?months=12"' in shown.page()
+        assert f'href="{chart_page.path}/overview/{chart}.csv?months=12"' in chart_page.page()
 
 
-def test_chart_has_title_description_and_table_caption(shown):
+def test_chart_has_title_description_and_table_caption(chart_page):
     for chart in [chart for chart in CHARTS if chart != "accounts"]:
-        part = shown.page().split(f'aria-labelledby="{chart}-heading"')[1].split("</section>")[0]
+        part = chart_page.page().split(f'aria-labelledby="{chart}-heading"')[1].split("</section>")[0]
         title = re.search(rf'<title id="{chart}-title">([^<]+)</title>', part)[1]
         assert re.search(rf'<svg class="plot[^>]+role="img"\s+aria-labelledby="{chart}-title {chart}-desc"', part)
         assert re.search(rf'<desc id="{chart}-desc">[^<]{{20,}}</desc>', part)
         assert f'<caption class="sr">{title} in EUR</caption>' in part, chart
-        assert 'class="withheld"' not in part, chart
+        assert 'class="chart-message"' not in part, chart
 
 
-def test_chart_csv_has_iso_dates_plain_decimals_and_descriptive_headers(shown):
-    answer = shown.client.get(f"{shown.path}/overview/cash-balance.csv?months=6")
+def test_chart_csv_has_iso_dates_plain_decimals_and_descriptive_headers(chart_page):
+    answer = chart_page.client.get(f"{chart_page.path}/overview/cash-balance.csv?months=6")
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     name = f"cash-balance-{add_months(MONTH, -5)}-{TODAY}.csv"
     assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
@@ -142,16 +142,16 @@ def test_chart_csv_has_iso_dates_plain_decimals_and_descriptive_headers(shown):
 
 
 @pytest.mark.parametrize("months", [6, 12])
-def test_chart_csv_covers_period_of_the_page(shown, months):
-    rows = [row for row in shown.file("cash-balance", f"?months={months}") if row[0] <= str(TODAY)]
+def test_chart_csv_covers_period_of_the_page(chart_page, months):
+    rows = [row for row in chart_page.file("cash-balance", f"?months={months}") if row[0] <= str(TODAY)]
     assert len(rows) == (TODAY - add_months(MONTH, 1 - months)).days + 1
-    assert len(shown.file("mrr", f"?months={months}")) == 1 + months
-    assert f'overview/mrr.csv?months={months}"' in shown.page(f"?months={months}")
+    assert len(chart_page.file("mrr", f"?months={months}")) == 1 + months
+    assert f'overview/mrr.csv?months={months}"' in chart_page.page(f"?months={months}")
 
 
 @pytest.mark.parametrize(("path", "status"), [("nonsense.csv", 404), ("mrr.csv?months=7", 404), ("mrr", 404)])
-def test_chart_csv_of_unknown_path_is_rejected(shown, path, status):
-    assert shown.client.get(f"{shown.path}/overview/{path}").status_code == status
+def test_chart_csv_of_unknown_path_is_rejected(chart_page, path, status):
+    assert chart_page.client.get(f"{chart_page.path}/overview/{path}").status_code == status
 
 
 def test_chart_csv_requires_permission_of_its_chart(acme, carol):
@@ -179,69 +179,70 @@ def test_chart_csv_escapes_names_that_look_like_formulas(api, alice, acme):
 # ---------------------------------------------------------------------------------------------- the API
 
 
-def test_cash_balance_chart_matches_balance_by_cash_type_query(shown):
-    answer = shown.ask("balanceByCashType", startDate=str(START), endDate=str(TODAY))
-    assert {day: cells for day, cells in shown.numbers("cash-balance").items() if day <= str(TODAY)} == {
+def test_cash_balance_chart_matches_balance_by_cash_type_query(chart_page):
+    answer = chart_page.ask("balanceByCashType", startDate=str(START), endDate=str(TODAY))
+    assert {day: cells for day, cells in chart_page.numbers("cash-balance").items() if day <= str(TODAY)} == {
         cash["date"]: [to_decimal(cash["value"]), None, to_decimal(other["value"])]
         for cash, other in zip(answer["cash"], answer["nonCash"], strict=True)
     }
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 40, 700, 1500])
-def test_projected_cash_chart_matches_balance_forecast_query(shown, ahead):
+def test_projected_cash_chart_matches_balance_forecast_query(chart_page, ahead):
     end = TODAY + timedelta(days=ahead)
     query = f"?startDate={START}&endDate={end}"
-    answer = shown.ask("forecastBalanceTimeSeries", startDate=str(START), endDate=str(end))
+    answer = chart_page.ask("forecastBalanceTimeSeries", startDate=str(START), endDate=str(end))
     if ahead > 365:
         answer |= {
-            "projected": shown.ask(
+            "projected": chart_page.ask(
                 "forecastBalanceTimeSeries", startDate=str(START), endDate=str(end), interval="month"
             )["projected"]
         }
     rows = {
-        name: [parse_plain_number(cell) for cell in cells] for name, *cells in shown.file("cash-balance", query)[1:]
+        name: [parse_plain_number(cell) for cell in cells]
+        for name, *cells in chart_page.file("cash-balance", query)[1:]
     }
     length = 10 if ahead <= 365 else 7
     assert {day: cells[1] for day, cells in rows.items() if cells[1] is not None} == {
         point["date"][:length]: to_decimal(point["value"]) for point in answer["projected"]
     }
-    page = shown.page(query)
+    page = chart_page.page(query)
     if ahead:
         lowest = datetime.strptime(answer["lowest"]["date"], "%Y-%m-%d")
         assert f"Lowest {format_compact_amount(to_decimal(answer['lowest']['value']), 'EUR')}, {lowest:%-d %b}" in page
         assert ("below zero from" in page) is (answer["belowZero"] is not None)
     else:
-        assert 'class="mark' not in page
+        assert 'class="point-mark' not in page
 
 
-def test_accounts_table_matches_account_balance_by_account_query(shown):
-    answer = shown.ask(
+def test_accounts_table_matches_account_balance_by_account_query(chart_page):
+    answer = chart_page.ask(
         "accountBalanceByAccount", startDate=str(START), endDate=str(TODAY), accountTypes=list(AccountType.values)
     )
-    results = shown.numbers("accounts")
+    results = chart_page.numbers("accounts")
     total, cash = results.pop("All accounts"), results.pop("Cash accounts")
-    assert cash[0] == shown.numbers("cash-balance")[str(TODAY)][0]
+    assert cash[0] == chart_page.numbers("cash-balance")[str(TODAY)][0]
     assert results == {
         each["accountName"]: [to_decimal(each["value"]), to_decimal(each["valueChange"])] for each in answer.values()
     }
-    assert total[0] == sum(filter(None, shown.numbers("cash-balance")[str(TODAY)]))
+    assert total[0] == sum(filter(None, chart_page.numbers("cash-balance")[str(TODAY)]))
 
 
 @pytest.mark.parametrize("months", [6, 12, 24])
-def test_accounts_table_change_is_balance_difference_less_initial_balances(shown, months):
+def test_accounts_table_change_is_balance_difference_less_initial_balances(chart_page, months):
     query = f"?months={months}"
-    rows = [row for row in shown.file("cash-balance", query)[1:] if row[0] <= str(TODAY)]
+    rows = [row for row in chart_page.file("cash-balance", query)[1:] if row[0] <= str(TODAY)]
     last = parse_plain_number(rows[-1][1]) + parse_plain_number(rows[-1][3])
     eve = str(add_months(MONTH, 1 - months) - timedelta(days=1))
-    before = shown.ask("balanceByCashType", startDate=eve, endDate=eve)
+    before = chart_page.ask("balanceByCashType", startDate=eve, endDate=eve)
     first = sum(to_decimal(before[name][0]["value"]) for name in ("cash", "nonCash"))
     opened = [
         convert_currency(
             row.amount_value, source=row.amount_currency, target="EUR", day=row.date, rates=get_rate_table()
         )
-        for row in Transaction.objects.for_company(shown.company.id).initial_balances().filter(date__gt=eve)
+        for row in Transaction.objects.for_company(chart_page.company.id).initial_balances().filter(date__gt=eve)
     ]
-    change = parse_plain_number(shown.file("accounts", query)[-1][2])
+    change = parse_plain_number(chart_page.file("accounts", query)[-1][2])
     assert change == last - first - sum(round_half_up(each, "EUR") for each in opened) != 0
 
 
@@ -262,36 +263,36 @@ def test_accounts_table_includes_emptied_archived_account(api, alice, acme):
     assert sorted(rows) == [["All accounts", "100.00", "0.00"], ["New", "100.00", "100.00"], ["Old", "0.00", "-100.00"]]
 
 
-def test_cash_flow_chart_matches_cash_flow_forecast_query(shown):
+def test_cash_flow_chart_matches_cash_flow_forecast_query(chart_page):
     end = get_last_day_of_month(add_months(MONTH, 6))
-    answer = shown.ask(
+    answer = chart_page.ask(
         "forecastCashFlowTimeSeries", startDate=str(add_months(MONTH, -11)), endDate=str(end), interval="month"
     )
     series = [answer[name] for name in ("inflow", "outflow", "plannedInflow", "plannedOutflow")]
-    for points, (name, cells) in zip(zip(*series, strict=True), shown.numbers("cash-flow").items(), strict=True):
+    for points, (name, cells) in zip(zip(*series, strict=True), chart_page.numbers("cash-flow").items(), strict=True):
         assert points[0]["date"][:7] == name
         inflow, outflow, planned_in, planned_out = values = [to_decimal(point["value"]) for point in points]
         assert cells == [*values, inflow + planned_in - outflow - planned_out]
 
 
-def test_revenue_expenses_chart_matches_revenue_expenses_bar_query(shown):
-    answer = shown.ask("revenueExpensesBar", startDate=str(add_months(MONTH, -11)), endDate=str(TODAY))
+def test_revenue_expenses_chart_matches_revenue_expenses_bar_query(chart_page):
+    answer = chart_page.ask("revenueExpensesBar", startDate=str(add_months(MONTH, -11)), endDate=str(TODAY))
     for row in answer:
         revenue = [to_decimal(row[f"revenue{kind}"]) for kind in ("Recurring", "Usage", "OneOff", "Other")]
         expenses = [to_decimal(row[kind]) for kind in ("cogs", "cac", "pd", "ga")]
-        assert shown.numbers("revenue-expenses")[row["month"]] == [
+        assert chart_page.numbers("revenue-expenses")[row["month"]] == [
             sum(revenue), *revenue, sum(expenses), *expenses, sum(revenue) - sum(expenses),
         ]  # fmt: skip
 
 
-def test_plan_actual_table_sums_profit_and_loss_query(shown):
-    answer = shown.ask("profitAndLoss", startMonth=f"{MONTH:%Y}-01", endMonth=f"{MONTH:%Y-%m}")
+def test_plan_actual_table_sums_profit_and_loss_query(chart_page):
+    answer = chart_page.ask("profitAndLoss", startMonth=f"{MONTH:%Y}-01", endMonth=f"{MONTH:%Y-%m}")
     month, year = (defaultdict(lambda: [Decimal(0)] * 2) for _ in range(2))
     for row in answer:
         for sums in (month, year) if row["month"] == f"{MONTH:%Y-%m}" else (year,):
             pair = zip(sums[row["plType"]], (to_decimal(row["actual"]), to_decimal(row["planned"])), strict=True)
             sums[row["plType"]] = [before + more for before, more in pair]
-    results = shown.numbers("plan-actual")
+    results = chart_page.numbers("plan-actual")
     assert [*results] == [*LINES.values(), "Result"]
     for line, name in LINES.items():
         assert results[name][:2] == month[line]
@@ -308,9 +309,9 @@ def test_plan_actual_table_sums_profit_and_loss_query(shown):
         assert abs(share - variance * 100 / abs(plan)) <= Decimal("0.005")
 
 
-def test_variance_is_labelled_favourable_or_adverse(shown):
-    html = shown.page().split('aria-labelledby="plan-actual-heading"')[1].split("</section>")[0]
-    results = shown.numbers("plan-actual")
+def test_variance_is_labelled_favourable_or_adverse(chart_page):
+    html = chart_page.page().split('aria-labelledby="plan-actual-heading"')[1].split("</section>")[0]
+    results = chart_page.numbers("plan-actual")
     for name, cells in results.items():
         heading = rf'<th scope="row">(?:<a [^>]*>)?{re.escape(escape(name))}(?:</a>)?</th>'
         row = re.split(heading, html)[1].split("</tr>")[0]
@@ -324,18 +325,18 @@ def test_variance_is_labelled_favourable_or_adverse(shown):
         ]
 
 
-def test_operating_result_plus_non_operating_equals_plan_result(shown):
+def test_operating_result_plus_non_operating_equals_plan_result(chart_page):
     """The bars leave out what is beside the business, so what is left of them is no line of the plan's. The month under
     way counts whole in both."""
-    assert shown.file("revenue-expenses")[0][-1] == "Operating result (EUR)"
-    operating = shown.numbers("revenue-expenses")[f"{MONTH:%Y-%m}"][-1]
-    plan = shown.numbers("plan-actual")
+    assert chart_page.file("revenue-expenses")[0][-1] == "Operating result (EUR)"
+    operating = chart_page.numbers("revenue-expenses")[f"{MONTH:%Y-%m}"][-1]
+    plan = chart_page.numbers("plan-actual")
     assert operating + plan["Non-operating"][0] == plan["Result"][0]
 
 
-def test_mrr_charts_match_monthly_data_query(shown):
-    answer = shown.ask("monthlyData", mrrType="cmrr", startMonth=f"{add_months(MONTH, -11):%Y-%m}")
-    level, bridge = (shown.numbers(chart) for chart in ("mrr", "mrr-bridge"))
+def test_mrr_charts_match_monthly_data_query(chart_page):
+    answer = chart_page.ask("monthlyData", mrrType="cmrr", startMonth=f"{add_months(MONTH, -11):%Y-%m}")
+    level, bridge = (chart_page.numbers(chart) for chart in ("mrr", "mrr-bridge"))
     for row in answer:
         assert level[row["month"]] == [to_decimal(row["end"]), row["endCount"]]
     first, *steps, last = bridge.values()
@@ -347,8 +348,8 @@ def test_mrr_charts_match_monthly_data_query(shown):
     assert 0 < counts["upgrade"] < sum(row["upgradeCount"] for row in answer), "each customer once, however often"
 
 
-def test_mrr_bridge_of_a_year_closes_exactly(shown):
-    start, *moved, end = (cells[0] for cells in shown.numbers("mrr-bridge").values())
+def test_mrr_bridge_of_a_year_closes_exactly(chart_page):
+    start, *moved, end = (cells[0] for cells in chart_page.numbers("mrr-bridge").values())
     assert start + sum(moved) == end
     assert sum(1 for change in moved if change) >= 3
 
@@ -356,8 +357,8 @@ def test_mrr_bridge_of_a_year_closes_exactly(shown):
 # ---------------------------------------------------------------------------------------------- how it is drawn
 
 
-def test_charts_mark_where_planned_amounts_begin(shown):
-    html = shown.page()
+def test_charts_mark_where_planned_amounts_begin(chart_page):
+    html = chart_page.page()
     flow = html.split('aria-labelledby="cash-flow-heading"')[1].split("</section>")[0]
     (place,) = re.findall(r'<line class="cutover" x1="([\d.]+)%"', flow)
     month = 100 / 18
@@ -367,24 +368,24 @@ def test_charts_mark_where_planned_amounts_begin(shown):
     assert 'class="cutover"' in html.split('aria-labelledby="cash-balance-heading"')[1].split("</section>")[0]
 
 
-def test_overview_of_demo_company_needs_few_queries(shown, django_assert_max_num_queries):
-    shown.page()
+def test_overview_of_demo_company_needs_few_queries(chart_page, django_assert_max_num_queries):
+    chart_page.page()
     for query in ("", "?months=24&comparison=previousYear"):
         # One of them names the currencies of old rates, seven read what is settled and owed.
         with django_assert_max_num_queries(33):
-            shown.page(query)
+            chart_page.page(query)
 
 
-def test_overview_states_period_and_currency(shown):
+def test_overview_states_period_and_currency(chart_page):
     start = f"{START:%-d %b %Y}"
-    assert f"{start} to {TODAY:%-d %b %Y} · in EUR" in shown.page()
+    assert f"{start} to {TODAY:%-d %b %Y} · in EUR" in chart_page.page()
 
 
-def test_overview_page_and_assets_stay_below_transfer_size_limit(shown):
+def test_overview_page_and_assets_stay_below_transfer_size_limit(chart_page):
     """200 KB at most, as they come over the wire; the longest period."""
     client = Client(headers={"accept-encoding": "gzip"})
-    client.cookies = shown.client.cookies
-    answer = client.get(f"{shown.path}?months=24")
+    client.cookies = chart_page.client.cookies
+    answer = client.get(f"{chart_page.path}?months=24")
     html = gzip.decompress(answer.content).decode()
     loaded = set(re.findall(r'<(?:link|script|img)[^>]+(?:href|src)="(/[^"]+)"', html))
     assert {"/static/site.css", "/static/charts.js", "/static/mark.svg"} <= loaded

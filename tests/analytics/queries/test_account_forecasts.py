@@ -21,53 +21,56 @@ def format_day(days):
     return str(TODAY + timedelta(days=days))
 
 
-def list_forecasts(ask, **more):
-    result = ask(QUERY, startDate=format_day(-2), endDate=format_day(20), byAccount=True, **more)
+def list_forecasts(query_data, **more):
+    result = query_data(QUERY, startDate=format_day(-2), endDate=format_day(20), byAccount=True, **more)
     return {
         each["accountId"]: (each["lowest"]["date"], each["lowest"]["value"], each["belowZero"])
         for each in result["accounts"]
     }
 
 
-def test_account_forecasts_are_computed_per_account(api, ask, books, bank):
-    payroll, card = books.account(name="Payroll"), books.account(name="Card", type="creditCard")
-    books.book(bank, "1000.00", format_day(-5))
-    books.book(payroll, "100.00", format_day(-5))
-    books.book(payroll, "30.00", format_day(2))
+def test_account_forecasts_are_computed_per_account(api, query_data, books, bank):
+    payroll, card = books.create_account(name="Payroll"), books.create_account(name="Card", type="creditCard")
+    books.create_transaction(bank, "1000.00", format_day(-5))
+    books.create_transaction(payroll, "100.00", format_day(-5))
+    books.create_transaction(payroll, "30.00", format_day(2))
     create_planned_transaction(api, payroll, "-400.00", format_day(7))
     create_planned_transaction(api, payroll, "50.00", format_day(9))
     create_planned_transaction(api, payroll, "-10.00", format_day(-3))
     create_planned_transaction(api, card, "-70.00", format_day(4))
     create_planned_transaction(api, None, "-20.00", format_day(4))
-    assert list_forecasts(ask) == {bank: (format_day(1), 1000, None), payroll: (format_day(7), -280, format_day(7))}
-    assert list_forecasts(ask, accountIds=[card]) == {card: (format_day(4), -70, format_day(4))}
-    assert ask(QUERY, endDate=format_day(20))["accounts"] is None
+    assert list_forecasts(query_data) == {
+        bank: (format_day(1), 1000, None),
+        payroll: (format_day(7), -280, format_day(7)),
+    }
+    assert list_forecasts(query_data, accountIds=[card]) == {card: (format_day(4), -70, format_day(4))}
+    assert query_data(QUERY, endDate=format_day(20))["accounts"] is None
 
 
-def test_account_forecast_uses_account_currency(api, ask, books, bank):
-    dollars = books.account(name="Dollars", defaultCurrency="USD")
-    books.book(dollars, "100.00", format_day(-5), amountCurrency="USD")
+def test_account_forecast_uses_account_currency(api, query_data, books, bank):
+    dollars = books.create_account(name="Dollars", defaultCurrency="USD")
+    books.create_transaction(dollars, "100.00", format_day(-5), amountCurrency="USD")
     create_planned_transaction(api, dollars, "-150.00", format_day(3), amountCurrency="USD")
-    assert list_forecasts(ask)[dollars] == (format_day(3), -50, format_day(3))
+    assert list_forecasts(query_data)[dollars] == (format_day(3), -50, format_day(3))
 
 
-def test_account_forecast_is_empty_for_past_window(ask, bank):
-    result = ask(QUERY, startDate=format_day(-20), endDate=format_day(-10), byAccount=True)
+def test_account_forecast_is_empty_for_past_window(query_data, bank):
+    result = query_data(QUERY, startDate=format_day(-20), endDate=format_day(-10), byAccount=True)
     assert result["accounts"] == [{"accountId": bank, "lowest": None, "belowZero": None}]
 
 
-def test_account_forecast_counts_open_amount_of_planned_totals(api, ask, books, bank):
+def test_account_forecast_counts_open_amount_of_planned_totals(api, query_data, books, bank):
     category = api.post("categories", {"name": "Wages", "plTypes": ["neutral"]}).json()["id"]
-    made = books.book(bank, "-30.00", format_day(0))["id"]
-    books.split(made, {"categoryId": category, "plSplit": {"neutral": -30}})
+    made = books.create_transaction(bank, "-30.00", format_day(0))["id"]
+    books.set_categorizations(made, {"categoryId": category, "plSplit": {"neutral": -30}})
     create_planned_transaction(api, bank, "-100.00", format_day(0), categoryId=category, settledBy="category")
-    assert list_forecasts(ask)[bank] == (format_day(1), -100, format_day(1))
+    assert list_forecasts(query_data)[bank] == (format_day(1), -100, format_day(1))
 
 
 @pytest.mark.parametrize("path", ["", "/planned"])
 def test_pages_warn_if_one_account_goes_below_zero_but_total_cash_does_not(api, alice, acme, books, bank, path):
-    payroll = books.account(name="Payroll")
-    books.book(bank, "5000.00", format_day(-5))
+    payroll = books.create_account(name="Payroll")
+    books.create_transaction(bank, "5000.00", format_day(-5))
     create_planned_transaction(api, payroll, "-400.00", format_day(7))
     html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()
     (notice,) = (each for each in NOTICE.findall(html) if "below" in each)
@@ -81,10 +84,10 @@ def test_pages_warn_if_one_account_goes_below_zero_but_total_cash_does_not(api, 
 
 @pytest.mark.parametrize("path", ["", "/planned"])
 def test_pages_tell_since_when_an_account_is_below_zero(api, alice, acme, books, bank, path):
-    savings = books.account(name="Savings")
-    books.book(bank, "5000.00", format_day(-50))
+    savings = books.create_account(name="Savings")
+    books.create_transaction(bank, "5000.00", format_day(-50))
     for amount, days in (("-10.00", -45), ("30.00", -43), ("-120.00", -42), ("50.00", -30)):
-        books.book(savings, amount, format_day(days))
+        books.create_transaction(savings, amount, format_day(days))
     create_planned_transaction(api, savings, "-5.00", format_day(7))
     html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()
     (notice,) = (each for each in NOTICE.findall(html) if "below" in each)
@@ -94,7 +97,7 @@ def test_pages_tell_since_when_an_account_is_below_zero(api, alice, acme, books,
 
 
 def test_pages_show_no_lowest_point_without_planned_transactions(api, alice, acme, books, bank):
-    books.book(bank, "341666.00", format_day(-5))
+    books.create_transaction(bank, "341666.00", format_day(-5))
     pages = {"overview": "", "account": f"/accounts/{bank}"}
     for name, path in pages.items():
         html = sign_in(alice).get(f"/app/companies/{acme.id}{path}").content.decode()
@@ -112,7 +115,7 @@ def test_pages_show_no_lowest_point_without_planned_transactions(api, alice, acm
 
 
 def test_account_page_says_that_nothing_is_planned_on_the_account_while_invoices_are(api, alice, acme, books, bank):
-    books.book(bank, "500.00", format_day(-5))
+    books.create_transaction(bank, "500.00", format_day(-5))
     invoice = {"accountId": None, "invoiceDate": format_day(-5)}
     create_planned_transaction(api, bank, "70.00", format_day(7), **invoice)
     assert NOTHING_ON_ACCOUNT in sign_in(alice).get(f"/app/companies/{acme.id}/accounts/{bank}").content.decode()
@@ -120,7 +123,7 @@ def test_account_page_says_that_nothing_is_planned_on_the_account_while_invoices
 
 
 def test_overview_and_cash_plan_agree_on_the_lowest_balance_of_the_same_days(api, alice, acme, books, bank):
-    books.book(bank, "1000.00", format_day(-5))
+    books.create_transaction(bank, "1000.00", format_day(-5))
     create_planned_transaction(api, bank, "-300.00", format_day(20))
     create_planned_transaction(api, bank, "-400.00", format_day(150))
     for ahead, amount in ((100, "€700"), (180, "€300")):

@@ -34,15 +34,15 @@ def to_decimal(value):
     return Decimal(str(value))
 
 
-def test_forecast_shows_actual_cash_until_cutover_and_projected_cash_after(api, ask, books, bank):
-    card = books.account(name="Card", type="creditCard")
-    books.book(bank, "100.00", format_day(-2))
-    books.book(bank, "-30.00", format_day(2))
-    books.book(card, "-999.00", format_day(1))
+def test_forecast_shows_actual_cash_until_cutover_and_projected_cash_after(api, query_data, books, bank):
+    card = books.create_account(name="Card", type="creditCard")
+    books.create_transaction(bank, "100.00", format_day(-2))
+    books.create_transaction(bank, "-30.00", format_day(2))
+    books.create_transaction(card, "-999.00", format_day(1))
     create_planned_transaction(api, bank, "-80.00", format_day(3))
     create_planned_transaction(api, card, "-555.00", format_day(1))
     create_planned_transaction(api, None, "20.00", format_day(4))
-    result = ask(QUERY, startDate=format_day(-3), endDate=format_day(4))
+    result = query_data(QUERY, startDate=format_day(-3), endDate=format_day(4))
     assert map_points(result["actual"]) == {
         format_day(-3): 0,
         format_day(-2): 100,
@@ -59,65 +59,68 @@ def test_forecast_shows_actual_cash_until_cutover_and_projected_cash_after(api, 
     assert result["belowZero"] == format_day(3)
     assert result["overdue"] == {"count": 0, "value": 0}
     assert [result[name] for name in PARTS] == [20, 110, 0, 0]
-    of_card = ask(QUERY, startDate=format_day(1), endDate=format_day(1), accountIds=[card])
+    of_card = query_data(QUERY, startDate=format_day(1), endDate=format_day(1), accountIds=[card])
     assert map_points(of_card["projected"]) == {format_day(1): -999 - 555}
     assert of_card["actual"] == []
 
 
-def test_forecast_counts_overdue_occurrences_for_sixty_days(api, ask, books, bank):
-    books.book(bank, "1000.00", format_day(-90))
+def test_forecast_counts_overdue_occurrences_for_sixty_days(api, query_data, books, bank):
+    books.create_transaction(bank, "1000.00", format_day(-90))
     create_planned_transaction(api, bank, "-1.00", format_day(-61))
     create_planned_transaction(api, bank, "-2.00", format_day(-60))
     create_planned_transaction(api, bank, "-4.00", format_day(-1))
     create_planned_transaction(api, bank, "-8.00", format_day(0))
-    settled = books.book(bank, "-16.00", format_day(-5))["id"]
+    settled = books.create_transaction(bank, "-16.00", format_day(-5))["id"]
     paid = create_planned_transaction(api, bank, "-16.00", format_day(-5), autoSettle=False)
     body = {"date": format_day(-5), "transactionId": settled}
     assert api.post(f"planned_transactions/{paid['id']}/settle", body).status_code == 200
     create_planned_transaction(api, bank, "-32.00", format_day(-5), overrides={format_day(-5): {"skipped": True}})
-    result = ask(QUERY, endDate=format_day(2))
+    result = query_data(QUERY, endDate=format_day(2))
     assert result["overdue"] == {"count": 2, "value": -6}
     assert map_points(result["projected"]) == {format_day(1): 970, format_day(2): 970}, (
         "what is due today comes tomorrow, and is not overdue"
     )
-    flows = ask("forecastCashFlowTimeSeries", startDate=format_day(0), endDate=format_day(2))
+    flows = query_data("forecastCashFlowTimeSeries", startDate=format_day(0), endDate=format_day(2))
     assert map_points(flows["plannedOutflow"]) == {format_day(0): 0, format_day(1): 14, format_day(2): 0}
-    earlier = ask(QUERY, startDate=format_day(-5), endDate=format_day(2), cutoverDate=format_day(-4))
+    earlier = query_data(QUERY, startDate=format_day(-5), endDate=format_day(2), cutoverDate=format_day(-4))
     assert earlier["overdue"] == {"count": 1, "value": -2}
     assert map_points(earlier["projected"])[format_day(-3)] == 982
     assert map_points(earlier["projected"])[format_day(2)] == 970, "what is due after the cutover counts on its own day"
 
 
-def test_forecast_bucket_shows_closing_balance_and_lowest_is_a_single_day(api, ask, books, bank):
-    books.book(bank, "50.00", format_day(-400))
+def test_forecast_bucket_shows_closing_balance_and_lowest_is_a_single_day(api, query_data, books, bank):
+    books.create_transaction(bank, "50.00", format_day(-400))
     create_planned_transaction(api, bank, "-60.00", format_day(40))
     create_planned_transaction(api, bank, "70.00", format_day(41))
-    result = ask(QUERY, endDate=format_day(80), interval="month")
+    result = query_data(QUERY, endDate=format_day(80), interval="month")
     assert result["lowest"] == {"date": format_day(40), "value": -10}
     assert result["belowZero"] == format_day(40)
     assert result["actual"][-1]["date"] == f"{TODAY:%Y-%m-01}"
     assert result["projected"][-1]["value"] == 60
 
 
-def test_forecast_of_past_window_has_no_projection(api, ask, books, bank):
-    books.book(bank, "50.00", format_day(-20))
+def test_forecast_of_past_window_has_no_projection(api, query_data, books, bank):
+    books.create_transaction(bank, "50.00", format_day(-20))
     create_planned_transaction(api, bank, "-60.00", format_day(-5))
-    result = ask(QUERY, startDate=format_day(-21), endDate=format_day(-19))
+    result = query_data(QUERY, startDate=format_day(-21), endDate=format_day(-19))
     assert map_points(result["actual"]) == {format_day(-21): 0, format_day(-20): 50, format_day(-19): 50}
     assert (result["projected"], result["lowest"], result["belowZero"]) == ([], None, None)
     assert result["overdue"] == {"count": 0, "value": 0}
 
 
-def test_forecast_default_start_is_not_before_calendar_start(ask):
-    result = ask(QUERY, endDate="0001-02-01", interval="month")
+def test_forecast_default_start_is_not_before_calendar_start(query_data):
+    result = query_data(QUERY, endDate="0001-02-01", interval="month")
     assert map_points(result["actual"]) == {"0001-01-01": 0, "0001-02-01": 0}
 
 
-def test_forecast_counts_transfer_to_noncash_account_as_outgoing_transfer(ask, books, bank):
-    loan = books.account(name="Loan", type="loan")
-    out, into = books.book(bank, "-40.00", format_day(3)), books.book(loan, "40.00", format_day(3))
-    assert books.link(out["id"], into["id"]).status_code == 200
-    result = ask(QUERY, endDate=format_day(5))
+def test_forecast_counts_transfer_to_noncash_account_as_outgoing_transfer(query_data, books, bank):
+    loan = books.create_account(name="Loan", type="loan")
+    out, into = (
+        books.create_transaction(bank, "-40.00", format_day(3)),
+        books.create_transaction(loan, "40.00", format_day(3)),
+    )
+    assert books.link_transfer(out["id"], into["id"]).status_code == 200
+    result = query_data(QUERY, endDate=format_day(5))
     assert map_points(result["projected"])[format_day(5)] == -40
     assert (result["plannedOutflow"], result["transfersOut"]) == (0, 40)
 
@@ -172,13 +175,13 @@ def convert_total(rows, day, base):
 @settings(max_examples=7)
 def test_forecast_sums_booked_expected_and_overdue_amounts_in_currencies(db, make_api, drawn, rules, back, ahead):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
-    drawn.made(api)
+    drawn.create(api)
     base, cutover, end = drawn.base, TODAY - timedelta(days=back), TODAY + timedelta(days=ahead)
-    opening = drawn.cash(cutover, get_rate_table())
+    opening = drawn.sum_cash(cutover, get_rate_table())
     occurring = list_planned_movements(api, drawn, rules, end=end)
     late = [each for each in occurring if each[0] <= cutover and each[0] < TODAY]
     coming = [(max(each[0], cutover + ONE_DAY), *each[1:]) for each in occurring]
-    booked = [(each.day, each.amount, each.currency) for each in drawn.booked() if drawn.is_cash(each.account)]
+    booked = [(each.day, each.amount, each.currency) for each in drawn.list_booked() if drawn.is_cash(each.account)]
     held = convert_total([each for each in booked if each[0] <= cutover], cutover, base)
 
     def projected(day):
@@ -188,7 +191,7 @@ def test_forecast_sums_booked_expected_and_overdue_amounts_in_currencies(db, mak
     parameters = {"startDate": str(cutover - timedelta(days=5)), "endDate": str(end), "cutoverDate": str(cutover)}
     forecast = api.post(f"data/{QUERY}", parameters).json()
     assert {day: to_decimal(value) for day, value in map_points(forecast["actual"]).items()} == {
-        str(day): drawn.cash(day, get_rate_table()) for day in (cutover - timedelta(days=n) for n in range(6))
+        str(day): drawn.sum_cash(day, get_rate_table()) for day in (cutover - timedelta(days=n) for n in range(6))
     }
     days = [cutover + timedelta(days=n) for n in range(1, (end - cutover).days + 1)]
     balances = {date.fromisoformat(day): to_decimal(value) for day, value in map_points(forecast["projected"]).items()}

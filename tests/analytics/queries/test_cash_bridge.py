@@ -46,35 +46,41 @@ def read_list(api, url):
 
 
 def book_transfer(books, source, target, amount, day, arrival=None):
-    out, into = books.book(source, f"-{amount}", day), books.book(target, amount, arrival or day)
-    assert books.link(out["id"], into["id"]).status_code == 200
+    out, into = (
+        books.create_transaction(source, f"-{amount}", day),
+        books.create_transaction(target, amount, arrival or day),
+    )
+    assert books.link_transfer(out["id"], into["id"]).status_code == 200
 
 
 def categorize_as_financing(books, transaction, *amounts):
-    part = [{"categoryId": books.category("financing"), "plSplit": {"neutral": amount}} for amount in amounts]
-    assert books.split(transaction["id"], *part).status_code == 200
+    part = [{"categoryId": books.get_category_id("financing"), "plSplit": {"neutral": amount}} for amount in amounts]
+    assert books.set_categorizations(transaction["id"], *part).status_code == 200
 
 
-def test_cash_bridge_separates_each_kind_of_change(api, ask, books, bank):
-    card, loan = books.account(name="Card", type="creditCard"), books.account(name="Loan", type="loan")
-    depot, provider = books.account(name="Depot", type="other"), books.account(name="Stripe", type="transit")
-    savings = books.account(name="Savings")
-    books.book(bank, "1000.00", "2023-12-31")
+def test_cash_bridge_separates_each_kind_of_change(api, query_data, books, bank):
+    card, loan = books.create_account(name="Card", type="creditCard"), books.create_account(name="Loan", type="loan")
+    depot, provider = (
+        books.create_account(name="Depot", type="other"),
+        books.create_account(name="Stripe", type="transit"),
+    )
+    savings = books.create_account(name="Savings")
+    books.create_transaction(bank, "1000.00", "2023-12-31")
     api.put(f"accounts/{savings}/initial_balance", {"date": "2024-02-01", "amountValue": "70.00"})
-    books.book(bank, "300.00", "2024-02-02")
-    books.book(bank, "-120.00", "2024-02-03")
-    books.book(bank, "-20.00", "2024-02-03", pending=True)
-    books.book(card, "-45.00", "2024-02-04")
-    books.book(provider, "15.00", "2024-02-05")
+    books.create_transaction(bank, "300.00", "2024-02-02")
+    books.create_transaction(bank, "-120.00", "2024-02-03")
+    books.create_transaction(bank, "-20.00", "2024-02-03", pending=True)
+    books.create_transaction(card, "-45.00", "2024-02-04")
+    books.create_transaction(provider, "15.00", "2024-02-05")
     book_transfer(books, bank, card, "40.00", "2024-02-06")
     book_transfer(books, loan, bank, "500.00", "2024-02-07")
     book_transfer(books, bank, loan, "50.00", "2024-03-07")
     book_transfer(books, bank, savings, "200.00", "2024-03-08")
     book_transfer(books, bank, depot, "90.00", "2024-03-09")
     book_transfer(books, provider, bank, "12.00", "2024-03-10")
-    categorize_as_financing(books, books.book(bank, "2000.00", "2024-04-01"), 1900)
-    categorize_as_financing(books, books.book(bank, "-30.00", "2024-04-02"), -30)
-    result = ask("cashBridge", **YEAR)
+    categorize_as_financing(books, books.create_transaction(bank, "2000.00", "2024-04-01"), 1900)
+    categorize_as_financing(books, books.create_transaction(bank, "-30.00", "2024-04-02"), -30)
+    result = query_data("cashBridge", **YEAR)
     assert {part: result[part] for part in PAGE_PARTS} == {
         "opening": 1000, "openingBalances": 70, "operatingInflow": 400, "operatingOutflow": -120, "cards": -40,
         "financing": 2320, "exchangeResult": 0, "revaluation": 0, "otherTransfers": -78, "closing": 3552,
@@ -91,22 +97,22 @@ def test_cash_bridge_separates_each_kind_of_change(api, ask, books, bank):
     }  # fmt: skip
 
 
-def test_cash_bridge_has_no_exchange_result_for_transfer_in_transit(ask, books, bank):
-    savings = books.account(name="Savings")
+def test_cash_bridge_has_no_exchange_result_for_transfer_in_transit(query_data, books, bank):
+    savings = books.create_account(name="Savings")
     book_transfer(books, bank, savings, "100.00", "2024-12-31", "2025-01-02")
-    assert list_nonzero_parts(ask("cashBridge", **YEAR)) == {"otherTransfers": -100}
-    assert list_nonzero_parts(ask("cashBridge", startDate="2024-12-01", endDate="2025-01-31")) == {}
-    assert list_nonzero_parts(ask("cashBridge", startDate="2025-01-01", endDate="2025-01-31")) == {
+    assert list_nonzero_parts(query_data("cashBridge", **YEAR)) == {"otherTransfers": -100}
+    assert list_nonzero_parts(query_data("cashBridge", startDate="2024-12-01", endDate="2025-01-31")) == {}
+    assert list_nonzero_parts(query_data("cashBridge", startDate="2025-01-01", endDate="2025-01-31")) == {
         "otherTransfers": 100
     }
 
 
-def test_cash_bridge_separates_exchange_result_from_revaluation(ask, books, bank):
-    dollars, rates = books.account(name="Dollars", defaultCurrency="USD"), get_rate_table()
-    out = books.book(bank, "-1000.00", "2024-05-06")
-    into = books.book(dollars, "1000.00", "2024-05-06", amountCurrency="USD")
-    assert books.link(out["id"], into["id"]).status_code == 200
-    result = ask("cashBridge", **YEAR)
+def test_cash_bridge_separates_exchange_result_from_revaluation(query_data, books, bank):
+    dollars, rates = books.create_account(name="Dollars", defaultCurrency="USD"), get_rate_table()
+    out = books.create_transaction(bank, "-1000.00", "2024-05-06")
+    into = books.create_transaction(dollars, "1000.00", "2024-05-06", amountCurrency="USD")
+    assert books.link_transfer(out["id"], into["id"]).status_code == 200
+    result = query_data("cashBridge", **YEAR)
 
     def worth(day):
         exact = convert_currency(Decimal(1000), source="USD", target="EUR", day=day, rates=rates)
@@ -118,9 +124,9 @@ def test_cash_bridge_separates_exchange_result_from_revaluation(ask, books, bank
     assert set(list_nonzero_parts(result)) == {"exchangeResult", "revaluation"}
 
 
-def test_cash_bridge_shows_revaluation_without_transactions(ask, books, bank):
-    books.book(bank, "100.00", "2023-06-01", amountCurrency="USD")
-    result, rates = ask("cashBridge", **YEAR), get_rate_table()
+def test_cash_bridge_shows_revaluation_without_transactions(query_data, books, bank):
+    books.create_transaction(bank, "100.00", "2023-06-01", amountCurrency="USD")
+    result, rates = query_data("cashBridge", **YEAR), get_rate_table()
     then, now = (
         round_half_up(convert_currency(Decimal(100), source="USD", target="EUR", day=day, rates=rates), "EUR")
         for day in (date(2023, 12, 31), date(2024, 12, 31))
@@ -128,14 +134,14 @@ def test_cash_bridge_shows_revaluation_without_transactions(ask, books, bank):
     assert list_nonzero_parts(result) == {"revaluation": float(now - then)}
 
 
-def test_cash_bridge_ends_today(ask, books, bank):
-    books.book(bank, "5.00", str(TODAY))
-    books.book(bank, "7.00", str(TODAY + timedelta(days=3)))
+def test_cash_bridge_ends_today(query_data, books, bank):
+    books.create_transaction(bank, "5.00", str(TODAY))
+    books.create_transaction(bank, "7.00", str(TODAY + timedelta(days=3)))
     window = {"startDate": str(TODAY), "endDate": str(TODAY + timedelta(days=9))}
-    result = ask("cashBridge", **window)
+    result = query_data("cashBridge", **window)
     assert (result["operatingInflow"], result["closing"]) == (5, 5)
     assert f"endDate={TODAY}" in result["operatingInflowUrl"]
-    ahead = ask("cashBridge", startDate=str(TODAY + timedelta(days=2)), endDate=window["endDate"])
+    ahead = query_data("cashBridge", startDate=str(TODAY + timedelta(days=2)), endDate=window["endDate"])
     assert (ahead["opening"], ahead["operatingInflow"], ahead["closing"]) == (5, 0, 5)
 
 
@@ -146,21 +152,21 @@ START = date(2024, 1, 1)
 @settings(max_examples=12)
 def test_cash_bridge_parts_sum_to_change_for_any_transactions(db, make_api, drawn, first, length):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
-    drawn.made(api)
+    drawn.create(api)
     start = START + timedelta(days=first)
     end = start + timedelta(days=length)
     body = api.post("data/cashBridge", {"startDate": str(start), "endDate": str(end)}).json()
     rates = get_rate_table()
     assert add_up(body)
-    assert to_decimal(body["opening"]) == drawn.cash(start - timedelta(days=1), rates)
-    assert to_decimal(body["closing"]) == drawn.cash(end, rates)
+    assert to_decimal(body["opening"]) == drawn.sum_cash(start - timedelta(days=1), rates)
+    assert to_decimal(body["closing"]) == drawn.sum_cash(end, rates)
     exact = dict.fromkeys(PARTS, Decimal(0))
     for booking in drawn.bookings:
-        part = drawn.cash_part(booking, start, end)
+        part = drawn.find_cash_part(booking, start, end)
         if part:
             financed = replace(booking, amount=booking.financed)
-            exact["financing"] += drawn.worth(financed, booking.day, rates)
-            exact[part] += drawn.worth(booking, booking.day, rates) - drawn.worth(financed, booking.day, rates)
+            exact["financing"] += drawn.convert(financed, booking.day, rates)
+            exact[part] += drawn.convert(booking, booking.day, rates) - drawn.convert(financed, booking.day, rates)
     one_currency = all(each.currency == drawn.base for each in drawn.bookings)
     for part in PARTS:
         if part != "revaluation":
@@ -180,7 +186,7 @@ def test_cash_bridge_parts_sum_to_change_for_any_transactions(db, make_api, draw
 @settings(max_examples=7)
 def test_cash_bridge_parts_equal_their_transaction_lists_in_one_currency(db, make_api, drawn, first, length):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
-    drawn.made(api)
+    drawn.create(api)
     start = START + timedelta(days=first)
     window = {"startDate": str(start), "endDate": str(start + timedelta(days=length))}
     body = api.post("data/cashBridge", window).json()
@@ -194,18 +200,21 @@ def test_cash_bridge_parts_equal_their_transaction_lists_in_one_currency(db, mak
 # What is open
 
 
-def test_open_transactions_query_counts_partly_categorized_transactions(api, ask, books, bank):
-    hosting = books.category("hosting")
-    done, half = books.book(bank, "-10.00", "2024-01-01")["id"], books.book(bank, "-30.00", "2024-01-31")["id"]
-    books.split(done, {"categoryId": hosting, "plSplit": {"cogs": -10}})
-    books.split(half, {"categoryId": hosting, "plSplit": {"cogs": -20}})
-    books.book(bank, "7.00", "2024-01-10")
-    books.book(bank, "9.00", "2024-01-10", pending=True)
-    books.book(bank, "11.00", "2024-02-01")
+def test_open_transactions_query_counts_partly_categorized_transactions(api, query_data, books, bank):
+    hosting = books.get_category_id("hosting")
+    done, half = (
+        books.create_transaction(bank, "-10.00", "2024-01-01")["id"],
+        books.create_transaction(bank, "-30.00", "2024-01-31")["id"],
+    )
+    books.set_categorizations(done, {"categoryId": hosting, "plSplit": {"cogs": -10}})
+    books.set_categorizations(half, {"categoryId": hosting, "plSplit": {"cogs": -20}})
+    books.create_transaction(bank, "7.00", "2024-01-10")
+    books.create_transaction(bank, "9.00", "2024-01-10", pending=True)
+    books.create_transaction(bank, "11.00", "2024-02-01")
     api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-05", "amountValue": "70.00"})
     january = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
-    assert ask("openTransactions", **january) == {"count": 2, "inflow": 7, "outflow": 10}
-    assert ask("openTransactions", startDate="2020-01-01", endDate="2020-12-31") == {
+    assert query_data("openTransactions", **january) == {"count": 2, "inflow": 7, "outflow": 10}
+    assert query_data("openTransactions", startDate="2020-01-01", endDate="2020-12-31") == {
         "count": 0,
         "inflow": 0,
         "outflow": 0,
@@ -216,7 +225,7 @@ def test_open_transactions_query_counts_partly_categorized_transactions(api, ask
 @settings(max_examples=5)
 def test_open_transactions_query_converts_each_at_rate_of_its_day(db, make_api, drawn):
     api = make_api(factories.make_company(name="Any", base_currency=drawn.base))
-    drawn.made(api)
+    drawn.create(api)
     rates = get_rate_table()
     body = api.post("data/openTransactions", YEAR).json()
     missing = [
@@ -226,7 +235,7 @@ def test_open_transactions_query_converts_each_at_rate_of_its_day(db, make_api, 
     ]
     assert body["count"] == len(missing)
     for name, sign in (("inflow", 1), ("outflow", -1)):
-        worth = drawn.in_base([each for each in missing if sign * each.amount > 0], rates)
+        worth = drawn.sum_in_base([each for each in missing if sign * each.amount > 0], rates)
         assert Decimal(str(body[name])) == abs(round_half_up(worth, drawn.base))
 
 

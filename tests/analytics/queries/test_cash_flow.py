@@ -27,55 +27,58 @@ def build_window(first, last, **more):
     return {"startDate": str(first), "endDate": str(last)} | more
 
 
-def test_cash_flow_groups_by_day_week_or_month(ask, books, bank):
-    books.book(bank, "100.00", "2024-01-31")
-    books.book(bank, "-30.00", "2024-01-31")
-    books.book(bank, "-5.50", "2024-02-01")
-    books.book(bank, "7.00", "2024-02-06")
+def test_cash_flow_groups_by_day_week_or_month(query_data, books, bank):
+    books.create_transaction(bank, "100.00", "2024-01-31")
+    books.create_transaction(bank, "-30.00", "2024-01-31")
+    books.create_transaction(bank, "-5.50", "2024-02-01")
+    books.create_transaction(bank, "7.00", "2024-02-06")
     window = build_window("2024-01-29", "2024-02-09")
-    result = ask("cashFlowTimeSeries", **window)
+    result = query_data("cashFlowTimeSeries", **window)
     assert list(result) == ["inflow", "outflow"]
     assert [point["date"] for point in result["inflow"]] == [
         str(date(2024, 1, 29) + timedelta(days=n)) for n in range(12)
     ]
     assert map_nonzero_points(result["inflow"]) == {"2024-01-31": 100, "2024-02-06": 7}
     assert map_nonzero_points(result["outflow"]) == {"2024-01-31": 30, "2024-02-01": 5.5}
-    weekly = ask("cashFlowTimeSeries", **window, interval="week")
+    weekly = query_data("cashFlowTimeSeries", **window, interval="week")
     assert map_nonzero_points(weekly["inflow"]) == {"2024-01-29": 100, "2024-02-05": 7}
     assert map_nonzero_points(weekly["outflow"]) == {"2024-01-29": 35.5}
-    monthly = ask("cashFlowTimeSeries", **window, interval="month")
+    monthly = query_data("cashFlowTimeSeries", **window, interval="month")
     assert monthly["outflow"] == [{"date": "2024-01-01", "value": 30}, {"date": "2024-02-01", "value": 5.5}]
 
 
-def test_cash_flow_excludes_transfers_initial_balances_pending_and_transit(api, ask, books, bank):
-    savings, transit = books.account(name="Savings"), books.account(name="Stripe", type="transit")
+def test_cash_flow_excludes_transfers_initial_balances_pending_and_transit(api, query_data, books, bank):
+    savings, transit = books.create_account(name="Savings"), books.create_account(name="Stripe", type="transit")
     api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-01", "amountValue": "1000.00"})
-    books.book(bank, "50.00", "2024-01-02", pending=True)
-    books.book(transit, "70.00", "2024-01-02")
-    out, into = books.book(bank, "-200.00", "2024-01-03"), books.book(savings, "200.00", "2024-01-03")
-    assert books.link(out["id"], into["id"]).status_code == 200
-    books.book(bank, "-9.00", "2024-01-04")
-    result = ask("cashFlowTimeSeries", **build_window("2024-01-01", "2024-01-31"))
+    books.create_transaction(bank, "50.00", "2024-01-02", pending=True)
+    books.create_transaction(transit, "70.00", "2024-01-02")
+    out, into = (
+        books.create_transaction(bank, "-200.00", "2024-01-03"),
+        books.create_transaction(savings, "200.00", "2024-01-03"),
+    )
+    assert books.link_transfer(out["id"], into["id"]).status_code == 200
+    books.create_transaction(bank, "-9.00", "2024-01-04")
+    result = query_data("cashFlowTimeSeries", **build_window("2024-01-01", "2024-01-31"))
     assert map_nonzero_points(result["inflow"]) == {}
     assert map_nonzero_points(result["outflow"]) == {"2024-01-04": 9}
 
 
-def test_cash_flow_converts_at_daily_rates_and_rounds_each_point_once(ask, books, bank):
+def test_cash_flow_converts_at_daily_rates_and_rounds_each_point_once(query_data, books, bank):
     days = [date(2024, 1, 2), date(2024, 1, 3), date(2024, 1, 31)]
     for day in days:
-        books.book(bank, "33.33", str(day), amountCurrency="USD")
+        books.create_transaction(bank, "33.33", str(day), amountCurrency="USD")
     rates = get_rate_table()
     worth = [convert_currency(Decimal("33.33"), source="USD", target="EUR", day=day, rates=rates) for day in days]
-    (point,) = ask("cashFlowTimeSeries", **build_window("2024-01-01", "2024-01-31"), interval="month")["inflow"]
+    (point,) = query_data("cashFlowTimeSeries", **build_window("2024-01-01", "2024-01-31"), interval="month")["inflow"]
     assert Decimal(str(point["value"])) == round_half_up(sum(worth), "EUR")
 
 
 def test_cash_flow_in_yen_has_whole_numbers(make_api):
     api = make_api(factories.make_company(name="Nihon", base_currency="JPY"))
     books = Books(api)
-    account = books.account()
-    books.book(account, "1000", "2024-01-02", amountCurrency="JPY")
-    books.book(account, "1.00", "2024-01-02", amountCurrency="EUR")
+    account = books.create_account()
+    books.create_transaction(account, "1000", "2024-01-02", amountCurrency="JPY")
+    books.create_transaction(account, "1.00", "2024-01-02", amountCurrency="EUR")
     (point,) = api.post("data/cashFlowTimeSeries", build_window("2024-01-02", "2024-01-02")).json()["inflow"]
     assert isinstance(point["value"], int)
 
@@ -90,12 +93,12 @@ def create_planned_transaction(api, account, amount, start, **more):
     return answer.json()
 
 
-def test_cash_flow_actuals_end_and_planned_amounts_start_at_cutover(api, ask, books, bank):
-    books.book(bank, "100.00", str(TODAY - timedelta(days=1)))
-    books.book(bank, "11.00", str(TODAY))
-    books.book(bank, "5.00", str(TODAY + timedelta(days=1)))
+def test_cash_flow_actuals_end_and_planned_amounts_start_at_cutover(api, query_data, books, bank):
+    books.create_transaction(bank, "100.00", str(TODAY - timedelta(days=1)))
+    books.create_transaction(bank, "11.00", str(TODAY))
+    books.create_transaction(bank, "5.00", str(TODAY + timedelta(days=1)))
     create_planned_transaction(api, bank, "-3.00", TODAY - timedelta(days=2), recurrence={"frequency": "day"})
-    result = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=3)))
+    result = query_data("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=3)))
     assert list(result) == ["inflow", "outflow", "plannedInflow", "plannedOutflow"]
     axis = [point["date"] for point in result["inflow"]]
     assert axis[0] == str(add_months(get_first_day_of_month(TODAY), -11))
@@ -110,7 +113,7 @@ def test_cash_flow_actuals_end_and_planned_amounts_start_at_cutover(api, ask, bo
     }
     assert map_nonzero_points(result["plannedInflow"]) == {str(TODAY + timedelta(days=1)): 5}
     assert map_nonzero_points(result["outflow"]) == {}
-    earlier = ask(
+    earlier = query_data(
         "forecastCashFlowTimeSeries",
         endDate=str(TODAY),
         cutoverDate=str(TODAY - timedelta(days=1)),
@@ -121,22 +124,25 @@ def test_cash_flow_actuals_end_and_planned_amounts_start_at_cutover(api, ask, bo
     assert map_nonzero_points(earlier["plannedOutflow"]) == {str(TODAY): 3 + overdue}
 
 
-def test_cash_flow_forecast_of_past_window_has_no_planned_amounts(api, ask, books, bank):
-    books.book(bank, "100.00", "2020-05-05")
+def test_cash_flow_forecast_of_past_window_has_no_planned_amounts(api, query_data, books, bank):
+    books.create_transaction(bank, "100.00", "2020-05-05")
     create_planned_transaction(api, bank, "-3.00", "2020-01-01", recurrence={"frequency": "day"})
-    result = ask("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month")
+    result = query_data("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month")
     assert [result["inflow"][0]["date"], result["inflow"][-1]["date"]] == ["2019-07-01", "2020-06-01"]
     assert map_nonzero_points(result["inflow"]) == {"2020-05-01": 100}
     assert map_nonzero_points(result["plannedOutflow"]) == map_nonzero_points(result["plannedInflow"]) == {}
     assert len(result["plannedOutflow"]) == 12
-    assert ask("forecastCashFlowTimeSeries", endDate="2020-06-15", startDate="2019-07-01", interval="month") == result
+    assert (
+        query_data("forecastCashFlowTimeSeries", endDate="2020-06-15", startDate="2019-07-01", interval="month")
+        == result
+    )
     cut = {"cutoverDate": "2020-01-31", "startDate": "2019-07-01"}
-    assert ask("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month", **cut) == result
+    assert query_data("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month", **cut) == result
 
 
-def test_cash_flow_forecast_excludes_settled_skipped_transit_occurrences(api, ask, books, bank):
-    transit = books.account(name="Stripe", type="transit")
-    paid = books.book(bank, "-3.00", str(TODAY))["id"]
+def test_cash_flow_forecast_excludes_settled_skipped_transit_occurrences(api, query_data, books, bank):
+    transit = books.create_account(name="Stripe", type="transit")
+    paid = books.create_transaction(bank, "-3.00", str(TODAY))["id"]
     days = [TODAY + timedelta(days=n) for n in range(1, 5)]
     overrides = {str(days[1]): {"skipped": True}}
     daily = create_planned_transaction(
@@ -146,14 +152,14 @@ def test_cash_flow_forecast_excludes_settled_skipped_transit_occurrences(api, as
     assert api.post(f"planned_transactions/{daily['id']}/settle", body).status_code == 200
     create_planned_transaction(api, transit, "-4.00", days[0], recurrence={"frequency": "day"})
     create_planned_transaction(api, None, "8.00", days[2])
-    result = ask("forecastCashFlowTimeSeries", endDate=str(days[3]))
+    result = query_data("forecastCashFlowTimeSeries", endDate=str(days[3]))
     assert map_nonzero_points(result["plannedOutflow"]) == {str(days[2]): 3, str(days[3]): 3}
     assert map_nonzero_points(result["plannedInflow"]) == {str(days[2]): 8}
 
 
-def test_cash_flow_forecast_uses_latest_rate_for_planned_amounts(api, ask, bank):
+def test_cash_flow_forecast_uses_latest_rate_for_planned_amounts(api, query_data, bank):
     create_planned_transaction(api, bank, "100.00", TODAY + timedelta(days=400), amountCurrency="USD")
-    result = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=400)), interval="month")
+    result = query_data("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=400)), interval="month")
     worth = convert_currency(Decimal(100), source="USD", target="EUR", day=TODAY, rates=get_rate_table())
     assert [Decimal(str(value)) for value in map_nonzero_points(result["plannedInflow"]).values()] == [
         round_half_up(worth, "EUR")
@@ -168,17 +174,17 @@ FLOWS = st.lists(st.tuples(st.integers(0, 30), st.integers(-500, 500), st.boolea
 def test_cash_flow_net_and_transfers_equal_balance_change(db, make_api, flows, moved):
     api = make_api(factories.make_company(name="Any"))
     books = Books(api)
-    bank, savings = books.account(), books.account(name="Loan", type="loan")
+    bank, savings = books.create_account(), books.create_account(name="Loan", type="loan")
     start = date(2024, 2, 1)
     net = transferred = 0
     for day, cents, pending in flows:
-        books.book(bank, f"{Decimal(cents) / 100:.2f}", str(start + timedelta(days=day)), pending=pending)
+        books.create_transaction(bank, f"{Decimal(cents) / 100:.2f}", str(start + timedelta(days=day)), pending=pending)
         net += 0 if pending else cents
     for day, cents in moved:
         dated = str(start + timedelta(days=day))
-        out = books.book(bank, f"-{Decimal(cents) / 100:.2f}", dated)["id"]
-        into = books.book(savings, f"{Decimal(cents) / 100:.2f}", dated)["id"]
-        assert books.link(out, into).status_code == 200
+        out = books.create_transaction(bank, f"-{Decimal(cents) / 100:.2f}", dated)["id"]
+        into = books.create_transaction(savings, f"{Decimal(cents) / 100:.2f}", dated)["id"]
+        assert books.link_transfer(out, into).status_code == 200
         transferred -= cents
     window = build_window(start, start + timedelta(days=30))
     body = api.post("data/cashFlowTimeSeries", window).json()
@@ -206,7 +212,7 @@ def test_cash_flow_net_and_transfers_equal_balance_change(db, make_api, flows, m
 def test_cash_flow_forecast_counts_each_occurrence_once(db, make_api, rules, days, interval):
     api = make_api(factories.make_company(name="Any"))
     books = Books(api)
-    bank = books.account()
+    bank = books.create_account()
     end = TODAY + timedelta(days=days)
     window = build_window(TODAY - timedelta(days=60), end)
     everything = []
@@ -221,7 +227,7 @@ def test_cash_flow_forecast_counts_each_occurrence_once(db, make_api, rules, day
         for place in paid:
             if place < len(occurring):
                 day = occurring[place]["date"]
-                booked = books.book(bank, amount, min(day, str(TODAY)))  # may have settled one by itself
+                booked = books.create_transaction(bank, amount, min(day, str(TODAY)))  # may have settled one by itself
                 answer = api.post(f"{path}/settle", {"date": day, "transactionId": booked["id"]})
                 assert answer.status_code in (200, 409)
     came, still = {}, {}
@@ -238,9 +244,9 @@ def test_cash_flow_forecast_counts_each_occurrence_once(db, make_api, rules, day
     assert flows["plannedInflow"] - flows["plannedOutflow"] == (sum(still.values()) if days else 0)
 
 
-def test_cash_flow_forecast_default_start_is_eleven_months_before_cutover(ask):
+def test_cash_flow_forecast_default_start_is_eleven_months_before_cutover(query_data):
     ended = get_first_day_of_month(TODAY) - timedelta(days=1)
-    result = ask("forecastCashFlowTimeSeries", endDate=str(add_months(ended, -3)), interval="month")
+    result = query_data("forecastCashFlowTimeSeries", endDate=str(add_months(ended, -3)), interval="month")
     assert result["inflow"][0]["date"] == str(add_months(get_first_day_of_month(TODAY), -11))
     assert len(result["inflow"]) == 8
 

@@ -29,15 +29,15 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def many(db):
-    """The companies' ids, in the order in which they are done."""
+def company_ids(db):
+    """The ids of several companies, in processing order."""
     made = [factories.make_company(name=f"Company {number}") for number in range(COMPANY_COUNT)]
     return sorted(company.id for company in made)
 
 
 @pytest.fixture
-def handled(monkeypatch):
-    """The companies whose metrics were computed, as often as they were."""
+def computed_company_ids(monkeypatch):
+    """The ids of the companies whose metrics were computed, once per computation."""
     results = []
     remaining = company_metrics.store_company_metrics
 
@@ -71,32 +71,32 @@ def sum_numbers(texts):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_concurrent_nightly_runs_of_one_round_process_each_company_once(many, handled):
+def test_concurrent_nightly_runs_of_one_round_process_each_company_once(company_ids, computed_company_ids):
     concurrently = run_concurrently("refresh_metrics", round="monday")
-    assert sorted(handled) == many
+    assert sorted(computed_company_ids) == company_ids
     assert sum_numbers(concurrently) == COMPANY_COUNT
     assert not Company.objects.filter(computed_metrics_time=None).exists()
 
 
-def test_nightly_round_skips_finished_companies_and_new_round_starts_over(many, handled):
+def test_nightly_round_skips_finished_companies_and_new_round_starts_over(company_ids, computed_company_ids):
     for name, done in (("monday", COMPANY_COUNT), ("monday", 0), ("tuesday", COMPANY_COUNT), ("tuesday", 0)):
         assert f"Metrics of {done} companies" in run_command("refresh_metrics", round=name)
-    assert sorted(handled) == sorted(many * 2)
+    assert sorted(computed_company_ids) == sorted(company_ids * 2)
     assert MaintenanceCheckpoint.objects.count() == COMPANY_COUNT
 
 
-def test_nightly_run_without_round_processes_all_and_stores_no_mark(many, handled):
+def test_nightly_run_without_round_processes_all_and_stores_no_mark(company_ids, computed_company_ids):
     for _ in range(2):
         assert f"Metrics of {COMPANY_COUNT} companies" in run_command("refresh_metrics")
     assert not MaintenanceCheckpoint.objects.exists()
 
 
-def test_nightly_round_retries_company_of_interrupted_run(many, handled, monkeypatch):
+def test_nightly_round_retries_company_of_interrupted_run(company_ids, computed_company_ids, monkeypatch):
     counting = company_metrics.store_company_metrics
 
     def killed(*, company, context):
         counting(company=company, context=context)
-        if company.id == many[4]:
+        if company.id == company_ids[4]:
             raise Killed
 
     monkeypatch.setattr(company_metrics, "store_company_metrics", killed)
@@ -105,15 +105,15 @@ def test_nightly_round_retries_company_of_interrupted_run(many, handled, monkeyp
     assert Company.objects.exclude(computed_metrics_time=None).count() == 4, "nothing of the fifth is stored"
     monkeypatch.setattr(company_metrics, "store_company_metrics", counting)
     assert f"Metrics of {COMPANY_COUNT - 4} companies" in run_command("refresh_metrics", round="monday")
-    assert sorted(handled) == sorted([*many, many[4]])
+    assert sorted(computed_company_ids) == sorted([*company_ids, company_ids[4]])
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nightly_batch_takes_over_company_of_dead_process(many, handled, monkeypatch):
+def test_nightly_batch_takes_over_company_of_dead_process(company_ids, computed_company_ids, monkeypatch):
     counting, at_it, die = company_metrics.store_company_metrics, threading.Event(), threading.Event()
 
     def hanging(*, company, context):
-        if company.id == many[0] and not at_it.is_set():
+        if company.id == company_ids[0] and not at_it.is_set():
             at_it.set()
             assert die.wait(60)
             raise Killed
@@ -124,20 +124,20 @@ def test_nightly_batch_takes_over_company_of_dead_process(many, handled, monkeyp
         first = pool.submit(run_command, "refresh_metrics", round="monday")
         assert at_it.wait(60)
         second = pool.submit(run_command, "refresh_metrics", round="monday")
-        while len(handled) < COMPANY_COUNT - 1:
+        while len(computed_company_ids) < COMPANY_COUNT - 1:
             assert not second.done(), second.result()
-        assert sorted(handled) == many[1:]
+        assert sorted(computed_company_ids) == company_ids[1:]
         die.set()
         assert f"Metrics of {COMPANY_COUNT} companies" in second.result()
         assert isinstance(first.exception(), Killed)
-    assert sorted(handled) == many
+    assert sorted(computed_company_ids) == company_ids
 
 
-def test_nightly_round_retries_failed_company(many, handled, monkeypatch):
+def test_nightly_round_retries_failed_company(company_ids, computed_company_ids, monkeypatch):
     counting = company_metrics.store_company_metrics
 
     def lacking(*, company, context):
-        if company.id == many[4]:
+        if company.id == company_ids[4]:
             raise RateLookupError("USD")
         counting(company=company, context=context)
 
@@ -147,12 +147,12 @@ def test_nightly_round_retries_failed_company(many, handled, monkeypatch):
             run_command("refresh_metrics", round="monday")
     monkeypatch.setattr(company_metrics, "store_company_metrics", counting)
     assert "Metrics of 1 companies" in run_command("refresh_metrics", round="monday")
-    assert sorted(handled) == many
+    assert sorted(computed_company_ids) == company_ids
 
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_rebuild_derived_runs_process_each_company_once(books, bank, acme, globex, monkeypatch):
-    books.book(bank, "-10.00", "2026-01-05")
+    books.create_transaction(bank, "-10.00", "2026-01-05")
     seen = []
     for hook, function in (
         (hooks.rebuild_derived_tables, account_movements.rebuild_account_movements),
@@ -171,7 +171,7 @@ def test_concurrent_rebuild_derived_runs_process_each_company_once(books, bank, 
 
 
 def test_failed_derived_check_fails_for_all_runs_of_its_round(books, bank, acme):
-    books.book(bank, "-10.00", "2026-01-05")
+    books.create_transaction(bank, "-10.00", "2026-01-05")
     DayMovement.objects.all().delete()
     for _ in range(2):
         with pytest.raises(CommandError):
@@ -223,16 +223,18 @@ def test_prune_does_not_block_on_work_of_another_process(monkeypatch, now):
     assert order[0] == "quick", "the second goes on with what is free"
 
 
-def test_company_ids_are_iterated_in_order_across_batches(many, monkeypatch):
+def test_company_ids_are_iterated_in_order_across_batches(company_ids, monkeypatch):
     monkeypatch.setattr(company_batches, "ID_BATCH_SIZE", 5)
-    assert list(company_batches.iter_company_ids(Company.objects.all())) == many
+    assert list(company_batches.iter_company_ids(Company.objects.all())) == company_ids
 
 
-def test_metrics_refresh_names_failed_company_and_processes_the_others(many, handled, monkeypatch, caplog):
+def test_metrics_refresh_names_failed_company_and_processes_the_others(
+    company_ids, computed_company_ids, monkeypatch, caplog
+):
     store = company_metrics.store_company_metrics
 
     def fails_for_one(*, company, context):
-        if company.id == many[3]:
+        if company.id == company_ids[3]:
             Company.objects.filter(id=company.id).update(computed_active_customer_count=10**30)  # a database error
         store(company=company, context=context)
 
@@ -240,19 +242,19 @@ def test_metrics_refresh_names_failed_company_and_processes_the_others(many, han
     output = io.StringIO()
     with pytest.raises(CommandError, match="1 companies failed"):
         call_command("refresh_metrics", "--round", "monday", stdout=output, stderr=output)
-    assert str(many[3]) in output.getvalue()
+    assert str(company_ids[3]) in output.getvalue()
     assert f"Metrics of {COMPANY_COUNT - 1} companies" in output.getvalue()
-    assert any(str(many[3]) in record.getMessage() for record in caplog.records)
+    assert any(str(company_ids[3]) in record.getMessage() for record in caplog.records)
     monkeypatch.undo()
     assert "Metrics of 1 companies" in run_command("refresh_metrics", round="monday")
 
 
-def test_rebuild_derived_continues_after_a_company_fails(many, monkeypatch):
+def test_rebuild_derived_continues_after_a_company_fails(company_ids, monkeypatch):
     rebuild = account_movements.rebuild_account_movements
     rebuilt = []
 
     def fails_for_one(company_id):
-        if company_id == many[0]:
+        if company_id == company_ids[0]:
             raise ZeroDivisionError
         rebuilt.append(company_id)
         rebuild(company_id)
@@ -261,7 +263,7 @@ def test_rebuild_derived_continues_after_a_company_fails(many, monkeypatch):
     output = io.StringIO()
     with pytest.raises(CommandError, match="1 companies failed"):
         call_command("rebuild_derived", stdout=output, stderr=output)
-    assert f"{many[0]} ZeroDivisionError" in output.getvalue()
+    assert f"{company_ids[0]} ZeroDivisionError" in output.getvalue()
     assert len(rebuilt) == COMPANY_COUNT - 1
 
 

@@ -176,7 +176,7 @@ def test_mrr_movements_match_independent_model_to_the_cent(db, make_api, events)
         assert row["end"] == float(round_cents(books.total(month)))
 
 
-def test_net_revenue_retention_excludes_customers_absent_at_start(api, ask):
+def test_net_revenue_retention_excludes_customers_absent_at_start(api, query_data):
     """One customer pays 100 all year; another, who left before the year, comes back in it with 100."""
     import_events(
         api,
@@ -184,30 +184,30 @@ def test_net_revenue_retention_excludes_customers_absent_at_start(api, ask):
         build_event("b", "100.00", "2022-01-01"), build_event("b", "0.00", "2023-06-01"),
         build_event("b", "100.00", "2024-05-01"),
     )  # fmt: skip
-    summary = ask("recurringRevenueSummary", month="2024-12")
+    summary = query_data("recurringRevenueSummary", month="2024-12")
     assert summary["netRevenueRetention"] == summary["grossRevenueRetention"] == 100
     assert (summary["mrr"], summary["revenueChurnRate"], summary["customerChurnRate"]) == (200, 0, 0)
 
 
 @pytest.mark.parametrize(("returns_with", "net", "gross"), [("150.00", 150, 100), ("40.00", 40, 40)])
-def test_retention_counts_returning_customers_at_year_end(api, ask, returns_with, net, gross):
+def test_retention_counts_returning_customers_at_year_end(api, query_data, returns_with, net, gross):
     import_events(
         api,
         build_event("a", "100.00", "2023-01-01"), build_event("a", "0.00", "2024-03-01"),
         build_event("a", returns_with, "2024-10-01"),
     )  # fmt: skip
-    summary = ask("recurringRevenueSummary", month="2024-12")
+    summary = query_data("recurringRevenueSummary", month="2024-12")
     assert (summary["netRevenueRetention"], summary["grossRevenueRetention"]) == (net, gross)
     assert summary["customerChurnRate"] == 0
 
 
-def test_retention_is_computed_before_rounding_to_cents(api, ask):
+def test_retention_is_computed_before_rounding_to_cents(api, query_data):
     """From 100 to 120 a year is 120 %; of the rounded months, 8.33 and 1.67 more, it would be 120.05 %."""
     import_events(
         api, build_event("a", "100.00", "2023-01-01", interval="year"),
         build_event("a", "120.00", "2024-03-01", interval="year")
     )  # fmt: skip
-    assert ask("recurringRevenueSummary", month="2024-12")["netRevenueRetention"] == 120
+    assert query_data("recurringRevenueSummary", month="2024-12")["netRevenueRetention"] == 120
 
 
 def test_movements_of_base_currency_customers_are_exact(api):

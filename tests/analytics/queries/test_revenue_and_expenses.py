@@ -23,20 +23,20 @@ EXAMPLES = json.loads((Path(__file__).parents[2] / "data" / "revrec_examples.jso
 
 
 def book_categorized(books, account, amount, day, key, line, *, part=None, rule=None, **values):
-    made = books.book(account, amount, day, **values)
-    parts = {"categoryId": books.category(key), "plSplit": {line: float(part or amount)}}
-    answer = books.split(made["id"], parts | ({"usingDateRule": rule} if rule else {}))
+    made = books.create_transaction(account, amount, day, **values)
+    parts = {"categoryId": books.get_category_id(key), "plSplit": {line: float(part or amount)}}
+    answer = books.set_categorizations(made["id"], parts | ({"usingDateRule": rule} if rule else {}))
     assert answer.status_code == 200, answer.content
     return made["id"]
 
 
-def query_bars(ask, first, last):
+def query_bars(query_data, first, last):
     """Month -> what is not zero."""
-    rows = ask("revenueExpensesBar", startDate=first, endDate=last)
+    rows = query_data("revenueExpensesBar", startDate=first, endDate=last)
     return {row["month"]: {name: value for name, value in row.items() if value and name != "month"} for row in rows}
 
 
-def test_revenue_bars_split_by_category_and_expenses_are_positive(ask, books, bank):
+def test_revenue_bars_split_by_category_and_expenses_are_positive(query_data, books, bank):
     for key in ("revenueRecurring", "revenueOneOff", "revenueUsage", "revenueOther"):
         book_categorized(books, bank, "100.00", "2024-01-31", key, "revenue")
     book_categorized(books, bank, "-30.00", "2024-01-10", "hosting", "cogs")
@@ -45,7 +45,7 @@ def test_revenue_bars_split_by_category_and_expenses_are_positive(ask, books, ba
     book_categorized(books, bank, "-7.00", "2024-02-10", "productDevelopment", "pd")
     book_categorized(books, bank, "-6.00", "2024-02-10", "officeAndAdmin", "ga")
     book_categorized(books, bank, "-5.00", "2024-02-10", "interest", "no")
-    rows = ask("revenueExpensesBar", startDate="2024-01-15", endDate="2024-03-01")
+    rows = query_data("revenueExpensesBar", startDate="2024-01-15", endDate="2024-03-01")
     assert list(rows[0]) == [
         "month",
         "revenueRecurring",
@@ -57,7 +57,7 @@ def test_revenue_bars_split_by_category_and_expenses_are_positive(ask, books, ba
         "pd",
         "ga",
     ]
-    assert query_bars(ask, "2024-01-15", "2024-03-01") == {
+    assert query_bars(query_data, "2024-01-15", "2024-03-01") == {
         "2024-01": {
             "revenueRecurring": 100,
             "revenueOneOff": 100,
@@ -70,16 +70,16 @@ def test_revenue_bars_split_by_category_and_expenses_are_positive(ask, books, ba
     }
 
 
-def test_custom_revenue_category_counts_as_other_revenue(api, ask, books, bank):
+def test_custom_revenue_category_counts_as_other_revenue(api, query_data, books, bank):
     own = api.post("categories", {"name": "Royalties", "plTypes": ["revenue"]}).json()["id"]
-    made = books.book(bank, "12.00", "2024-01-10")
-    assert books.split(made["id"], {"categoryId": own, "plSplit": {"revenue": 12}}).status_code == 200
-    assert query_bars(ask, "2024-01-01", "2024-01-31") == {"2024-01": {"revenueOther": 12}}
+    made = books.create_transaction(bank, "12.00", "2024-01-10")
+    assert books.set_categorizations(made["id"], {"categoryId": own, "plSplit": {"revenue": 12}}).status_code == 200
+    assert query_bars(query_data, "2024-01-01", "2024-01-31") == {"2024-01": {"revenueOther": 12}}
 
 
-def test_quarterly_prepayment_is_recognized_over_three_months(ask, books, bank):
+def test_quarterly_prepayment_is_recognized_over_three_months(query_data, books, bank):
     book_categorized(books, bank, "91.00", "2024-01-02", "revenueRecurring", "revenue", rule={"type": "quarter"})
-    assert query_bars(ask, "2023-12-01", "2024-04-30") == {
+    assert query_bars(query_data, "2023-12-01", "2024-04-30") == {
         "2023-12": {},
         "2024-01": {"revenueRecurring": 31},
         "2024-02": {"revenueRecurring": 29},
@@ -93,7 +93,7 @@ def test_revenue_recognition_matches_published_example(make_api, example):
     api = make_api(factories.make_company(name="Published", base_currency=example["currency"]))
     books = Books(api)
     rule = {"type": "servicePeriod", "startDate": example["start"], "endDate": example["end"]}
-    account = books.account(defaultCurrency=example["currency"])
+    account = books.create_account(defaultCurrency=example["currency"])
     book_categorized(books, account, example["amount"], example["start"], "revenueRecurring", "revenue", rule=rule)
     rows = api.post("data/revenueExpensesBar", {"startDate": example["start"], "endDate": example["end"]}).json()
     result = {row["month"]: Decimal(str(row["revenueRecurring"])) for row in rows}
@@ -103,11 +103,13 @@ def test_revenue_recognition_matches_published_example(make_api, example):
     assert sum(result.values()) == Decimal(example["amount"])
 
 
-def test_recognized_amounts_use_rate_of_transaction_date(ask, books, bank):
+def test_recognized_amounts_use_rate_of_transaction_date(query_data, books, bank):
     rule = {"type": "servicePeriod", "startDate": "2024-03-01", "endDate": "2024-03-31"}
     book_categorized(books, bank, "100.00", "2024-01-02", "revenueOneOff", "revenue", rule=rule, amountCurrency="USD")
     worth = convert_currency(Decimal(100), source="USD", target="EUR", day=date(2024, 1, 2), rates=get_rate_table())
-    assert query_bars(ask, "2024-03-01", "2024-03-31")["2024-03"]["revenueOneOff"] == float(round_half_up(worth, "EUR"))
+    assert query_bars(query_data, "2024-03-01", "2024-03-31")["2024-03"]["revenueOneOff"] == float(
+        round_half_up(worth, "EUR")
+    )
 
 
 @given(
@@ -123,7 +125,7 @@ def test_recognized_months_sum_to_full_amount(db, make_api, cents, start, days, 
     amount = str(Decimal(cents) / 100) if base == "EUR" else str(cents)
     end = date.fromordinal(start.toordinal() + days)
     rule = {"type": "custom", "startDate": str(start), "endDate": str(end)}
-    book_categorized(books, books.account(), amount, str(start), "revenueUsage", "revenue", rule=rule)
+    book_categorized(books, books.create_account(), amount, str(start), "revenueUsage", "revenue", rule=rule)
     rows = api.post("data/revenueExpensesBar", {"startDate": str(start), "endDate": str(end)}).json()
     assert sum(Decimal(str(row["revenueUsage"])) for row in rows) == Decimal(amount)
 
@@ -131,8 +133,8 @@ def test_recognized_months_sum_to_full_amount(db, make_api, cents, start, days, 
 # Profit and loss
 
 
-def query_statement(ask, first, last, **more):
-    rows = ask("profitAndLoss", startMonth=first, endMonth=last, **more)
+def query_statement(query_data, first, last, **more):
+    rows = query_data("profitAndLoss", startMonth=first, endMonth=last, **more)
     return [
         (row["month"], row["plType"], row["categoryName"], row["actual"], row["planned"], row["percentage"])
         for row in rows
@@ -143,14 +145,14 @@ def create_plan_item(api, books, key, line, month, amount, currency="EUR", **mor
     body = {
         "month": month,
         "plType": line,
-        "categoryId": books.category(key),
+        "categoryId": books.get_category_id(key),
         "amount": {"type": "fixed", "amount": {"value": amount, "currency": currency}},
     }
     answer = api.post("plan_items", body | more)
     assert answer.status_code == 201, answer.content
 
 
-def test_profit_and_loss_shows_actual_next_to_planned(api, ask, books, bank):
+def test_profit_and_loss_shows_actual_next_to_planned(api, query_data, books, bank):
     this, following = f"{RUNNING:%Y-%m}", f"{add_months(RUNNING, 1):%Y-%m}"
     names = {each["systemKey"]: each["name"] for each in api.get("categories").json()}
     book_categorized(books, bank, "250.00", str(RUNNING), "revenueRecurring", "revenue")
@@ -158,7 +160,7 @@ def test_profit_and_loss_shows_actual_next_to_planned(api, ask, books, bank):
     book_categorized(books, bank, "-5.00", str(RUNNING), "interest", "no")
     create_plan_item(api, books, "revenueRecurring", "revenue", this, 1000)
     create_plan_item(api, books, "marketing", "cac", following, 100, frequency=0)
-    assert query_statement(ask, this, following) == [
+    assert query_statement(query_data, this, following) == [
         (this, "revenue", names["revenueRecurring"], 250, 1000, 25),
         (this, "cogs", names["hosting"], 30, 0, None),
         (this, "no", names["interest"], -5, 0, None),
@@ -167,41 +169,44 @@ def test_profit_and_loss_shows_actual_next_to_planned(api, ask, books, bank):
     ]
 
 
-def test_profit_and_loss_shows_past_percentages_if_enabled_for_company(api, ask, books, bank):
+def test_profit_and_loss_shows_past_percentages_if_enabled_for_company(api, query_data, books, bank):
     book_categorized(books, bank, "50.00", "2024-01-10", "revenueOneOff", "revenue")
     create_plan_item(api, books, "revenueOneOff", "revenue", "2024-01", 150, duration=1)
-    assert [row[3:] for row in query_statement(ask, "2024-01", "2024-02")] == [(50, 150, None)]
+    assert [row[3:] for row in query_statement(query_data, "2024-01", "2024-02")] == [(50, 150, None)]
     api.put("", {"plShowPlanningPercentageForPastMonths": True})
-    assert [row[3:] for row in query_statement(ask, "2024-01", "2024-02")] == [(50, 150, 33.33)]
+    assert [row[3:] for row in query_statement(query_data, "2024-01", "2024-02")] == [(50, 150, 33.33)]
 
 
-def test_profit_and_loss_shows_empty_categories_if_requested_or_enabled(api, ask):
-    assert query_statement(ask, "2024-01", "2024-01") == []
-    every = query_statement(ask, "2024-01", "2024-02", showAllCategories=True)
+def test_profit_and_loss_shows_empty_categories_if_requested_or_enabled(api, query_data):
+    assert query_statement(query_data, "2024-01", "2024-01") == []
+    every = query_statement(query_data, "2024-01", "2024-02", showAllCategories=True)
     categories = api.get("categories").json()
     assert len(every) == 2 * sum(len(each["plTypes"]) for each in categories)
     assert {row[3:] for row in every} == {(0, 0, None)}
     api.put("", {"plShowAllCategories": True})
-    assert query_statement(ask, "2024-01", "2024-02") == every
-    assert query_statement(ask, "2024-01", "2024-02", showAllCategories=False) == []
+    assert query_statement(query_data, "2024-01", "2024-02") == every
+    assert query_statement(query_data, "2024-01", "2024-02", showAllCategories=False) == []
 
 
-def test_profit_and_loss_converts_plan_at_latest_rate_of_its_month(api, ask, books):
+def test_profit_and_loss_converts_plan_at_latest_rate_of_its_month(api, query_data, books):
     create_plan_item(api, books, "revenueUsage", "revenue", "2024-02", 100, "USD", duration=1)
-    (row,) = query_statement(ask, "2024-01", "2024-03")
+    (row,) = query_statement(query_data, "2024-01", "2024-03")
     worth = convert_currency(
         Decimal(100), source="USD", target="EUR", day=get_last_day_of_month(date(2024, 2, 1)), rates=get_rate_table()
     )
     assert Decimal(str(row[4])) == round_half_up(worth, "EUR")
 
 
-def test_profit_and_loss_excludes_transfers_pending_and_initial_balances(api, ask, books, bank):
-    savings = books.account(name="Savings")
-    out, into = books.book(bank, "-200.00", "2024-01-03"), books.book(savings, "200.00", "2024-01-03")
-    assert books.link(out["id"], into["id"]).status_code == 200
+def test_profit_and_loss_excludes_transfers_pending_and_initial_balances(api, query_data, books, bank):
+    savings = books.create_account(name="Savings")
+    out, into = (
+        books.create_transaction(bank, "-200.00", "2024-01-03"),
+        books.create_transaction(savings, "200.00", "2024-01-03"),
+    )
+    assert books.link_transfer(out["id"], into["id"]).status_code == 200
     book_categorized(books, bank, "50.00", "2024-01-10", "revenueOneOff", "revenue", pending=True)
     api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-01", "amountValue": "1000.00"})
-    assert query_statement(ask, "2024-01", "2024-01") == []
+    assert query_statement(query_data, "2024-01", "2024-01") == []
 
 
 def test_revenue_and_profit_and_loss_queries_reject_invalid_parameters(api):
@@ -225,7 +230,9 @@ def test_revenue_and_profit_and_loss_queries_reject_invalid_parameters(api):
         assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)], query
 
 
-def test_revenue_and_profit_and_loss_need_permission_and_stay_in_company(make_api, acme, globex_api, ask, books, bank):
+def test_revenue_and_profit_and_loss_need_permission_and_stay_in_company(
+    make_api, acme, globex_api, query_data, books, bank
+):
     book_categorized(books, bank, "50.00", "2024-01-10", "revenueOneOff", "revenue")
     window = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
     months = {"startMonth": "2024-01", "endMonth": "2024-01"}

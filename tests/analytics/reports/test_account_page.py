@@ -26,7 +26,7 @@ LATER = TODAY + timedelta(days=30)
 
 @pytest.fixture
 def dollars(books):
-    return books.account(name="Dollars", defaultCurrency="USD")
+    return books.create_account(name="Dollars", defaultCurrency="USD")
 
 
 def get_account_page(user, company, account, query=""):

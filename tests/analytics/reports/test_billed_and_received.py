@@ -50,7 +50,7 @@ def read_rows(client, company, months=6):
 def read_links(client, company):
     """Customer -> the addresses of the cells of each month and in total, from the page."""
     html = client.get(build_path(company)).content.decode()
-    rows = re.findall(r'<tr class="of-category"><th scope="row">(.*?)</th>(.*?)</tr>', html)
+    rows = re.findall(r'<tr class="kind-category"><th scope="row">(.*?)</th>(.*?)</tr>', html)
     links = {}
     for name, cells in rows:
         hrefs = [re.search(r'href="(.*?)"', cell) for cell in re.findall(r"<td.*?</td>", cells)]
@@ -64,20 +64,20 @@ class Receipts:
 
     def __init__(self, api):
         self.api, self.books = api, Books(api)
-        self.bank = self.books.account()
-        self.category = self.books.category("revenueRecurring")
+        self.bank = self.books.create_account()
+        self.category = self.books.get_category_id("revenueRecurring")
 
     def get_customer(self, name):
         return next(each["id"] for each in self.api.get("counterparties").json() if each["name"] == name)
 
     def receive(self, name, amount, day, *, account=None, **values):
-        made = self.books.book(account or self.bank, amount, str(day), **values)
+        made = self.books.create_transaction(account or self.bank, amount, str(day), **values)
         part = {
             "categoryId": self.category,
             "plSplit": {"revenue": float(amount)},
             "counterparty": {"id": self.get_customer(name)},
         }
-        answer = self.books.split(made["id"], part)
+        answer = self.books.set_categorizations(made["id"], part)
         assert answer.status_code == 200, answer.content
         return made["id"]
 
@@ -176,21 +176,21 @@ def test_only_booked_money_on_cash_accounts_is_received(viewer, acme, api, recei
     day, books = get_month(1), receipts.books
     receipts.receive("Initech", "10.00", day)
     receipts.receive("Initech", "20.00", day, pending=True)
-    receipts.receive("Initech", "40.00", day, account=books.account(name="Card", type="creditCard"))
-    assert books.link(
-        books.book(receipts.bank, "-80.00", str(day))["id"],
-        books.book(books.account(name="Savings"), "80.00", str(day))["id"],
+    receipts.receive("Initech", "40.00", day, account=books.create_account(name="Card", type="creditCard"))
+    assert books.link_transfer(
+        books.create_transaction(receipts.bank, "-80.00", str(day))["id"],
+        books.create_transaction(books.create_account(name="Savings"), "80.00", str(day))["id"],
     ).status_code == 200  # fmt: skip
-    shared = books.book(receipts.bank, "5.00", str(day))["id"]
+    shared = books.create_transaction(receipts.bank, "5.00", str(day))["id"]
     part = {"categoryId": receipts.category, "plSplit": {"revenue": 2}}
     both = [part | {"counterparty": {"id": receipts.get_customer("Initech")}}, part | {"plSplit": {"revenue": 3}}]
-    assert books.split(shared, *both).status_code == 200
+    assert books.set_categorizations(shared, *both).status_code == 200
     assert read_rows(viewer, acme)["Initech"][4] == (100, 12, -88)
 
 
 def test_foreign_currencies_count_at_the_rate_of_each_day(viewer, acme, api, receipts):
     subscribe(api, currency="USD")
-    dollars = receipts.books.account(name="Dollars", defaultCurrency="USD")
+    dollars = receipts.books.create_account(name="Dollars", defaultCurrency="USD")
     days, rates = [get_month(1), get_month(1) + timedelta(days=9)], get_rate_table()
     for day in days:
         receipts.receive("Initech", "33.33", day, account=dollars, amountCurrency="USD")
@@ -247,22 +247,22 @@ def test_rows_of_another_company_never_count(viewer, acme, api, globex_api, rece
 
 
 @pytest.mark.parametrize("missing", ["subscriptions:read", "transactions:read", "planning:read"])
-def test_page_needs_all_permissions_for_what_it_shows(browser_of, acme, api, missing):
+def test_page_needs_all_permissions_for_what_it_shows(sign_in_browser, acme, api, missing):
     subscribe(api)
     permissions = [each.value for each in Role.OWNER.permissions if each != missing]
     member = factories.make_member(acme, "some@acme.example", role=Role.ADMIN, permissions=permissions)
-    client = browser_of(member, acme).client
+    client = sign_in_browser(member, acme).client
     for path in ("billed-and-received", "billed-and-received.csv"):
         assert client.get(build_path(acme, path)).status_code == 403
     if missing != "subscriptions:read":
         assert "billed-and-received" not in client.get(build_path(acme, "customers")).content.decode()
 
 
-def test_names_are_hidden_without_permission_to_read_them(browser_of, acme, api):
+def test_names_are_hidden_without_permission_to_read_them(sign_in_browser, acme, api):
     subscribe(api)
     permissions = [each.value for each in Role.OWNER.permissions if not each.value.startswith("counterparties:")]
     member = factories.make_member(acme, "some@acme.example", role=Role.ADMIN, permissions=permissions)
-    client = browser_of(member, acme).client
+    client = sign_in_browser(member, acme).client
     assert "Initech" not in get_page_text(client.get(build_path(acme)))
     assert list(read_rows(client, acme)) == ["(no access)", "Total"]
 

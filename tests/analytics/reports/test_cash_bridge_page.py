@@ -25,12 +25,15 @@ YEAR = {"startDate": "2024-01-01", "endDate": "2024-12-31"}
 
 
 def test_cash_bridge_page_shows_opening_to_closing_cash(viewer, acme, books, bank):
-    card = books.account(name="Card", type="creditCard")
-    books.book(bank, "1000.00", "2023-12-31")
-    books.book(bank, "300.00", "2024-02-02")
-    books.book(card, "-45.00", "2024-02-04")
-    out, into = books.book(bank, "-40.00", "2024-02-06"), books.book(card, "40.00", "2024-02-06")
-    assert books.link(out["id"], into["id"]).status_code == 200
+    card = books.create_account(name="Card", type="creditCard")
+    books.create_transaction(bank, "1000.00", "2023-12-31")
+    books.create_transaction(bank, "300.00", "2024-02-02")
+    books.create_transaction(card, "-45.00", "2024-02-04")
+    out, into = (
+        books.create_transaction(bank, "-40.00", "2024-02-06"),
+        books.create_transaction(card, "40.00", "2024-02-06"),
+    )
+    assert books.link_transfer(out["id"], into["id"]).status_code == 200
     seen = get_page_text(viewer.get(f"/app/companies/{acme.id}/change-of-cash", YEAR))
     for line in ("Opening cash €1,000.00", "without transfers and financing. €300.00",
                  "Card settlements Transfers to and from credit cards. −€40.00", "Closing cash €1,260.00"):  # fmt: skip
@@ -43,13 +46,15 @@ def test_cash_bridge_page_shows_opening_to_closing_cash(viewer, acme, books, ban
 
 
 def test_cash_bridge_page_links_amounts_to_their_transactions(viewer, acme, books, bank):
-    card = books.account(name="Card", type="creditCard")
-    books.book(bank, "1000.00", "2023-12-31", fromTo="Before")
-    books.book(bank, "300.00", "2024-02-02", fromTo="Sale")
-    books.book(bank, "-20.00", "2024-02-03", fromTo="Rent")
-    books.book(card, "-45.00", "2024-02-04", fromTo="Lunch")
-    out = books.book(bank, "-40.00", "2024-02-06", fromTo="Settlement")
-    assert books.link(out["id"], books.book(card, "40.00", "2024-02-06")["id"]).status_code == 200
+    card = books.create_account(name="Card", type="creditCard")
+    books.create_transaction(bank, "1000.00", "2023-12-31", fromTo="Before")
+    books.create_transaction(bank, "300.00", "2024-02-02", fromTo="Sale")
+    books.create_transaction(bank, "-20.00", "2024-02-03", fromTo="Rent")
+    books.create_transaction(card, "-45.00", "2024-02-04", fromTo="Lunch")
+    out = books.create_transaction(bank, "-40.00", "2024-02-06", fromTo="Settlement")
+    assert (
+        books.link_transfer(out["id"], books.create_transaction(card, "40.00", "2024-02-06")["id"]).status_code == 200
+    )
     page = viewer.get(f"/app/companies/{acme.id}/change-of-cash", YEAR).content.decode()
     links = {label: unescape(href) for href, label in re.findall(r'<a href="([^"]+)"\s+aria-label="([^:"]+): ', page)}
     behind = {label: get_page_text(viewer.get(href)) for label, href in links.items()}
@@ -71,7 +76,7 @@ def test_cash_bridge_page_links_amounts_to_their_transactions(viewer, acme, book
 
 
 def test_cash_bridge_page_and_overview_start_period_on_same_day(viewer, acme, books, bank):
-    books.book(bank, "1.00", "2020-01-01")
+    books.create_transaction(bank, "1.00", "2020-01-01")
     change = get_page_text(viewer.get(f"/app/companies/{acme.id}/change-of-cash?months=12"))
     first = re.search(r"From opening to closing cash, (.*?) to ", change)[1]
     overview = viewer.get(f"/app/companies/{acme.id}/overview/cash-balance.csv?months=12")
@@ -87,7 +92,7 @@ START = date(2024, 1, 1)
 def test_overview_opening_and_closing_cash_match_cash_bridge(db, make_api, drawn, first, length):
     """What flowed on the first day is part of the change, on the accounts' card as in the bridge."""
     company = factories.make_company(name="Any", base_currency=drawn.base)
-    drawn.made(make_api(company))
+    drawn.create(make_api(company))
     owner = factories.make_member(company, "any@example.com", role=Role.OWNER)
     visitor = Client()
     visitor.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
@@ -100,7 +105,7 @@ def test_overview_opening_and_closing_cash_match_cash_bridge(db, make_api, drawn
     _, *rows = csv.reader(visitor.get(f"{path}/overview/accounts.csv", days).content.decode().splitlines())
     accounts = {name: (Decimal(value), Decimal(change)) for name, value, change in rows}
     for number, kind in enumerate(drawn.types):
-        assert accounts[f"{kind} {number}"][0] == drawn.on(number, end, rates)
+        assert accounts[f"{kind} {number}"][0] == drawn.get_balance(number, end, rates)
     cash = [accounts[f"{kind} {number}"] for number, kind in enumerate(drawn.types) if drawn.is_cash(number)]
     assert sum(value for value, _ in cash) == closing
     assert sum(change for _, change in cash) == closing - opening - Decimal(str(bridge["openingBalances"]))
@@ -111,7 +116,7 @@ def test_overview_opening_and_closing_cash_match_cash_bridge(db, make_api, drawn
 
 def test_overview_links_cash_runway_and_comparison_to_cash_bridge(viewer, acme, books, bank):
     for back in (1, 2):
-        books.book(bank, "-10.00", str(add_months(TODAY.replace(day=1), -back)))
+        books.create_transaction(bank, "-10.00", str(add_months(TODAY.replace(day=1), -back)))
     html = unescape(viewer.get(f"/app/companies/{acme.id}", {"comparison": "previousPeriod"}).content.decode())
     page = f'href="/app/companies/{acme.id}/change-of-cash?'
     first, end = add_months(TODAY.replace(day=1), -2), TODAY.replace(day=1) - timedelta(days=1)
@@ -121,7 +126,7 @@ def test_overview_links_cash_runway_and_comparison_to_cash_bridge(viewer, acme, 
 
 
 def test_cash_bridge_can_be_downloaded(viewer, acme, bank, books):
-    books.book(bank, "100.00", str(TODAY))
+    books.create_transaction(bank, "100.00", str(TODAY))
     path = f"/app/companies/{acme.id}/change-of-cash"
     query = f"startDate={TODAY}&endDate={TODAY}&comparison=previousPeriod"
     html = viewer.get(f"{path}?{query}").content.decode()

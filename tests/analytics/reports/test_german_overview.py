@@ -63,7 +63,7 @@ def get_german_page(user, path):
 
 @pytest.mark.django_db
 def test_overview_cache_is_separate_by_language(api, alice, acme, books):
-    books.account()
+    books.create_account()
     path = f"/app/companies/{acme.id}"
     assert ">Cash balance</h2>" in get_overview(alice, acme)
     shown = get_german_page(alice, path)
@@ -74,8 +74,13 @@ def test_overview_cache_is_separate_by_language(api, alice, acme, books):
 
 @pytest.mark.django_db
 def test_page_workbook_uses_page_language_and_api_workbook_english(api, alice, acme, books):
-    row = books.book(books.account(), "-5.00", str(TODAY))["id"]
-    assert books.split(row, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -5.0}}).status_code == 200
+    row = books.create_transaction(books.create_account(), "-5.00", str(TODAY))["id"]
+    assert (
+        books.set_categorizations(
+            row, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -5.0}}
+        ).status_code
+        == 200
+    )
     shown = openpyxl.load_workbook(
         io.BytesIO(get_german_page(alice, f"/app/companies/{acme.id}/profit-and-loss.xlsx")), data_only=True
     )
@@ -115,7 +120,7 @@ def test_notification_mail_uses_language_of_recipient(
     [("?months=24", None), ("?startDate=2026-03-01&endDate=2026-04-30", ["13.03.", "29.03.", "14.04.", "30.04."])],
 )
 def test_narrow_axis_of_the_balance_has_short_labels(api, alice, acme, books, query, labels):
-    account = books.account()
+    account = books.create_account()
     for day in ("2025-01-10", "2026-03-10"):
         assert api.post("transactions", {"accountId": account, "date": day, "amountValue": "9.00"}).status_code == 201
     page = get_german_page(alice, f"/app/companies/{acme.id}{query}")

@@ -56,7 +56,7 @@ def parse_key_figures(html):
 
 @pytest.fixture
 def bank(books):
-    return books.account()
+    return books.create_account()
 
 
 def create_transaction(api, bank, amount, day, currency="EUR"):
@@ -90,7 +90,7 @@ def test_overview_cash_flow_shows_actual_and_planned_separately(api, alice, acme
     assert parse_table_rows(flow)[f"{get_next_month():%b %Y}"] == ["0.00", "0.00", "0.00", "80.00", "−80.00"]
     assert flow.count('class="bar s-inflow"') == 1
     assert flow.count('class="bar s-planned-outflow"') == 1
-    assert flow.count('class="now"') == 1
+    assert flow.count('class="current-period"') == 1
 
 
 def get_next_month():
@@ -197,7 +197,7 @@ def test_overview_of_empty_company_shows_all_sections(alice, acme):
 def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, books):
     assert "in not yet in revenue and expenses." not in get_overview(alice, acme)
     done = create_transaction(api, bank, "-70.00", MONTH)
-    books.split(done, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -70}})
+    books.set_categorizations(done, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -70}})
     create_transaction(api, bank, "-120.00", MONTH)
     create_transaction(api, bank, "30.00", TODAY)
     html = get_overview(alice, acme)
@@ -216,7 +216,7 @@ def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, bo
 
 def test_uncategorized_notice_counts_remainder_of_partly_split_transaction(api, alice, acme, bank, books):
     half = create_transaction(api, bank, "-30.00", MONTH)
-    books.split(half, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -20}})
+    books.set_categorizations(half, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -20}})
     create_transaction(api, bank, "-7.00", MONTH)
     notice = get_overview(alice, acme).split('<p class="notice info" role="status">')[1].split("</p>")[0]
     assert notice.partition("</a>, ")[2] == (
@@ -273,8 +273,8 @@ def test_overview_compares_full_months_for_revenue_and_same_days_for_cash(
         ("2025-11-22", 20), ("2025-11-23", 7),
     ):  # fmt: skip
         made = create_transaction(api, bank, f"{amount}.00", day)
-        part = {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": amount}}
-        assert books.split(made, part).status_code == 200
+        part = {"categoryId": books.get_category_id("revenueOther"), "plSplit": {"revenue": amount}}
+        assert books.set_categorizations(made, part).status_code == 200
     html = get_overview(alice, acme, f"?startDate=2026-11-01&endDate=2026-12-31&comparison={comparison}")
     compared = find_section(html, "Revenue and expenses compared")
     assert days in compared
@@ -289,8 +289,8 @@ def test_overview_compares_full_months_for_revenue_and_same_days_for_cash(
 def test_overview_compares_with_previous_period_or_previous_year(api, alice, acme, bank, books, comparison, then):
     create_transaction(api, bank, "10.00", "2023-01-01")
     for amount, day in (("100.00", "2024-03-10"), ("40.00", then)):
-        part = {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": float(amount)}}
-        books.split(create_transaction(api, bank, amount, day), part)
+        part = {"categoryId": books.get_category_id("revenueOneOff"), "plSplit": {"revenue": float(amount)}}
+        books.set_categorizations(create_transaction(api, bank, amount, day), part)
     create_transaction(api, bank, "-25.00", "2024-03-12")
     html = get_overview(alice, acme, f"?startDate=2024-03-01&endDate=2024-04-30&comparison={comparison}")
     assert parse_table_rows(find_section(html, "Cash and cash flow compared")) == {
@@ -323,15 +323,15 @@ def list_row_links(html, name):
 
 
 def test_cash_flow_bars_link_to_their_transactions(api, alice, acme, bank, books):
-    transit = books.account(name="Transit", type="transit")
+    transit = books.create_account(name="Transit", type="transit")
     api.put(f"accounts/{bank}/initial_balance", {"date": str(MONTH), "amountValue": "5000.00"})
     for account, amount in ((bank, "300.00"), (bank, "20.00"), (bank, "-120.00"), (transit, "77.00")):
         create_transaction(api, account, amount, MONTH)
     out, into = (
         create_transaction(api, bank, "-9.00", MONTH),
-        create_transaction(api, books.account(name="Other"), "9.00", MONTH),
+        create_transaction(api, books.create_account(name="Other"), "9.00", MONTH),
     )
-    assert books.link(out, into).status_code == 200
+    assert books.link_transfer(out, into).status_code == 200
     html = get_overview(alice, acme)
     inflow, outflow, *_ = list_row_links(find_section(html, "Cash flow"), RUNNING)
     assert read_list_total(alice, inflow) == ("€320.00", 2)
@@ -344,8 +344,8 @@ def test_revenue_and_expense_amounts_link_to_their_transactions(api, alice, acme
         ("7.00", "revenueOther", "revenue"),
         ("-120.00", "hosting", "cogs"),
     ):
-        part = {"categoryId": books.category(key), "plSplit": {line: float(amount)}}
-        books.split(create_transaction(api, bank, amount, MONTH), part)
+        part = {"categoryId": books.get_category_id(key), "plSplit": {line: float(amount)}}
+        books.set_categorizations(create_transaction(api, bank, amount, MONTH), part)
     shown = find_section(get_overview(alice, acme), "Revenue and expenses")
     cells = dict(zip(parse_table_rows(shown)[RUNNING], list_row_links(shown, RUNNING), strict=False))
     assert read_list_total(alice, cells["300.00"]) == ("€300.00", 1)

@@ -19,14 +19,14 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def bank(books):
-    return books.account()
+    return books.create_account()
 
 
 def test_overview_accounts_have_a_cash_subtotal_beside_other_accounts(api, alice, acme, bank, books):
     create_transaction(api, bank, "1000.00", TODAY - timedelta(days=800))
     assert list(parse_table_rows(find_section(get_overview(alice, acme), "Accounts"))) == ["Main", "All accounts"]
-    loan = books.account(name="Loan", type="loan")
-    savings = books.account(name="Savings")
+    loan = books.create_account(name="Loan", type="loan")
+    savings = books.create_account(name="Savings")
     create_transaction(api, loan, "-300.00", TODAY)
     create_transaction(api, savings, "50.50", TODAY)
     html = get_overview(alice, acme)

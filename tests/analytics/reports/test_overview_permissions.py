@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def bank(api):
-    return Books(api).account()
+    return Books(api).create_account()
 
 
 def test_overview_account_link_requires_account_permission(api, alice, acme, bank):

@@ -30,8 +30,8 @@ ROWS_ABOVE_SUBTOTAL = {"Gross profit": 2, "Operating result": 5, "Result": 6}  #
 
 
 @pytest.fixture(scope="module")
-def shown(furnished):
-    with furnished(name="Stated", months=14, now=datetime.now(tz=UTC)) as made:
+def chart_page(make_demo_company):
+    with make_demo_company(name="Stated", months=14, now=datetime.now(tz=UTC)) as made:
         yield ChartPage(Company.objects.get(id=made.company_id), made.api_key)
 
 
@@ -62,7 +62,7 @@ def parse_statement(html):
     keys = [(name, next(part_names)) for name, _ in names]
     rows = [
         Row(kind, unescape(name), dict(zip(keys, map(parse_cell, re.findall(r"<td.*?</td>", cells)), strict=True)))
-        for kind, name, cells in re.findall(r'<tr class="of-(\w+)"><th scope="row">(.*?)</th>(.*?)</tr>', body)
+        for kind, name, cells in re.findall(r'<tr class="kind-(\w+)"><th scope="row">(.*?)</th>(.*?)</tr>', body)
     ]
     return list(dict.fromkeys(name for name, _ in keys)), rows
 
@@ -90,11 +90,13 @@ def format_heading(month, interval):
     ("interval", "comparison"),
     [("month", None), ("month", "plan"), ("month", "previousYear"), ("quarter", "previousPeriod"), ("year", None)],
 )
-def test_profit_and_loss_page_amounts_match_api_and_linked_transactions(shown, interval, comparison):
+def test_profit_and_loss_page_amounts_match_api_and_linked_transactions(chart_page, interval, comparison):
     chosen = f"&comparison={comparison}" if comparison else ""
-    answer = shown.client.get(f"{shown.path}/profit-and-loss?months=12&interval={interval}{chosen}&unit=cents")
+    answer = chart_page.client.get(
+        f"{chart_page.path}/profit-and-loss?months=12&interval={interval}{chosen}&unit=cents"
+    )
     head, rows = parse_statement(answer.content.decode())
-    answers = shown.ask(
+    answers = chart_page.ask(
         "profitAndLoss", startMonth=f"{add_months(MONTH, -11):%Y-%m}", endMonth=f"{MONTH:%Y-%m}", interval=interval,
         **({"comparison": comparison} if comparison not in {None, "plan"} else {}),
     )  # fmt: skip
@@ -130,7 +132,7 @@ def test_profit_and_loss_page_amounts_match_api_and_linked_transactions(shown, i
     linked = [cell for cells in result.values() for (_, part), cell in cells.items() if part == "Actual" and cell.link]
     assert len(linked) > len(head)
     for cell in linked[:: max(len(linked) // 12, 1)]:
-        page = shown.client.get(cell.link).content.decode()
+        page = chart_page.client.get(cell.link).content.decode()
         text = re.search(r'class="list-total"[^>]*>\s*<strong>([^<]+)</strong>', page)[1]
         assert Decimal(format_plain_cell(text.replace("€", ""))) == cell.amount, cell.link
     check_subtotals(rows)
@@ -151,7 +153,7 @@ def check_subtotals(rows):
 
 def plan_hosting(api, books, month, value=3000):
     amount = {"type": "fixed", "amount": {"value": value, "currency": "EUR"}}
-    hosting = books.category("hosting")
+    hosting = books.get_category_id("hosting")
     item = {"month": f"{month:%Y-%m}", "plType": "cogs", "categoryId": hosting, "frequency": 1, "amount": amount}
     assert api.post("plan_items", item).status_code == 201
     return hosting
@@ -176,7 +178,9 @@ def test_profit_and_loss_page_uses_full_month_plan_by_default(api, alice, acme, 
 def test_later_months_show_their_plan_and_are_marked(api, alice, acme, bank, books):
     """The total counts them; beside a plan it does not, since nothing can be compared yet."""
     hosting = plan_hosting(api, books, MONTH, value=100)
-    books.split(create_transaction(api, bank, "-70.00", MONTH), {"categoryId": hosting, "plSplit": {"cogs": -70}})
+    books.set_categorizations(
+        create_transaction(api, bank, "-70.00", MONTH), {"categoryId": hosting, "plSplit": {"cogs": -70}}
+    )
     days = f"startDate={MONTH}&endDate={get_last_day_of_month(add_months(MONTH, 2))}"
     head, rows = parse_statement(get_statement(alice, acme, days))
     later = [f"{add_months(MONTH, ahead):%b %Y} plan" for ahead in (1, 2)]
@@ -191,9 +195,9 @@ def test_later_months_show_their_plan_and_are_marked(api, alice, acme, bank, boo
 
 
 def test_unit_and_sign_of_amounts_are_remembered(api, alice, acme, bank, books):
-    books.split(
+    books.set_categorizations(
         create_transaction(api, bank, "-1234.56", MONTH),
-        {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1234.56}},
+        {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1234.56}},
     )
     client = sign_in(alice)
 
@@ -211,7 +215,7 @@ def test_unit_and_sign_of_amounts_are_remembered(api, alice, acme, bank, books):
 
 def test_csv_download_has_the_amounts_of_the_page_to_the_cent(api, alice, acme, bank, books):
     hosting = plan_hosting(api, books, MONTH, value=1000)
-    books.split(
+    books.set_categorizations(
         create_transaction(api, bank, "-1234.56", MONTH), {"categoryId": hosting, "plSplit": {"cogs": -1234.56}}
     )
     client = sign_in(alice)
@@ -225,20 +229,20 @@ def test_csv_download_has_the_amounts_of_the_page_to_the_cent(api, alice, acme, 
     assert next(row for row in rows if row[0] == "Result")[-3:] == ["-1234.56", "-1000.00", "-234.56"]
 
 
-def test_every_cell_of_the_page_is_one_number_for_a_spreadsheet(shown):
+def test_every_cell_of_the_page_is_one_number_for_a_spreadsheet(chart_page):
     for query in ("", "comparison=plan", "comparison=previousYear", "unit=cents&negative=parentheses"):
-        html = shown.client.get(f"{shown.path}/profit-and-loss?{query}").content.decode()
+        html = chart_page.client.get(f"{chart_page.path}/profit-and-loss?{query}").content.decode()
         cells = re.findall(r"<td[^>]*>(.*?)</td>", html.split('<div class="statement">')[1].split("</table>")[0])
         texts = [re.sub(r"<[^>]+>", "", re.sub(r"<span class=.meta.*?</span>", "", cell)) for cell in cells]
         assert len(texts) > 100
         assert [text for text in texts if not re.fullmatch(r"|-?[\d,]+(\.\d+)?|\([\d,.]+\)", text)] == []
-    shown.client.get(f"{shown.path}/profit-and-loss?unit=whole&negative=minus")
+    chart_page.client.get(f"{chart_page.path}/profit-and-loss?unit=whole&negative=minus")
 
 
 def test_partial_period_heading_states_its_dates(alice, acme, books, bank, api):
-    books.split(
+    books.set_categorizations(
         create_transaction(api, bank, "-70.00", MONTH),
-        {"categoryId": books.category("hosting"), "plSplit": {"cogs": -70}},
+        {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -70}},
     )
     start = MONTH.replace(month=MONTH.month % 3 + 1, year=MONTH.year - 1)
     html = sign_in(alice).get(
@@ -257,7 +261,9 @@ def test_heading_states_the_compared_part_of_a_quarter(alice, acme, books, bank,
     quarter = add_months(MONTH, -((MONTH.month - 1) % 3))
     for months_ago in (0, 3):
         row = create_transaction(api, bank, "70.00", add_months(quarter, -months_ago))
-        books.split(row, {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": 70}})
+        books.set_categorizations(
+            row, {"categoryId": books.get_category_id("revenueOneOff"), "plSplit": {"revenue": 70}}
+        )
     query = f"startDate={add_months(quarter, -3)}&endDate={TODAY}&interval=quarter&comparison=previousPeriod"
     html = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?{query}").content.decode()
     before, current, _total = parse_statement(html)[0]
@@ -274,7 +280,9 @@ def test_past_totals_show_plan_percentage_if_enabled_for_company(api, alice, acm
     past = add_months(MONTH, -1)
     hosting = plan_hosting(api, books, past, value=100)
     for month in (past, MONTH):
-        books.split(create_transaction(api, bank, "-70.00", month), {"categoryId": hosting, "plSplit": {"cogs": -70}})
+        books.set_categorizations(
+            create_transaction(api, bank, "-70.00", month), {"categoryId": hosting, "plSplit": {"cogs": -70}}
+        )
     head, rows = parse_statement(get_statement(alice, acme, "months=6&comparison=plan"))
     assert {"line", "category", "sum"} == {row.kind for row in rows}
     for row in rows:
@@ -309,17 +317,17 @@ def test_profit_and_loss_page_shows_message_for_invalid_parameters(alice, acme, 
     assert said in answer.content.decode()
 
 
-def test_profit_and_loss_page_needs_few_queries(shown, django_assert_max_num_queries):
-    address = f"{shown.path}/profit-and-loss?months=24&comparison=previousYear"
-    shown.client.get(address)  # the session is told of its first use in a while
+def test_profit_and_loss_page_needs_few_queries(chart_page, django_assert_max_num_queries):
+    address = f"{chart_page.path}/profit-and-loss?months=24&comparison=previousYear"
+    chart_page.client.get(address)  # the session is told of its first use in a while
     with django_assert_max_num_queries(12):
-        shown.client.get(address)
+        chart_page.client.get(address)
 
 
 def test_amounts_have_no_links_without_transaction_permission(api, acme, bank, books):
-    books.split(
+    books.set_categorizations(
         create_transaction(api, bank, "-70.00", MONTH),
-        {"categoryId": books.category("hosting"), "plSplit": {"cogs": -70}},
+        {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -70}},
     )
     dan = factories.make_member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["financials:read"])
     _, rows = parse_statement(sign_in(dan).get(f"/app/companies/{acme.id}/profit-and-loss").content.decode())

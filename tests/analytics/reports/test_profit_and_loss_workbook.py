@@ -57,18 +57,18 @@ def read_workbook(content):
 
 
 @pytest.fixture
-def year(api, books, bank):
+def year_of_transactions(api, books, bank):
     """Sales, hosting, advertising and interest over some months, a plan, and a category that would be calculated."""
     made = api.post("categories", {"name": "=Extra", "plTypes": ["ga"]}).json()["id"]
-    hosting = books.category("hosting")
+    hosting = books.get_category_id("hosting")
     for month, amount, line, category in (
-        (1, "1000.10", "revenue", books.category("revenueRecurring")), (2, "-119.37", "cogs", hosting),
-        (2, "-20.05", "ga", made), (5, "400.00", "revenue", books.category("revenueOneOff")),
+        (1, "1000.10", "revenue", books.get_category_id("revenueRecurring")), (2, "-119.37", "cogs", hosting),
+        (2, "-20.05", "ga", made), (5, "400.00", "revenue", books.get_category_id("revenueOneOff")),
         (5, "-0.07", "cogs", hosting),
     ):  # fmt: skip
-        row = books.book(bank, amount, f"2024-{month:02}-15")["id"]
+        row = books.create_transaction(bank, amount, f"2024-{month:02}-15")["id"]
         part = {"categoryId": category, "plSplit": {line: float(amount)}}
-        assert books.split(row, part).status_code == 200
+        assert books.set_categorizations(row, part).status_code == 200
     price = {"type": "fixed", "amount": {"value": 50.5, "currency": "EUR"}}
     item = {
         "month": "2024-01",
@@ -83,7 +83,7 @@ def year(api, books, bank):
 
 @pytest.mark.parametrize("interval", ["month", "quarter", "year"])
 @pytest.mark.parametrize("comparison", [None, "previousPeriod"])
-def test_workbook_formulas_match_profit_and_loss_statement(api, year, interval, comparison):
+def test_workbook_formulas_match_profit_and_loss_statement(api, year_of_transactions, interval, comparison):
     query = {"interval": interval} | ({"comparison": comparison} if comparison else {})
     workbook = read_workbook(download_workbook(api, **YEAR, **query))
     body = api.post("data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-12"} | query).json()
@@ -108,14 +108,14 @@ def test_workbook_formulas_match_profit_and_loss_statement(api, year, interval, 
         assert totals["Result", ""] == left + lines["no"]
 
 
-def test_workbook_has_one_column_per_month(api, year):
+def test_workbook_has_one_column_per_month(api, year_of_transactions):
     actual = read_workbook(download_workbook(api, **YEAR))["Actual"]
     assert actual["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
     assert actual["Result", "", "Feb 2024"] == Decimal("-139.42")
     assert actual["Cost of revenue", "Hosting", "May 2024"] == Decimal("0.07")
 
 
-def test_workbook_shows_comparison_months(api, year, monkeypatch):
+def test_workbook_shows_comparison_months(api, year_of_transactions, monkeypatch):
     monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
     query = {"startDate": "2024-02-01", "endDate": "2024-03-10", "comparison": "previousPeriod", "toDate": "true"}
     workbook = read_workbook(download_workbook(api, **query))
@@ -126,20 +126,20 @@ def test_workbook_shows_comparison_months(api, year, monkeypatch):
 
 def test_workbook_stays_valid_with_markup_in_category_name(api, books, bank):
     made = api.post("categories", {"name": "<r>&</r>", "plTypes": ["ga"]}).json()["id"]
-    row = books.book(bank, "-20.05", "2024-02-15")["id"]
-    assert books.split(row, {"categoryId": made, "plSplit": {"ga": -20.05}})
+    row = books.create_transaction(bank, "-20.05", "2024-02-15")["id"]
+    assert books.set_categorizations(row, {"categoryId": made, "plSplit": {"ga": -20.05}})
     names = {category for _, category, _ in read_workbook(download_workbook(api, **YEAR))["Actual"]}
     assert "'<r>&</r>" in names
 
 
-def test_workbook_comparison_before_calendar_start_has_no_heading(api, year):
+def test_workbook_comparison_before_calendar_start_has_no_heading(api, year_of_transactions):
     query = {"startDate": "0001-12-01", "endDate": "0002-01-31", "comparison": "previousYear"}
     workbook = openpyxl.load_workbook(io.BytesIO(download_workbook(api, **query)))
     heads = {sheet.title: [cell.value for cell in sheet[1]][1:] for sheet in workbook}
     assert heads["Actual"] == ["Dec 1", "Jan 2", "Total"]
 
 
-def test_workbook_omits_future_months(api, year, monkeypatch):
+def test_workbook_omits_future_months(api, year_of_transactions, monkeypatch):
     monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
     actual = read_workbook(download_workbook(api, **YEAR))["Actual"]
     assert {period for _, _, period in actual} == {"Jan 2024", "Feb 2024", "Mar 2024 (in progress)", "Total"}
@@ -168,17 +168,21 @@ def test_invalid_export_parameters_return_an_error_code(api):
         assert (answer.status_code, [each["code"] for each in answer.json()["errors"]]) == (400, [code]), parameters
 
 
-def test_workbook_needs_the_statement_permission(acme, make_api, globex_api, year):
+def test_workbook_needs_the_statement_permission(acme, make_api, globex_api, year_of_transactions):
     assert make_api(acme, "transactions:read").get("exports/profitAndLoss.xlsx").status_code == 403
     assert make_api(acme, "financials:read").get("exports/profitAndLoss.xlsx").status_code == 200
     assert not any(read_workbook(download_workbook(globex_api, **YEAR))["Actual"].values())
 
 
-def test_workbook_and_statement_show_transactions_only_with_permission(acme, make_api, books, bank, year):
+def test_workbook_and_statement_show_transactions_only_with_permission(
+    acme, make_api, books, bank, year_of_transactions
+):
     """Whoever may see the statement alone gets lines and categories, and neither a transaction nor a link to one."""
-    sale = books.book(bank, "77.00", "2024-06-03", fromTo="Secret Ltd", description="Secret project")["id"]
-    part = {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": 77}}
-    assert books.split(sale, part).status_code == 200
+    sale = books.create_transaction(bank, "77.00", "2024-06-03", fromTo="Secret Ltd", description="Secret project")[
+        "id"
+    ]
+    part = {"categoryId": books.get_category_id("revenueOneOff"), "plSplit": {"revenue": 77}}
+    assert books.set_categorizations(sale, part).status_code == 200
     reader = make_api(acme, "financials:read")
     content = download_workbook(reader, **YEAR)
     assert read_workbook(content)["Actual"]["Gross profit", "", "Jun 2024"] == 77
@@ -192,13 +196,15 @@ def test_workbook_and_statement_show_transactions_only_with_permission(acme, mak
     assert [row["id"] for row in both.get(behind).json()] == [sale]
 
 
-def test_workbook_does_not_evaluate_category_names_as_formulas(api, year):
+def test_workbook_does_not_evaluate_category_names_as_formulas(api, year_of_transactions):
     book = openpyxl.load_workbook(io.BytesIO(download_workbook(api, **YEAR)))
     assert "'=Extra" in [row[0].value for row in book["Actual"].iter_rows()]
 
 
-def test_profit_and_loss_page_links_to_workbook_of_same_parameters(browser_of, alice, acme, api, year):
-    browser = browser_of(alice, acme).client
+def test_profit_and_loss_page_links_to_workbook_of_same_parameters(
+    sign_in_browser, alice, acme, api, year_of_transactions
+):
+    browser = sign_in_browser(alice, acme).client
     page = f"/app/companies/{acme.id}/profit-and-loss"
     query = {**YEAR, "interval": "quarter"}
     shown = browser.get(page, query).content.decode()

@@ -26,7 +26,7 @@ UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 @pytest.fixture
 def customer_ids(api):
-    """Customers who came, grew, shrank, left and came back."""
+    """Customers with new, expansion, contraction, churn and reactivation MRR."""
     import_events(
         api,
         build_event("a", "100.00", "2023-03-01", customerName="Initech", productExternalId="p", productName="Team"),
@@ -366,9 +366,11 @@ def test_event_list_shows_latest_event_first(viewer, api, acme, customer_ids):
     assert "Umbrella No product retracted €70.00" in get_page_text(viewer.get(build_page_path(acme, "/events")))
 
 
-def test_customer_names_require_counterparty_permission(browser_of, acme, customer_ids):
+def test_customer_names_require_counterparty_permission(sign_in_browser, acme, customer_ids):
     held = ["subscriptions:read", "company:read"]
-    blind = browser_of(factories.make_member(acme, "x@acme.example", role=Role.VIEWER, permissions=held), acme).client
+    blind = sign_in_browser(
+        factories.make_member(acme, "x@acme.example", role=Role.VIEWER, permissions=held), acme
+    ).client
     for path in ("/customers", f"/customers/{customer_ids['Hooli']}", "/customers?q=Hooli&sort=name", "/events"):
         seen = blind.get(build_page_path(acme, path)).content.decode()
         assert "Hooli" not in seen.replace("q=Hooli", "")

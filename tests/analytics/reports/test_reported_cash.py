@@ -5,9 +5,9 @@ from html import unescape
 
 import pytest
 
-from tests.analytics.reports.report_pages import page, read_table, strip
+from tests.analytics.reports.report_pages import build_report_path, get_cell_text, read_table
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("may")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("travel_to_may_2026")]
 
 
 def read_cash(answer):
@@ -24,39 +24,41 @@ def remove_other_amounts(table):
     return [cell.partition(" now ")[0] if isinstance(cell, str) else remove_other_amounts(cell) for cell in table]
 
 
-def test_closed_report_keeps_cash_when_an_account_is_cash_no_more(acme, viewer, api, bank, booked_year, close):
-    close()
-    before = read_cash(viewer.get(page(acme)))
+def test_closed_report_keeps_cash_when_an_account_is_cash_no_more(acme, viewer, api, bank, booked_year, close_month):
+    close_month()
+    before = read_cash(viewer.get(build_report_path(acme)))
     assert api.put(f"accounts/{bank}", {"includeInCashBalance": False}).status_code == 200
-    after = read_cash(viewer.get(page(acme)))
+    after = read_cash(viewer.get(build_report_path(acme)))
     assert remove_other_amounts(after) == before
     assert after[1]["Closing cash"][0] == f"{before[1]['Closing cash'][0]} now 0.00"
     assert before[1]["Closing cash"][0] != "0.00"
 
 
-def test_closed_report_keeps_the_bridge_when_a_category_becomes_financing(acme, viewer, api, books, booked_year, close):
-    close()
-    before = read_cash(viewer.get(page(acme)))
-    category = books.category("revenueRecurring")
+def test_closed_report_keeps_the_bridge_when_a_category_becomes_financing(
+    acme, viewer, api, books, booked_year, close_month
+):
+    close_month()
+    before = read_cash(viewer.get(build_report_path(acme)))
+    category = books.get_category_id("revenueRecurring")
     assert api.put(f"categories/{category}", {"financing": True}).status_code == 200
-    after = read_cash(viewer.get(page(acme)))
+    after = read_cash(viewer.get(build_report_path(acme)))
     assert remove_other_amounts(after) == before
     assert " now " in after[1]["Financing"][0]
 
 
 def test_closed_report_keeps_receivables_when_an_invoice_of_the_month_comes_late(
-    acme, viewer, api, bank, booked_year, close
+    acme, viewer, api, bank, booked_year, close_month
 ):
     body = {"accountId": bank, "name": "Invoice", "startDate": "2026-03-20", "amountValue": "70.00"}
     body |= {"invoiceDate": "2026-03-01", "autoSettle": False}
     assert api.post("planned_transactions", body).status_code == 201
-    close()
+    close_month()
     assert api.post("planned_transactions", body | {"amountValue": "7.00"}).status_code == 201
-    assert read_table(viewer.get(page(acme)), "aging")["Total"] == ["70.00 now 77.00"]
+    assert read_table(viewer.get(build_report_path(acme)), "aging")["Total"] == ["70.00 now 77.00"]
     assert api.post("closings/2026-03/reopen", {"reason": "Late invoice"}).status_code == 200
-    assert read_table(viewer.get(page(acme)), "aging")["Total"] == ["77.00 reported 70.00"]
-    close()
-    assert read_table(viewer.get(page(acme)), "aging")["Total"] == ["77.00"]
+    assert read_table(viewer.get(build_report_path(acme)), "aging")["Total"] == ["77.00 reported 70.00"]
+    close_month()
+    assert read_table(viewer.get(build_report_path(acme)), "aging")["Total"] == ["77.00"]
 
 
 def read_differences(viewer, acme):
@@ -67,7 +69,7 @@ def read_differences(viewer, acme):
     differences = {}
     for row in rows:
         figure, was, now, change, _because = [
-            strip(each) for each in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)
+            get_cell_text(each) for each in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)
         ]
         address = re.search(r'<th scope="row"><a href="([^"]+)"', row)
         differences[figure] = (was, now, change, unescape(address[1]) if address else "")
@@ -75,24 +77,24 @@ def read_differences(viewer, acme):
     return differences
 
 
-def test_settlement_taken_back_after_closing_is_among_the_differences(acme, viewer, api, bank, books, close):
+def test_settlement_taken_back_after_closing_is_among_the_differences(acme, viewer, api, bank, books, close_month):
     body = {"accountId": bank, "name": "Invoice", "startDate": "2026-03-20", "amountValue": "70.00"}
     body |= {"invoiceDate": "2026-03-01", "autoSettle": False}
     invoice = api.post("planned_transactions", body).json()["id"]
-    paid = {"date": "2026-03-20", "transactionId": books.book(bank, "70.00", "2026-03-25")["id"]}
+    paid = {"date": "2026-03-20", "transactionId": books.create_transaction(bank, "70.00", "2026-03-25")["id"]}
     assert api.post(f"planned_transactions/{invoice}/settle", paid).status_code == 200
-    close()
+    close_month()
     assert read_differences(viewer, acme) == {}
-    assert "Figures have changed" not in viewer.get(page(acme)).content.decode()
+    assert "Figures have changed" not in viewer.get(build_report_path(acme)).content.decode()
     assert api.post(f"planned_transactions/{invoice}/unsettle", {"date": "2026-03-20"}).status_code == 200
-    assert "Figures have changed since the month was reported" in viewer.get(page(acme)).content.decode()
+    assert "Figures have changed since the month was reported" in viewer.get(build_report_path(acme)).content.decode()
     change = ("€0.00", "€70.00", "€70.00", f"/app/companies/{acme.id}/receivables")
     assert read_differences(viewer, acme) == {"Receivables": change, "Receivables: 1–30 days overdue": change}
 
 
-def test_parts_of_the_bridge_are_among_the_differences(acme, viewer, api, books, booked_year, close):
-    close()
-    assert api.put(f"categories/{books.category('revenueRecurring')}", {"financing": True}).status_code == 200
+def test_parts_of_the_bridge_are_among_the_differences(acme, viewer, api, books, booked_year, close_month):
+    close_month()
+    assert api.put(f"categories/{books.get_category_id('revenueRecurring')}", {"financing": True}).status_code == 200
     differences = read_differences(viewer, acme)
     inflow, financing = (differences[f"Cash bridge: {part}"] for part in ("Operating inflow", "Financing"))
     assert (inflow[:3], financing[:3]) == (("€1,000.50", "€0.00", "-€1,000.50"), ("€0.00", "€1,000.50", "€1,000.50"))
@@ -102,9 +104,11 @@ def test_parts_of_the_bridge_are_among_the_differences(acme, viewer, api, books,
     assert "Landlord" not in listed.content.decode()
 
 
-def test_reopened_report_shows_the_reported_change_in_cash(acme, viewer, api, categorized, booked_year, close):
-    close()
+def test_reopened_report_shows_the_reported_change_in_cash(
+    acme, viewer, api, create_categorized_transaction, booked_year, close_month
+):
+    close_month()
     assert api.post("closings/2026-03/reopen", {"reason": "Late payment"}).status_code == 200
-    categorized("officeAndAdmin", "ga", "-40.00", "2026-03-20")
-    change = read_table(viewer.get(page(acme)), "figures")["Change in cash"][0]
+    create_categorized_transaction("officeAndAdmin", "ga", "-40.00", "2026-03-20")
+    change = read_table(viewer.get(build_report_path(acme)), "figures")["Change in cash"][0]
     assert change == "+560.25 reported 600.25"

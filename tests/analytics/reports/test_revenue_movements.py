@@ -20,7 +20,7 @@ PATH = "/movements"
 
 @pytest.fixture
 def customer_ids(api):
-    """Customers who came, grew, shrank, left and came back, in two currencies and with fractions of cents."""
+    """Customers with each kind of MRR movement, in two currencies and with fractions of cents."""
     import_events(
         api,
         build_event("a", "100.00", "2023-03-01", customerName="Initech", productExternalId="p", productName="Team"),
@@ -156,9 +156,11 @@ def test_movement_list_says_what_is_invalid(viewer, acme, customer_ids, paramete
     assert message in get_page_text(viewer.get(build_page_path(acme, PATH), parameters))
 
 
-def test_movement_list_names_customers_with_permission_only(browser_of, acme, customer_ids):
+def test_movement_list_names_customers_with_permission_only(sign_in_browser, acme, customer_ids):
     held = ["subscriptions:read", "company:read"]
-    blind = browser_of(factories.make_member(acme, "x@acme.example", role=Role.VIEWER, permissions=held), acme).client
+    blind = sign_in_browser(
+        factories.make_member(acme, "x@acme.example", role=Role.VIEWER, permissions=held), acme
+    ).client
     query = {"startMonth": "2024-07", "endMonth": "2024-07", "movement": "upgrade"}
     for path in (PATH, f"{PATH}.csv"):
         seen = blind.get(build_page_path(acme, path), query).content.decode()

@@ -10,23 +10,23 @@ from django.test import Client
 from analytics.reports import shared_report
 from companies.permissions import Role
 from tests import factories
-from tests.analytics.reports.report_pages import page, read_table
+from tests.analytics.reports.report_pages import build_report_path, read_table
 from tests.ledger.conftest import get_page_text as text
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("may")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("travel_to_may_2026")]
 
 
 @pytest.fixture
-def share(api):
-    """Shares a report or a closing, and returns the path of the page."""
+def share_report(api):
+    """Share a report or a closing; return the path of its page."""
 
-    def shared(kind="reports", month="2026-03", caller=None):
+    def share(kind="reports", month="2026-03", caller=None):
         expires = (datetime.now(tz=UTC) + timedelta(days=30)).isoformat().replace("+00:00", "Z")
         answer = (caller or api).post(f"{kind}/{month}/links", {"expiresTime": expires})
         assert answer.status_code == 201, answer.content
         return urlsplit(answer.json()["url"]).path
 
-    return shared
+    return share
 
 
 def list_tables(answer):
@@ -34,12 +34,12 @@ def list_tables(answer):
     return {table_id: read_table(answer, table_id) for table_id in ids if table_id != "commentary"}
 
 
-def test_shared_report_is_that_of_the_page(acme, api, owner, client, share, booked_year, subscribed):
-    subscribed("Big", "2025-06-01", "300.00")
+def test_shared_report_is_that_of_the_page(acme, api, owner, client, share_report, booked_year, create_subscription):
+    create_subscription("Big", "2025-06-01", "300.00")
     api.put("reports/2026-03/commentary", {"text": "We <hired>."})
-    answer = client.get(share())
+    answer = client.get(share_report())
     assert answer.status_code == 200
-    own, shared = list_tables(owner.get(page(acme))), list_tables(answer)
+    own, shared = list_tables(owner.get(build_report_path(acme))), list_tables(answer)
     for name in ("Landlord", "Small landlord", "Customer A", "No name"):
         del own["changes"][name]
     assert shared == own
@@ -47,8 +47,8 @@ def test_shared_report_is_that_of_the_page(acme, api, owner, client, share, book
     assert "We <hired>." in text(answer)
 
 
-def test_shared_page_is_private(client, acme, share, booked_year):
-    answer = client.get(share())
+def test_shared_page_is_private(client, acme, share_report, booked_year):
+    answer = client.get(share_report())
     assert answer["X-Robots-Tag"].startswith("noindex")
     assert answer["Referrer-Policy"] == "no-referrer"
     assert answer["Cache-Control"] == "no-store"
@@ -65,8 +65,8 @@ def test_shared_page_is_private(client, acme, share, booked_year):
 
 
 @pytest.mark.parametrize("session", ["valid", "stale"])
-def test_shared_page_sets_no_cookie_for_who_is_signed_in(owner, share, booked_year, age_session, session):
-    path = share()
+def test_shared_page_sets_no_cookie_for_who_is_signed_in(owner, share_report, booked_year, age_session, session):
+    path = share_report()
     age_session(owner)
     if session == "stale":
         owner.cookies["svc-session" if "svc-session" in owner.cookies else next(iter(owner.cookies))] = "x" * 32
@@ -75,8 +75,8 @@ def test_shared_page_sets_no_cookie_for_who_is_signed_in(owner, share, booked_ye
     assert not answer.cookies
 
 
-def test_wrong_tokens_are_not_found(client, acme, globex, share, booked_year):
-    path = share()
+def test_wrong_tokens_are_not_found(client, acme, globex, share_report, booked_year):
+    path = share_report()
     for token in ["", "x", "a%00b", "é", "../x", "x" * 5000]:
         assert client.get(f"/app/shared/{acme.id}/{token}").status_code == 404
         assert client.get(path.replace(str(acme.id), str(globex.id))).status_code == 404, token
@@ -85,19 +85,21 @@ def test_wrong_tokens_are_not_found(client, acme, globex, share, booked_year):
         assert Client(enforce_csrf_checks=True).post(path).status_code in (403, 405), token
 
 
-def test_shared_page_is_rate_limited(client, share, booked_year, monkeypatch):
-    path = share()
+def test_shared_page_is_rate_limited(client, share_report, booked_year, monkeypatch):
+    path = share_report()
     monkeypatch.setattr(shared_report, "MAX_REQUESTS_PER_MINUTE", 3)
     answers = [client.get(path) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert int(answers[3]["Retry-After"]) > 0
 
 
-def test_shared_report_shows_no_more_than_its_creator_sees(acme, client, share, browser_of, booked_year, subscribed):
-    subscribed("Big", "2025-06-01", "300.00")
+def test_shared_report_shows_no_more_than_its_creator_sees(
+    acme, client, share_report, sign_in_browser, booked_year, create_subscription
+):
+    create_subscription("Big", "2025-06-01", "300.00")
     permissions = ["closings:manage", "financials:read", "subscriptions:read"]
     manager = factories.make_member(acme, "m@acme.example", role=Role.ADMIN, permissions=permissions)
-    answer = client.get(share(caller=browser_of(manager, acme)))
+    answer = client.get(share_report(caller=sign_in_browser(manager, acme)))
     shown = list_tables(answer)
     assert "cash" not in shown
     assert "recurring" in shown
@@ -105,18 +107,18 @@ def test_shared_report_shows_no_more_than_its_creator_sees(acme, client, share, 
 
 
 def test_link_of_a_closing_shows_the_figures_of_its_version(
-    acme, api, client, share, booked_year, close, categorized, subscribed
+    acme, api, client, share_report, booked_year, close_month, create_categorized_transaction, create_subscription
 ):
-    subscribed("Big", "2025-06-01", "300.00")
-    first = close()
-    path = share("closings")
+    create_subscription("Big", "2025-06-01", "300.00")
+    first = close_month()
+    path = share_report("closings")
     frozen = api.get("closings/2026-03").json()["figures"]
     before = client.get(path)
     assert "As reported on 10 May 2026, version 1" in text(before)
     assert first["digest"] in before.content.decode()
     assert api.post("closings/2026-03/reopen", {"reason": "Late invoice"}).status_code == 200
-    categorized("officeAndAdmin", "ga", "-50.00", "2026-03-31")
-    close()
+    create_categorized_transaction("officeAndAdmin", "ga", "-50.00", "2026-03-31")
+    close_month()
     assert client.get(path).content == before.content
     tables = list_tables(before)
     values = {
@@ -128,10 +130,10 @@ def test_link_of_a_closing_shows_the_figures_of_its_version(
     assert tables["results"]["Result"] == ["600.25"]
     assert tables["cash"]["Total"][2] == f"{values['balance', None]:,.2f}"
     assert tables["recurring"]["MRR at the end"][0] == f"{values['recurringRevenue', 'end']:,.2f}"
-    assert "450.25" in client.get(share("closings")).content.decode()
+    assert "450.25" in client.get(share_report("closings")).content.decode()
 
 
-def test_shared_page_speaks_the_reader_s_language(client, share, booked_year):
-    answer = client.get(share(), headers={"Accept-Language": "de"})
+def test_shared_page_speaks_the_reader_s_language(client, share_report, booked_year):
+    answer = client.get(share_report(), headers={"Accept-Language": "de"})
     assert '<html lang="de"' in answer.content.decode()
     assert "Umsatz" in text(answer)

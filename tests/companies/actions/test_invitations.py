@@ -1,4 +1,4 @@
-"""Nobody joins a company without being asked: an invitation opens nothing, tells nothing, and ends."""
+"""Invitations give no access before they are accepted, reveal nothing about accounts, and expire."""
 
 from datetime import timedelta
 
@@ -18,13 +18,13 @@ LINK_EXPIRED_MESSAGE = "Invitation no longer valid"
 
 
 @pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme)
+def owner(sign_in_browser, alice, acme):
+    return sign_in_browser(alice, acme)
 
 
 @pytest.fixture
 def clock(monkeypatch, now):
-    """The time that every view reads; move it by its only entry."""
+    """The current time as a list of one value; change the value to move the clock."""
     times = [now]
     monkeypatch.setattr("django.utils.timezone.now", lambda: times[0])
     return times
@@ -39,7 +39,7 @@ def renew_authentication(caller, clock) -> None:
 
 @pytest.fixture
 def carla(db):
-    """Has an account, and belongs nowhere."""
+    """Carla, who has an account and is a member of no company."""
     return factories.UserFactory(email="Carla@Globex.example", name="Carla Coe")
 
 
@@ -61,17 +61,17 @@ def sign_in(user, **where):
 # ---------------------------------------------------------------------------------------------- before the answer
 
 
-def test_invitation_hides_whether_invitee_has_an_account(owner, invited, carla):
+def test_invitation_hides_whether_invitee_has_an_account(owner, invite_member, carla):
     for email in (carla.email, "nobody@globex.example"):
-        body = invited(owner, email).answer.json()
+        body = invite_member(owner, email).response.json()
         assert (body["status"], body["email"]) == ("invited", email.lower())
         assert (body["userId"], body["name"], body["joinedTime"]) == (None, None, None)
         assert body in owner.get("members").json()
 
 
-def test_invitee_has_no_access_before_accepting(owner, invited, browser_of, carla, acme):
-    invited(owner, carla.email, role="owner")
-    hers = browser_of(carla, acme)
+def test_invitee_has_no_access_before_accepting(owner, invite_member, sign_in_browser, carla, acme):
+    invite_member(owner, carla.email, role="owner")
+    hers = sign_in_browser(carla, acme)
     assert hers.get("/companies").json() == []
     assert hers.get("").status_code == hers.get("members").status_code == hers.delete("members/me").status_code == 404
     assert hers.get(f"/app/companies/{acme.id}").status_code == 404
@@ -83,43 +83,43 @@ def test_invitee_has_no_access_before_accepting(owner, invited, browser_of, carl
     assert owner.post("transactions", row).status_code == 400
 
 
-def test_invitation_creates_no_account_before_acceptance(owner, invited):
-    invited(owner, "dora@acme.example")
+def test_invitation_creates_no_account_before_acceptance(owner, invite_member):
+    invite_member(owner, "dora@acme.example")
     assert User.objects.find_by_email("dora@acme.example") is None
 
 
-def test_email_address_is_invited_once_regardless_of_case(owner, invited, alice):
-    invited(owner, "dora@acme.example")
+def test_email_address_is_invited_once_regardless_of_case(owner, invite_member, alice):
+    invite_member(owner, "dora@acme.example")
     again = owner.post("members", {"email": "DORA@acme.EXAMPLE", "role": "viewer"})
     assert (again.status_code, again.json()["code"]) == (409, "already_invited")
     joined = owner.post("members", {"email": alice.email.upper(), "role": "viewer"})
     assert (joined.status_code, joined.json()["code"]) == (409, "already_member")
 
 
-def test_invited_owner_does_not_count_as_owner(owner, invited, alice):
+def test_invited_owner_does_not_count_as_owner(owner, invite_member, alice):
     for other in Membership.objects.filter(company=owner.company).exclude(user=alice):
         other.delete()
-    invited(owner, "second@acme.example", role="owner")
+    invite_member(owner, "second@acme.example", role="owner")
     refused = owner.delete(f"members/{find_member(owner, alice.email)['id']}")
     assert (refused.status_code, refused.json()["code"]) == (409, "last_owner")
 
 
-def test_invited_role_can_be_changed(owner, invited):
-    dora = invited(owner, "dora@acme.example", role="owner")
+def test_invited_role_can_be_changed(owner, invite_member):
+    dora = invite_member(owner, "dora@acme.example", role="owner")
     assert owner.put(f"members/{dora.id}", {"role": "editor"}).json()["status"] == "invited"
     dora.accept()
     assert find_member(owner, "dora@acme.example")["role"] == "editor"
 
 
-def test_admin_cannot_resend_or_cancel_owner_invitation(owner, invited, browser_of, acme):
-    dora = invited(owner, "dora@acme.example", role="owner")
-    admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
+def test_admin_cannot_resend_or_cancel_owner_invitation(owner, invite_member, sign_in_browser, acme):
+    dora = invite_member(owner, "dora@acme.example", role="owner")
+    admin = sign_in_browser(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
     for answer in (admin.post(f"members/{dora.id}/resend"), admin.delete(f"members/{dora.id}")):
         assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
 
 
-def test_invitation_token_is_stored_only_as_digest(owner, invited):
-    link = invited(owner, "dora@acme.example").link
+def test_invitation_token_is_stored_only_as_digest(owner, invite_member):
+    link = invite_member(owner, "dora@acme.example").link
     token = link.rpartition("/")[2]
     row = Membership.objects.get(invited_email="dora@acme.example")
     assert len(token) >= 43
@@ -131,8 +131,8 @@ def test_invitation_token_is_stored_only_as_digest(owner, invited):
 # ---------------------------------------------------------------------------------------------- the answer
 
 
-def test_invitation_page_names_company_and_inviter_and_changes_nothing(owner, invited, alice):
-    dora = invited(owner, "dora@acme.example")
+def test_invitation_page_names_company_and_inviter_and_changes_nothing(owner, invite_member, alice):
+    dora = invite_member(owner, "dora@acme.example")
     for _ in range(2):
         seen = Client().get(dora.link)
         assert seen.status_code == 200
@@ -142,12 +142,12 @@ def test_invitation_page_names_company_and_inviter_and_changes_nothing(owner, in
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 
 
-def test_invitation_page_names_inviting_api_key(api, invited):
-    assert "An API key invited" in get_text(Client().get(invited(api, "dan@acme.example").link))
+def test_invitation_page_names_inviting_api_key(api, invite_member):
+    assert "An API key invited" in get_text(Client().get(invite_member(api, "dan@acme.example").link))
 
 
-def test_new_user_accepts_invitation_and_gets_account(owner, invited, acme):
-    dora, client = invited(owner, "dora@acme.example", role="editor"), Client()
+def test_new_user_accepts_invitation_and_gets_account(owner, invite_member, acme):
+    dora, client = invite_member(owner, "dora@acme.example", role="editor"), Client()
     joined = dora.accept(client, name="Dora Dee")
     assert (joined.status_code, joined["Location"]) == (303, f"/app/companies/{acme.id}")
     assert client.get(f"/companies/{acme.id}").status_code == 200
@@ -169,16 +169,16 @@ def test_new_user_accepts_invitation_and_gets_account(owner, invited, acme):
         ({"name": "x" * 201}, "at most 200 characters"),
     ],
 )
-def test_invitation_with_invalid_account_data_creates_no_account(owner, invited, form_values, message):
-    answer = invited(owner, "dora@acme.example").accept(**form_values)
+def test_invitation_with_invalid_account_data_creates_no_account(owner, invite_member, form_values, message):
+    answer = invite_member(owner, "dora@acme.example").accept(**form_values)
     assert answer.status_code == 400
     assert message in get_text(answer)
     assert User.objects.find_by_email("dora@acme.example") is None
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 
 
-def test_existing_user_signs_in_and_accepts_invitation(owner, invited, carla, acme):
-    hers, client = invited(owner, carla.email), Client()
+def test_existing_user_signs_in_and_accepts_invitation(owner, invite_member, carla, acme):
+    hers, client = invite_member(owner, carla.email), Client()
     seen = client.get(hers.link)
     assert "Sign in to accept" in get_text(seen)
     assert "new_password1" not in get_text(seen)
@@ -193,35 +193,35 @@ def test_existing_user_signs_in_and_accepts_invitation(owner, invited, carla, ac
     assert find_member(owner, carla.email)["name"] == "Carla Coe"
 
 
-def test_invitation_cannot_change_password_of_existing_account(owner, invited, carla):
-    hers = invited(owner, carla.email)
+def test_invitation_cannot_change_password_of_existing_account(owner, invite_member, carla):
+    hers = invite_member(owner, carla.email)
     hers.accept(new_password1="another horse battery", new_password2="another horse battery")
     carla.refresh_from_db()
     assert carla.check_password(PASSWORD)
     assert find_member(owner, "carla@globex.example")["status"] == "invited"
 
 
-def test_invitation_sets_first_password_of_account_without_password(owner, invited):
+def test_invitation_sets_first_password_of_account_without_password(owner, invite_member):
     old = User.objects.create_user("old@acme.example", name="Olga")
-    invited(owner, "old@acme.example").accept()
+    invite_member(owner, "old@acme.example").accept()
     old.refresh_from_db()
     assert old.check_password(PASSWORD)
     assert find_member(owner, "old@acme.example")["name"] == "Olga"
 
 
-def test_managers_are_notified_if_invitee_joins(owner, invited, browser_of, acme):
-    dora = invited(owner, "dora@acme.example")
+def test_managers_are_notified_if_invitee_joins(owner, invite_member, sign_in_browser, acme):
+    dora = invite_member(owner, "dora@acme.example")
     types = [each["type"] for each in owner.get("notifications").json()]
     assert "member.joined" not in types
     dora.accept()
     answer = next(each for each in owner.get("notifications").json() if each["type"] == "member.joined")
     assert answer["payload"]["email"] == "dora@acme.example"
-    hers = browser_of(User.objects.find_by_email("dora@acme.example"), acme)
+    hers = sign_in_browser(User.objects.find_by_email("dora@acme.example"), acme)
     assert hers.get("notifications").json() == []
 
 
-def test_audit_log_names_inviter_and_accepting_user(owner, invited, alice):
-    dora = invited(owner, "dora@acme.example")
+def test_audit_log_names_inviter_and_accepting_user(owner, invite_member, alice):
+    dora = invite_member(owner, "dora@acme.example")
     dora.accept()
     user = User.objects.find_by_email("dora@acme.example")
     entries = AuditEntry.objects.filter(entity_id=dora.id).order_by("number")
@@ -230,8 +230,8 @@ def test_audit_log_names_inviter_and_accepting_user(owner, invited, alice):
     ]  # fmt: skip
 
 
-def test_declined_invitation_can_be_sent_again(owner, invited):
-    dora = invited(owner, "dora@acme.example")
+def test_declined_invitation_can_be_sent_again(owner, invite_member):
+    dora = invite_member(owner, "dora@acme.example")
     answer = Client().post(dora.link, {"decision": "decline"})
     assert answer.status_code == 200
     assert "You declined the invitation to Acme" in get_text(answer)
@@ -239,19 +239,19 @@ def test_declined_invitation_can_be_sent_again(owner, invited):
     entry = AuditEntry.objects.get(action="member.declined")
     assert (entry.actor, entry.before["email"]) == (None, "dora@acme.example")
     assert User.objects.find_by_email("dora@acme.example") is None
-    invited(owner, "dora@acme.example").accept()
+    invite_member(owner, "dora@acme.example").accept()
     assert find_member(owner, "dora@acme.example")["status"] == "active"
 
 
 @pytest.mark.parametrize("form", [{}, {"decision": "maybe"}])
-def test_invitation_form_without_decision_changes_nothing(owner, invited, form):
-    dora = invited(owner, "dora@acme.example")
+def test_invitation_form_without_decision_changes_nothing(owner, invite_member, form):
+    dora = invite_member(owner, "dora@acme.example")
     assert Client().post(dora.link, form).status_code == 400
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 
 
-def test_invitation_decision_requires_csrf_token(owner, invited):
-    dora, strict = invited(owner, "dora@acme.example"), Client(enforce_csrf_checks=True)
+def test_invitation_decision_requires_csrf_token(owner, invite_member):
+    dora, strict = invite_member(owner, "dora@acme.example"), Client(enforce_csrf_checks=True)
     strict.get(dora.link)
     for decision in ("accept", "decline"):
         assert strict.post(dora.link, {"decision": decision}).status_code == 403
@@ -274,16 +274,16 @@ def is_unknown_link(link, client=None):
     assert client.post(link, {"decision": "decline"}).status_code == 410
 
 
-def test_invitation_link_works_once(owner, invited):
-    dora, client = invited(owner, "dora@acme.example"), Client()
+def test_invitation_link_works_once(owner, invite_member):
+    dora, client = invite_member(owner, "dora@acme.example"), Client()
     dora.accept(client)
     is_unknown_link(dora.link)
     is_unknown_link(dora.link, client)
     assert Membership.objects.filter(company=owner.company, user__email="dora@acme.example").count() == 1
 
 
-def test_invitation_link_is_valid_for_seven_days(owner, invited, clock):
-    dora, dan = invited(owner, "dora@acme.example"), invited(owner, "dan@acme.example")
+def test_invitation_link_is_valid_for_seven_days(owner, invite_member, clock):
+    dora, dan = invite_member(owner, "dora@acme.example"), invite_member(owner, "dan@acme.example")
     clock[0] += timedelta(days=7, seconds=-1)
     assert dan.accept().status_code == 303
     clock[0] += timedelta(seconds=1)
@@ -291,23 +291,23 @@ def test_invitation_link_is_valid_for_seven_days(owner, invited, clock):
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 
 
-def test_cancelled_invitation_link_is_invalid(owner, invited):
-    dora = invited(owner, "dora@acme.example")
+def test_cancelled_invitation_link_is_invalid(owner, invite_member):
+    dora = invite_member(owner, "dora@acme.example")
     assert owner.delete(f"members/{dora.id}").json() == {"success": True}
     is_unknown_link(dora.link)
     assert "dora@acme.example" not in get_text(owner.get("members"))
 
 
 def test_resent_invitation_invalidates_older_link(
-    owner, invited, mailoutbox, django_capture_on_commit_callbacks, clock
+    owner, invite_member, mailoutbox, django_capture_on_commit_callbacks, clock
 ):
-    dora = invited(owner, "dora@acme.example")
+    dora = invite_member(owner, "dora@acme.example")
     clock[0] += timedelta(days=8)
     renew_authentication(owner, clock)
     with django_capture_on_commit_callbacks(execute=True):
         again = owner.post(f"members/{dora.id}/resend")
     assert (again.status_code, again.json()["status"], again.json()["id"]) == (200, "invited", dora.id)
-    assert again.json()["expiresTime"] > dora.answer.json()["expiresTime"]
+    assert again.json()["expiresTime"] > dora.response.json()["expiresTime"]
     is_unknown_link(dora.link)
     dora.link = find_mailed_link(mailoutbox[-1])
     assert dora.accept().status_code == 303
@@ -315,8 +315,8 @@ def test_resent_invitation_invalidates_older_link(
     assert (refused.status_code, refused.json()["code"]) == (409, "not_invited")
 
 
-def test_invitation_is_hidden_from_another_signed_in_user(owner, invited, carol, carla):
-    dora = invited(owner, "dora@acme.example")
+def test_invitation_is_hidden_from_another_signed_in_user(owner, invite_member, carol, carla):
+    dora = invite_member(owner, "dora@acme.example")
     client = sign_in(carol)
     for answer in (client.get(dora.link), dora.accept(client), client.post(dora.link, {"decision": "decline"})):
         assert answer.status_code == 403
@@ -326,15 +326,15 @@ def test_invitation_is_hidden_from_another_signed_in_user(owner, invited, carol,
     assert find_member(owner, "dora@acme.example")["status"] == "invited"
 
 
-def test_deactivated_user_cannot_accept_invitation(owner, invited, carla):
-    hers = invited(owner, carla.email)
+def test_deactivated_user_cannot_accept_invitation(owner, invite_member, carla):
+    hers = invite_member(owner, carla.email)
     User.objects.filter(pk=carla.pk).update(is_active=False)
     is_unknown_link(hers.link)
 
 
-def test_invitation_token_opens_no_other_invitation(owner, invited, browser_of, carol, globex):
-    dora, dan = invited(owner, "dora@acme.example"), invited(owner, "dan@acme.example")
-    theirs = invited(browser_of(carol, globex), "dora@acme.example")
+def test_invitation_token_opens_no_other_invitation(owner, invite_member, sign_in_browser, carol, globex):
+    dora, dan = invite_member(owner, "dora@acme.example"), invite_member(owner, "dan@acme.example")
+    theirs = invite_member(sign_in_browser(carol, globex), "dora@acme.example")
     token = dora.link.rpartition("/")[2]
     for other in (dan, theirs):
         assert Client().get(f"{other.link.rpartition('/')[0]}/{token}").status_code == 410
@@ -342,8 +342,8 @@ def test_invitation_token_opens_no_other_invitation(owner, invited, browser_of, 
     assert Client().get("/app/invitations/x/y/z").status_code == 410
 
 
-def test_invitation_to_read_only_company_can_only_be_declined(owner, invited, acme):
-    dora = invited(owner, "dora@acme.example")
+def test_invitation_to_read_only_company_can_only_be_declined(owner, invite_member, acme):
+    dora = invite_member(owner, "dora@acme.example")
     acme.system_status = "expired"
     acme.save()
     refused = dora.accept()
@@ -358,10 +358,10 @@ def test_invitation_to_read_only_company_can_only_be_declined(owner, invited, ac
 INJECTED_NAME = "Acme\r\nBcc: all@widgets.example\n\nGo to https://evil.example/now \u202e\u2028”"
 
 
-def test_invitation_email_neutralizes_injection_in_company_name(owner, invited, acme, mailoutbox):
+def test_invitation_email_neutralizes_injection_in_company_name(owner, invite_member, acme, mailoutbox):
     acme.name = INJECTED_NAME
     acme.save()
-    invited(owner, "dora@acme.example")
+    invite_member(owner, "dora@acme.example")
     (mail,) = mailoutbox
     name = "“Acme Bcc: all widgets example Go to https evil example/now”"
     assert mail.subject == f"Invitation to {name}"
@@ -383,14 +383,14 @@ def test_quoted_name_in_email_contains_no_linkable_domain(name, shown):
     assert mailer.format_quoted_name(name) == f"“{shown}”"
 
 
-def test_invitation_email_is_same_for_known_and_unknown_addresses(owner, invited, carla, mailoutbox):
+def test_invitation_email_is_same_for_known_and_unknown_addresses(owner, invite_member, carla, mailoutbox):
     for email in (carla.email, "nobody@acme.example"):
-        invited(owner, email)
+        invite_member(owner, email)
     first, second = ((each.subject, each.body.replace(find_mailed_link(each), "")) for each in mailoutbox)
     assert first == second
 
 
-def test_invitation_emails_are_limited_to_twenty_per_company_and_day(owner, browser_of, carol, globex, acme, clock):
+def test_company_sends_at_most_twenty_invitations_a_day(owner, sign_in_browser, carol, globex, acme, clock):
     for n in range(10):
         made = owner.post("members", {"email": f"p{n}@acme.example", "role": "viewer"})
         assert made.status_code == 201
@@ -404,7 +404,7 @@ def test_invitation_emails_are_limited_to_twenty_per_company_and_day(owner, brow
     assert int(refused["Retry-After"]) == 24 * 3600 - 10 * 60 + 1
     page = owner.client.post(f"/app/companies/{acme.id}/settings/members", more)
     assert "Invitation limit reached: 20 per company or 40 per person within a day. Try again later." in get_text(page)
-    assert browser_of(carol, globex).post("members", more).status_code == 201
+    assert sign_in_browser(carol, globex).post("members", more).status_code == 201
     clock[0] += timedelta(seconds=int(refused["Retry-After"]))
     renew_authentication(owner, clock)
     made = owner.post("members", more)
@@ -414,7 +414,7 @@ def test_invitation_emails_are_limited_to_twenty_per_company_and_day(owner, brow
 
 
 def test_invitation_emails_are_limited_to_ten_per_address_and_day(
-    owner, browser_of, carol, globex, mailoutbox, django_capture_on_commit_callbacks, clock, monkeypatch
+    owner, sign_in_browser, carol, globex, mailoutbox, django_capture_on_commit_callbacks, clock, monkeypatch
 ):
     """Beyond that none is sent, and no company is told that others invite the same person."""
     monkeypatch.setattr(invitations, "MAX_EMAILS_PER_ADDRESS_PER_DAY", 10)
@@ -431,9 +431,9 @@ def test_invitation_emails_are_limited_to_ten_per_address_and_day(
         return len(mailoutbox) - before
 
     assert mailed(owner, 8) == 8
-    assert mailed(browser_of(carol, globex), 8) == 2
+    assert mailed(sign_in_browser(carol, globex), 8) == 2
     clock[0] += timedelta(days=1)
-    for caller in (owner, browser_of(carol, globex)):
+    for caller in (owner, sign_in_browser(carol, globex)):
         renew_authentication(caller, clock)
     members = owner.get("members").json()
     invitation = next(each["id"] for each in members if each["email"] == "dora@dora.example")
@@ -446,9 +446,9 @@ def test_invitation_emails_are_limited_to_ten_per_address_and_day(
 
 
 def test_members_page_shows_resends_and_cancels_invitation(
-    owner, invited, carla, acme, mailoutbox, django_capture_on_commit_callbacks
+    owner, invite_member, carla, acme, mailoutbox, django_capture_on_commit_callbacks
 ):
-    hers, page = invited(owner, carla.email), f"/app/companies/{acme.id}/settings/members"
+    hers, page = invite_member(owner, carla.email), f"/app/companies/{acme.id}/settings/members"
     shown = get_text(owner.get(page))
     assert "carla@globex.example" in shown
     assert "Carla" not in shown
@@ -466,8 +466,8 @@ def test_members_page_shows_resends_and_cancels_invitation(
 
 
 @pytest.mark.parametrize("door", ["api", "page"])
-def test_member_can_leave_company(door, owner, browser_of, bob, acme):
-    hers = browser_of(bob, acme)
+def test_member_can_leave_company(door, owner, sign_in_browser, bob, acme):
+    hers = sign_in_browser(bob, acme)
     if door == "api":
         assert hers.delete("members/me").json() == {"success": True}
     else:
@@ -489,10 +489,10 @@ def test_last_owner_cannot_leave_company(owner, alice, acme):
     assert owner.get("").status_code == 200
 
 
-def test_member_can_leave_read_only_company(browser_of, bob, acme):
+def test_member_can_leave_read_only_company(sign_in_browser, bob, acme):
     acme.system_status = "expired"
     acme.save()
-    assert browser_of(bob, acme).delete("members/me").status_code == 200
+    assert sign_in_browser(bob, acme).delete("members/me").status_code == 200
 
 
 def test_api_key_cannot_leave_company(api):

@@ -15,15 +15,15 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def owner(browser_of, alice, acme):
-    """Alice, the only owner of Acme."""
+def owner(sign_in_browser, alice, acme):
+    """An API client with the session of Alice, the only owner of Acme."""
     Membership.objects.filter(company=acme).exclude(user=alice).delete()
-    return browser_of(alice, acme)
+    return sign_in_browser(alice, acme)
 
 
 @pytest.fixture
-def admin(browser_of, acme):
-    return browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
+def admin(sign_in_browser, acme):
+    return sign_in_browser(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
 
 
 def find_member_id(caller, email):
@@ -73,10 +73,10 @@ def test_invalid_member_is_rejected_and_not_stored(owner):
         assert User.objects.filter(email__startswith="dora").count() == 0, change
 
 
-def test_member_permissions_override_role_until_set_to_null(owner, invited, browser_of, acme):
-    made = invited(owner, "d@acme.example", role="editor", permissions=["accounts:read"])
+def test_member_permissions_override_role_until_set_to_null(owner, invite_member, sign_in_browser, acme):
+    made = invite_member(owner, "d@acme.example", role="editor", permissions=["accounts:read"])
     made.accept()
-    dora = browser_of(User.objects.find_by_email("d@acme.example"), acme)
+    dora = sign_in_browser(User.objects.find_by_email("d@acme.example"), acme)
     assert dora.get("accounts").status_code == 200
     assert dora.get("members").status_code == dora.post("accounts", {}).status_code == 403
     assert dora.get("/companies").json()[0]["permissions"] == ["accounts:read"]
@@ -121,8 +121,8 @@ def test_last_owner_cannot_be_demoted_or_removed_by_api_key(owner, api, alice, c
     assert (answer.status_code, answer.json()["code"]) == (409, "last_owner")
 
 
-def test_one_of_two_owners_can_be_demoted_or_removed_but_not_both(owner, invited, alice):
-    made = invited(owner, "d@acme.example", role="owner")
+def test_one_of_two_owners_can_be_demoted_or_removed_but_not_both(owner, invite_member, alice):
+    made = invite_member(owner, "d@acme.example", role="owner")
     made.accept()
     second = made.id
     assert owner.put(f"members/{second}", {"role": "viewer"}).status_code == 200
@@ -132,8 +132,8 @@ def test_one_of_two_owners_can_be_demoted_or_removed_but_not_both(owner, invited
     assert owner.get("members").status_code == 404
 
 
-def test_owner_with_custom_permissions_does_not_count_as_owner(owner, invited, alice):
-    invited(owner, "d@acme.example", role="owner", permissions=["accounts:read"]).accept()
+def test_owner_with_custom_permissions_does_not_count_as_owner(owner, invite_member, alice):
+    invite_member(owner, "d@acme.example", role="owner", permissions=["accounts:read"]).accept()
     assert owner.delete(f"members/{find_member_id(owner, alice.email)}").json()["code"] == "last_owner"
 
 
@@ -204,9 +204,9 @@ def test_api_key_cannot_grant_permissions_it_lacks(make_api, acme):
     assert caller.post("members", body).status_code == 201
 
 
-def test_removed_member_loses_access_immediately(owner, browser_of, acme):
+def test_removed_member_loses_access_immediately(owner, sign_in_browser, acme):
     dora = factories.make_member(acme, "d@acme.example", role=Role.EDITOR)
-    hers = browser_of(dora, acme)
+    hers = sign_in_browser(dora, acme)
     assert hers.get("accounts").status_code == 200
     assert owner.delete(f"members/{find_member_id(owner, dora.email)}").status_code == 200
     assert hers.get("accounts").status_code == 404
@@ -238,7 +238,7 @@ def create_old_membership(company, user, by):
     Membership(company=company, user=user, role=Role.VIEWER).mark_created(audit_context).save(force_insert=True)
 
 
-def test_member_added_before_invitations_is_shown_by_address(owner, browser_of, acme, alice):
+def test_member_added_before_invitations_is_shown_by_address(owner, sign_in_browser, acme, alice):
     carla = factories.UserFactory(email="Carla@Globex.example", name="Carla Coe")
     sign_in(carla)
     create_old_membership(acme, carla, by=alice)
@@ -247,7 +247,7 @@ def test_member_added_before_invitations_is_shown_by_address(owner, browser_of, 
         "carla@globex.example": (None, None),
     }
     assert [each["status"] for each in owner.get("members").json()] == ["active", "active"]
-    assert browser_of(carla, acme).get("accounts").status_code == 200
+    assert sign_in_browser(carla, acme).get("accounts").status_code == 200
     sign_in(carla)
     assert list_members(owner)["Carla@Globex.example"] == (str(carla.id), "Carla Coe")
 
@@ -274,10 +274,10 @@ def test_name_of_member_who_never_signed_in_is_hidden_everywhere(owner, acme, al
     assert "never signed in" in shown[3]
 
 
-def test_founder_is_listed_as_a_member(browser_of, acme):
+def test_founder_is_listed_as_a_member(sign_in_browser, acme):
     user = factories.UserFactory(email="founder@acme.example", name="Fay")
     sign_in(user)
-    caller = browser_of(user, acme)
+    caller = sign_in_browser(user, acme)
     company_id = caller.post("/companies", {"name": "New"}).json()["id"]
     (member,) = caller.get(f"/companies/{company_id}/members").json()
     assert (member["userId"], member["name"]) == (str(user.id), "Fay")

@@ -55,7 +55,7 @@ CHANGES = [
 
 
 @pytest.fixture
-def facts(api):
+def row_ids(api):
     return {
         "account": api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"],
         "group": api.post("account_groups", {"name": "Banks"}).json()["id"],
@@ -64,11 +64,11 @@ def facts(api):
     }
 
 
-def test_each_change_creates_one_audit_entry(api, facts):
+def test_each_change_creates_one_audit_entry(api, row_ids):
     before = AuditEntry.objects.count()
     for action, change in CHANGES:
         with undo_changes():
-            assert change(api, facts).status_code in (200, 201), action
+            assert change(api, row_ids).status_code in (200, 201), action
             rows = api.get("audit_log").json()
             assert len(rows) == before + 1, action
             assert rows[0]["action"] == action
@@ -76,31 +76,31 @@ def test_each_change_creates_one_audit_entry(api, facts):
                 assert not {name for name in values or {} if "_" in name or name in ("digest", "company")}, action
 
 
-def test_import_creates_one_audit_entry_with_count(api, facts):
-    row = {"accountId": facts["account"], "date": "2024-05-01", "amountValue": "1"}
+def test_import_creates_one_audit_entry_with_count(api, row_ids):
+    row = {"accountId": row_ids["account"], "date": "2024-05-01", "amountValue": "1"}
     answer = api.post("transactions/import", {"transactions": [row] * 5}).json()
     logged = get_last_entry(api)
     assert (logged["entityId"], logged["after"]["count"]) == (answer["importId"], 5)
 
 
-def test_rejected_and_empty_changes_create_no_audit_entry(api, facts):
+def test_rejected_and_empty_changes_create_no_audit_entry(api, row_ids):
     before = AuditEntry.objects.count()
     api.post("account_groups", {"name": 1})
-    api.put(f"account_groups/{facts['group']}", {})
-    api.put(f"accounts/{facts['account']}", {"name": "Main"})
-    api.put(f"accounts/{facts['account']}/unarchive")
-    api.put(f"members/{facts['member']}", {"role": "viewer"})
+    api.put(f"account_groups/{row_ids['group']}", {})
+    api.put(f"accounts/{row_ids['account']}", {"name": "Main"})
+    api.put(f"accounts/{row_ids['account']}/unarchive")
+    api.put(f"members/{row_ids['member']}", {"role": "viewer"})
     api.delete("logo")
     assert AuditEntry.objects.count() == before
 
 
-def test_audit_log_can_be_filtered(api, facts, browser_of, alice, acme, now):
-    browser_of(alice, acme).put("", {"name": "New"})
+def test_audit_log_can_be_filtered(api, row_ids, sign_in_browser, alice, acme, now):
+    sign_in_browser(alice, acme).put("", {"name": "New"})
     assert [row["action"] for row in api.get("audit_log", {"actor": str(alice.id)}).json()] == ["company.updated"]
     assert {row["entityType"] for row in api.get("audit_log", {"entityType": "accountGroup"}).json()} == {
         "accountGroup"
     }
-    (row,) = api.get("audit_log", {"entityId": facts["group"]}).json()
+    (row,) = api.get("audit_log", {"entityId": row_ids["group"]}).json()
     assert row["action"] == "accountGroup.created"
     whole = api.get("audit_log").json()
     assert api.get("audit_log", {"since": row["time"]}).json() == [
@@ -110,7 +110,7 @@ def test_audit_log_can_be_filtered(api, facts, browser_of, alice, acme, now):
     assert api.get("audit_log", {"actor": "nobody", "entityType": "accountGroup"}).json() == []
 
 
-def test_audit_log_shows_latest_entries_of_own_company_first(api, facts, globex_api):
+def test_audit_log_shows_latest_entries_of_own_company_first(api, row_ids, globex_api):
     times = [row["time"] for row in api.get("audit_log").json()]
     assert times == sorted(times, reverse=True)
     theirs = {row["id"] for row in globex_api.get("audit_log").json()}
@@ -120,7 +120,7 @@ def test_audit_log_shows_latest_entries_of_own_company_first(api, facts, globex_
 @pytest.mark.parametrize(
     "statement", ["UPDATE companies_auditentry SET actor = 'me'", "DELETE FROM companies_auditentry"]
 )
-def test_database_rejects_update_and_delete_of_audit_log(api, facts, statement):
+def test_database_rejects_update_and_delete_of_audit_log(api, row_ids, statement):
     before = api.get("audit_log").json()
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
@@ -136,7 +136,7 @@ def test_database_rejects_truncate_of_audit_log():
             cursor.execute("TRUNCATE companies_company CASCADE")
 
 
-def test_audit_log_cannot_be_changed_by_api(api, facts):
+def test_audit_log_cannot_be_changed_by_api(api, row_ids):
     row = get_last_entry(api)
     assert api.delete("audit_log").status_code == api.put("audit_log", {}).status_code == 405
     assert api.delete(f"audit_log/{row['id']}").status_code == 404

@@ -111,10 +111,10 @@ def test_audit_log_page_keeps_filters_on_next_page(owner, api, acme, books):
     assert rest[-1] == ("Account group created", "Group 0")
 
 
-def test_audit_log_is_filtered_by_a_former_member(owner, browser_of, api, acme):
+def test_audit_log_is_filtered_by_a_former_member(owner, sign_in_browser, api, acme):
     eve = factories.make_member(acme, "eve@acme.example", role=Role.EDITOR)
     form = {"name": "Eve's account", "type": "bank", "defaultCurrency": "EUR"}
-    assert browser_of(eve, acme).client.post(f"/app/companies/{acme.id}/accounts/new", form).status_code == 303
+    assert sign_in_browser(eve, acme).client.post(f"/app/companies/{acme.id}/accounts/new", form).status_code == 303
     member = next(each for each in api.get("members").json() if each["email"] == eve.email)
     option = f'<option value="{eve.pk}"'
     assert f"{option}>{eve.display_name}<" in owner.get(build_page_path(acme)).content.decode()
@@ -126,21 +126,21 @@ def test_audit_log_is_filtered_by_a_former_member(owner, browser_of, api, acme):
     assert list_labels(found) == [("Account created", "Eve's account")]
 
 
-def test_audit_log_hides_former_members_without_permission(browser_of, api, acme):
+def test_audit_log_hides_former_members_without_permission(sign_in_browser, api, acme):
     gone = factories.make_member(acme, "gone@acme.example", role=Role.EDITOR)
     form = {"name": "Main", "type": "bank", "defaultCurrency": "EUR"}
-    assert browser_of(gone, acme).client.post(f"/app/companies/{acme.id}/accounts/new", form).status_code == 303
+    assert sign_in_browser(gone, acme).client.post(f"/app/companies/{acme.id}/accounts/new", form).status_code == 303
     member = next(each for each in api.get("members").json() if each["email"] == gone.email)
     assert api.delete(f"members/{member['id']}").status_code == 200
     eve = factories.make_member(acme, "eve@acme.example", role=Role.VIEWER, permissions=["audit:read"])
-    client = browser_of(eve, acme).client
+    client = sign_in_browser(eve, acme).client
     assert str(gone.pk) not in client.get(build_page_path(acme)).content.decode()
     assert client.get(build_page_path(acme), {"person": str(gone.pk)}).status_code == 400
 
 
-def test_audit_log_hides_names_and_values_without_permission(browser_of, api, acme, books):
+def test_audit_log_hides_names_and_values_without_permission(sign_in_browser, api, acme, books):
     eve = factories.make_member(acme, "eve@acme.example", role=Role.VIEWER, permissions=["audit:read"])
-    answer = browser_of(eve, acme).client.get(build_page_path(acme))
+    answer = sign_in_browser(eve, acme).client.get(build_page_path(acme))
     assert ("Transaction created", "", "An API key", {}) in list_changes(answer)
     assert ("Account updated", "", "Another person", {}) in list_changes(answer)
     shown = answer.content.decode().partition('class="card changes"')[2]
@@ -148,10 +148,10 @@ def test_audit_log_hides_names_and_values_without_permission(browser_of, api, ac
         assert hidden not in shown, hidden
 
 
-def test_audit_log_hides_names_of_references_without_permission(browser_of, api, acme, books):
+def test_audit_log_hides_names_of_references_without_permission(sign_in_browser, api, acme, books):
     permissions = ["audit:read", "transactions:read"]
     eve = factories.make_member(acme, "eve@acme.example", role=Role.VIEWER, permissions=permissions)
-    answer = browser_of(eve, acme).client.get(build_page_path(acme), {"kind": "transaction"})
+    answer = sign_in_browser(eve, acme).client.get(build_page_path(acme), {"kind": "transaction"})
     categorized, created, *_ = list_changes(answer)
     assert categorized.fields == {"P&L line": ("—", "Cost of revenue")}
     assert (created.name, "Account" in created.fields) == ("Nimbus", False)

@@ -38,8 +38,8 @@ def list_distinct_bodies(answers):
 
 
 @pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme)
+def owner(sign_in_browser, alice, acme):
+    return sign_in_browser(alice, acme)
 
 
 def test_api_key_text_consists_of_id_secret_and_checksum(owner):
@@ -126,7 +126,7 @@ def test_api_key_lookup_uses_company_of_url_or_directory(acme, globex, make_api,
     with CaptureQueriesContext(connection) as queries:
         caller = authentication.authenticate_api_key(text, now=now, company_id=company_id)
     assert caller is not None
-    assert caller.granted.company.id == acme.id
+    assert caller.company_access.company.id == acme.id
     assert len(queries) == len(looks)
     assert all(look in query["sql"] for look, query in zip(looks, queries, strict=True))
 
@@ -228,8 +228,8 @@ def test_api_key_permissions_are_deduplicated_in_catalogue_order(owner):
 ADMINISTRATIVE = [p.value for p in Permission if p.value.endswith(":manage") or p.value == "audit:read"]
 
 
-def test_administrative_api_keys_can_be_created_only_by_signed_in_owners(owner, api, browser_of, acme):
-    admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
+def test_administrative_api_keys_can_be_created_only_by_signed_in_owners(owner, api, sign_in_browser, acme):
+    admin = sign_in_browser(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme)
     for permission in ADMINISTRATIVE:
         with undo_changes():
             body = {"name": "x", "permissions": ["accounts:read", permission]}
@@ -276,9 +276,9 @@ def test_api_key_with_expiry_cannot_create_one_that_outlives_it(days, status, ow
     assert status == 201 or answer.json()["code"] == "permission_denied"
 
 
-def test_api_key_cannot_have_more_permissions_than_its_creator(browser_of, acme, make_api):
+def test_api_key_cannot_have_more_permissions_than_its_creator(sign_in_browser, acme, make_api):
     narrow = ["apiKeys:manage", "accounts:read"]
-    person = browser_of(factories.make_member(acme, "n@acme.example", role=Role.EDITOR, permissions=narrow), acme)
+    person = sign_in_browser(factories.make_member(acme, "n@acme.example", role=Role.EDITOR, permissions=narrow), acme)
     for caller in (person, make_api(acme, *narrow)):
         assert caller.post("api_keys", NEW_KEY).status_code == 201
         refused = caller.post("api_keys", {"name": "x", "permissions": ["accounts:read", "accounts:write"]})

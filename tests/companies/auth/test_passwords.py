@@ -21,7 +21,7 @@ NOON = datetime(2026, 5, 4, 12, 0, 10, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
-def own_counters(settings, tmp_path):
+def isolate_counters(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     throttling.reset_local_counts()
     yield
@@ -30,7 +30,7 @@ def own_counters(settings, tmp_path):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """The gate's clock; it stands ten seconds behind the begin of a window."""
+    """The clock of password limits, ten seconds after a window began."""
     clock = SimpleNamespace(now=NOON)
     monkeypatch.setattr(passwords, "datetime", SimpleNamespace(now=lambda tz: clock.now))
     return clock
@@ -123,11 +123,11 @@ def test_rate_counters_with_different_windows_are_separate():
 
 
 @pytest.fixture
-def argon2(settings):
+def use_argon2(settings):
     settings.PASSWORD_HASHERS = ["companies.auth.passwords.LimitedArgon2Hasher"]
 
 
-def test_passwords_are_hashed_with_argon2id(argon2):
+def test_passwords_are_hashed_with_argon2id(use_argon2):
     password = make_password(PASSWORD)
     assert password.startswith("argon2$argon2id$")
     assert check_password(PASSWORD, password)
@@ -135,7 +135,7 @@ def test_passwords_are_hashed_with_argon2id(argon2):
 
 
 @pytest.mark.parametrize("door", SIGN_IN_PATHS)
-def test_password_check_timeout_returns_retry_after(door, argon2, monkeypatch):
+def test_password_check_timeout_returns_retry_after(door, use_argon2, monkeypatch):
     monkeypatch.setattr(passwords, "CHECK_WAIT_SECONDS", 0.05)
     user = factories.UserFactory(is_staff=True)
     monkeypatch.setattr(passwords, "CHECK_SLOTS", threading.BoundedSemaphore(1))
@@ -148,7 +148,7 @@ def test_password_check_timeout_returns_retry_after(door, argon2, monkeypatch):
     assert try_sign_in(door, user.email).status_code == 303
 
 
-def test_password_checks_leave_threads_free(argon2, monkeypatch):
+def test_password_checks_leave_threads_free(use_argon2, monkeypatch):
     password = make_password(PASSWORD)
     monkeypatch.setattr(passwords, "CHECK_SLOTS", threading.BoundedSemaphore(1))
     monkeypatch.setattr(passwords, "WAITING_SLOTS", threading.Semaphore(0))
@@ -161,7 +161,7 @@ def test_password_checks_leave_threads_free(argon2, monkeypatch):
     assert check_password(PASSWORD, password)
 
 
-def test_concurrent_password_checks_are_limited_by_setting(argon2, monkeypatch, settings):
+def test_concurrent_password_checks_are_limited_by_setting(use_argon2, monkeypatch, settings):
     assert settings.PASSWORD_CHECKS in (1, 2)
     monkeypatch.setattr(passwords, "CHECK_SLOTS", threading.BoundedSemaphore(2))
     monkeypatch.setattr(passwords, "WAITING_SLOTS", threading.Semaphore(4))

@@ -12,24 +12,24 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def strict(alice, acme):
-    """Alice's browser, with the CSRF check that test clients leave out."""
+def csrf_browser(alice, acme):
+    """Alice's browser with CSRF checks."""
     client = Client(enforce_csrf_checks=True)
     client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
     return client
 
 
-def test_session_write_requires_csrf_token(strict, acme):
-    strict.cookies["svc-csrf"] = token = "a" * 32
+def test_session_write_requires_csrf_token(csrf_browser, acme):
+    csrf_browser.cookies["svc-csrf"] = token = "a" * 32
     path = f"/companies/{acme.id}/account_groups"
-    refused = strict.post(path, {"name": "x"}, content_type="application/json")
+    refused = csrf_browser.post(path, {"name": "x"}, content_type="application/json")
     assert (refused.status_code, refused.json()["code"]) == (403, "csrf_failed")
     assert refused["Content-Type"] == "application/problem+json"
     assert refused["RateLimit-Limit"]
-    wrong = strict.post(path, {"name": "x"}, content_type="application/json", headers={"X-CSRFToken": "b" * 32})
+    wrong = csrf_browser.post(path, {"name": "x"}, content_type="application/json", headers={"X-CSRFToken": "b" * 32})
     assert wrong.status_code == 403
-    assert strict.get(path).json() == []
-    made = strict.post(path, {"name": "x"}, content_type="application/json", headers={"X-CSRFToken": token})
+    assert csrf_browser.get(path).json() == []
+    made = csrf_browser.post(path, {"name": "x"}, content_type="application/json", headers={"X-CSRFToken": token})
     assert made.status_code == 201
 
 
@@ -47,7 +47,7 @@ def test_cookies_over_https_have_host_prefix_attributes(settings, alice):
     for cookie in visitor.cookies.values():
         assert (cookie["secure"], cookie["domain"], cookie["path"]) == (True, "", "/")
     assert visitor.get("/companies", secure=True).status_code == 200
-    assert 'data-csrf="__Host-svc-csrf"' in visitor.get("/docs", secure=True).content.decode()
+    assert 'data-csrf-cookie="__Host-svc-csrf"' in visitor.get("/docs", secure=True).content.decode()
 
 
 def test_api_key_request_needs_no_csrf_token(api):
@@ -58,38 +58,38 @@ def test_api_key_request_needs_no_csrf_token(api):
     assert answer.status_code == 201
 
 
-def test_api_key_takes_precedence_over_session(strict, globex, make_api):
+def test_api_key_takes_precedence_over_session(csrf_browser, globex, make_api):
     key = make_api(globex).key
-    (company,) = strict.get("/companies", headers={"Authorization": f"Bearer {key}"}).json()
+    (company,) = csrf_browser.get("/companies", headers={"Authorization": f"Bearer {key}"}).json()
     assert company["name"] == "Globex"
 
 
-def test_unknown_or_ended_session_returns_401(strict, client):
+def test_unknown_or_ended_session_returns_401(csrf_browser, client):
     client.cookies["svc-session"] = "nonsense"
     assert client.get("/companies").status_code == 401
-    strict.session.flush()
-    assert strict.get("/companies").status_code == 401
+    csrf_browser.session.flush()
+    assert csrf_browser.get("/companies").status_code == 401
 
 
-def test_deactivated_user_session_returns_401_immediately(strict, alice):
+def test_deactivated_user_session_returns_401_immediately(csrf_browser, alice):
     alice.is_active = False
     alice.save()
-    assert strict.get("/companies").status_code == 401
+    assert csrf_browser.get("/companies").status_code == 401
 
 
-def test_lost_membership_or_permission_takes_effect_immediately(strict, alice, acme):
+def test_lost_membership_or_permission_takes_effect_immediately(csrf_browser, alice, acme):
     Membership.objects.filter(user=alice).update(permissions=["accounts:read"])
-    assert strict.get(f"/companies/{acme.id}/members").status_code == 403
-    assert strict.get(f"/companies/{acme.id}/accounts").status_code == 200
-    assert strict.get("/companies").json()[0]["permissions"] == ["accounts:read"]
+    assert csrf_browser.get(f"/companies/{acme.id}/members").status_code == 403
+    assert csrf_browser.get(f"/companies/{acme.id}/accounts").status_code == 200
+    assert csrf_browser.get("/companies").json()[0]["permissions"] == ["accounts:read"]
     Membership.objects.filter(user=alice).delete()
-    assert strict.get(f"/companies/{acme.id}/accounts").status_code == 404
-    assert strict.get("/companies").json() == []
+    assert csrf_browser.get(f"/companies/{acme.id}/accounts").status_code == 404
+    assert csrf_browser.get("/companies").json() == []
 
 
-def test_user_lists_own_companies_by_name_with_role_and_permissions(browser_of, bob, acme, globex):
+def test_user_lists_own_companies_by_name_with_role_and_permissions(sign_in_browser, bob, acme, globex):
     factories.make_member(globex, "bob@acme.example", role="admin")
-    listed = browser_of(bob, acme).get("/companies").json()
+    listed = sign_in_browser(bob, acme).get("/companies").json()
     assert [(c["name"], c["role"]) for c in listed] == [("Acme", "viewer"), ("Globex", "admin")]
     assert "company:manage" not in listed[1]["permissions"]
     assert "members:manage" in listed[1]["permissions"]
@@ -100,32 +100,34 @@ def test_user_lists_own_companies_by_name_with_role_and_permissions(browser_of, 
     ]  # fmt: skip
 
 
-def test_rows_created_in_session_carry_user_id(browser_of, alice, acme):
-    made = browser_of(alice, acme).post("account_groups", {"name": "x"}).json()
+def test_rows_created_in_session_carry_user_id(sign_in_browser, alice, acme):
+    made = sign_in_browser(alice, acme).post("account_groups", {"name": "x"}).json()
     assert made["createdUserId"] == str(alice.id)
 
 
-def test_csrf_check_does_not_consume_request_body(strict, api):
+def test_csrf_check_does_not_consume_request_body(csrf_browser, api):
     """Looking for the CSRF token must not read them: an import decodes its own, an upload is parsed as a form."""
-    strict.cookies["svc-csrf"] = token = "a" * 32
+    csrf_browser.cookies["svc-csrf"] = token = "a" * 32
     headers = {"X-CSRFToken": token}
     account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     body = {"transactions": [{"accountId": account, "date": "2026-01-05", "amountValue": "1.00"}]}
     for path in ("transactions/import", "subscription_events/import"):
         sent = body | {"events": []}
-        answer = strict.post(api.path(path), sent, content_type="application/json", headers=headers)
+        answer = csrf_browser.post(api.path(path), sent, content_type="application/json", headers=headers)
         assert answer.status_code == 200, answer.content
     retried = headers | {"Idempotency-Key": "once"}
     for _ in range(2):
-        answer = strict.post(api.path("transactions/import"), body, content_type="application/json", headers=retried)
+        answer = csrf_browser.post(
+            api.path("transactions/import"), body, content_type="application/json", headers=retried
+        )
         assert answer.status_code == 200, answer.content
     assert answer["Idempotency-Replayed"] == "true"
     document = SimpleUploadedFile("a.csv", b"a,b\n1,2\n")
-    assert strict.post(api.path("files"), {"file": document}, headers=headers).status_code == 201
+    assert csrf_browser.post(api.path("files"), {"file": document}, headers=headers).status_code == 201
 
 
-def test_invalid_body_for_unknown_company_returns_404(strict):
-    strict.cookies["svc-csrf"] = token = "a" * 32
+def test_invalid_body_for_unknown_company_returns_404(csrf_browser):
+    csrf_browser.cookies["svc-csrf"] = token = "a" * 32
     path = "/companies/00000000-0000-7000-8000-000000000000/accounts"
-    answer = strict.post(path, b"{", content_type="application/json", headers={"X-CSRFToken": token})
+    answer = csrf_browser.post(path, b"{", content_type="application/json", headers={"X-CSRFToken": token})
     assert answer.status_code == 404

@@ -24,8 +24,8 @@ HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 
 
 @pytest.fixture(autouse=True)
-def own_counters(settings):
-    """Counters of the test's own."""
+def isolate_counters(settings):
+    """Use counters of this test only."""
     settings.CACHE_URL = ""
     throttling.reset_local_counts()
     yield
@@ -33,14 +33,14 @@ def own_counters(settings):
 
 
 @pytest.fixture
-def noon(monkeypatch, now):
-    """The clock stands at twelve seconds past a minute."""
+def fixed_time(monkeypatch, now):
+    """A fixed time, twelve seconds past a minute."""
     moment = now.replace(second=12, microsecond=0)
     monkeypatch.setattr("django.utils.timezone.now", lambda: moment)
     return moment
 
 
-def test_rate_limit_headers_are_on_every_response(api, client, settings, noon):
+def test_rate_limit_headers_are_on_every_response(api, client, settings, fixed_time):
     settings.RATE_LIMIT = 100
     first = api.get("")
     assert [first[name] for name in HEADERS] == ["100", "99", "48"]
@@ -57,7 +57,7 @@ def test_rate_limit_headers_are_on_every_response(api, client, settings, noon):
     assert api.get("")["RateLimit-Remaining"] == "93"
 
 
-def test_exceeded_rate_limit_returns_429_until_window_ends(api, settings, noon, monkeypatch):
+def test_exceeded_rate_limit_returns_429_until_window_ends(api, settings, fixed_time, monkeypatch):
     settings.RATE_LIMIT = 3
     assert [api.get("").status_code for _ in range(3)] == [200] * 3
     refused = api.post("account_groups", {"name": "x"})
@@ -65,20 +65,20 @@ def test_exceeded_rate_limit_returns_429_until_window_ends(api, settings, noon, 
     assert refused["Content-Type"] == "application/problem+json"
     assert refused["Retry-After"] == refused["RateLimit-Reset"] == "48"
     assert refused["RateLimit-Remaining"] == "0"
-    later = noon + timedelta(seconds=48)
+    later = fixed_time + timedelta(seconds=48)
     monkeypatch.setattr("django.utils.timezone.now", lambda: later)
     assert api.get("account_groups").json() == []
 
 
-def test_rate_limit_is_separate_per_credential(api, make_api, acme, browser_of, alice, settings, noon):
+def test_rate_limit_is_separate_per_credential(api, make_api, acme, sign_in_browser, alice, settings, fixed_time):
     settings.RATE_LIMIT = 1
     assert api.get("").status_code == 200
     assert api.get("").status_code == 429
     assert make_api(acme).get("").status_code == 200
-    assert browser_of(alice, acme).get("").status_code == 200
+    assert sign_in_browser(alice, acme).get("").status_code == 200
 
 
-def test_rate_limit_without_credential_is_shared_per_ip_address(client, api, settings, noon):
+def test_rate_limit_without_credential_is_shared_per_ip_address(client, api, settings, fixed_time):
     settings.RATE_LIMIT = 2
     statuses = [client.get("/companies", headers={"Authorization": f"Bearer {n}"}).status_code for n in range(3)]
     assert statuses == [401, 401, 429]
@@ -163,7 +163,7 @@ def test_rate_counter_table_hides_email_addresses_and_is_unlogged():
 
 @pytest.fixture
 def redis():
-    """A server that speaks Redis's protocol, on a port of its own."""
+    """A Redis server on a free port."""
     with run_server(TcpFakeServer(("127.0.0.1", 0))) as server:
         yield server
 
@@ -217,8 +217,8 @@ def test_shared_rate_counters_expire_after_two_minutes(redis, settings):
 
 
 @pytest.fixture
-def nobody():
-    """The address of a port on which no one listens."""
+def unreachable_redis_url():
+    """The URL of a Redis server that does not exist."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     return f"redis://:hunter2@127.0.0.1:{port}"
@@ -228,8 +228,8 @@ def list_log_lines(caplog):
     return [record.getMessage() for record in caplog.records if record.name == "companies.auth.throttling"]
 
 
-def test_rate_limit_falls_back_to_local_counts_without_redis(api, settings, nobody, noon, caplog):
-    settings.CACHE_URL, settings.RATE_LIMIT = nobody, 3
+def test_rate_limit_falls_back_to_local_counts_without_redis(api, settings, unreachable_redis_url, fixed_time, caplog):
+    settings.CACHE_URL, settings.RATE_LIMIT = unreachable_redis_url, 3
     answers = [api.get("") for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert [answers[0][name] for name in HEADERS] == ["3", "2", "48"]
@@ -238,8 +238,8 @@ def test_rate_limit_falls_back_to_local_counts_without_redis(api, settings, nobo
     assert "hunter2" not in line
 
 
-def test_redis_failure_is_logged_once_a_minute(settings, nobody, caplog):
-    settings.CACHE_URL = nobody
+def test_redis_failure_is_logged_once_a_minute(settings, unreachable_redis_url, caplog):
+    settings.CACHE_URL = unreachable_redis_url
     for now in (120.0, 121.0, 179.0, 180.0, 239.0):
         throttling.RESTING["until"] = 0.0
         consume_budget("k", now=now)
@@ -263,8 +263,8 @@ def test_silent_redis_delays_only_one_request(settings, caplog, monkeypatch):
     assert len(list_log_lines(caplog)) == 1
 
 
-def test_redis_is_tried_again_after_a_pause(redis, settings, nobody, monkeypatch):
-    settings.CACHE_URL = nobody
+def test_redis_is_tried_again_after_a_pause(redis, settings, unreachable_redis_url, monkeypatch):
+    settings.CACHE_URL = unreachable_redis_url
     consume_budget("k", now=120.0)
     settings.CACHE_URL = build_redis_url(redis)
     assert consume_budget("k", now=120.0).used == 2

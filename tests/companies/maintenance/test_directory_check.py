@@ -25,9 +25,9 @@ def test_directory_lists_founder_and_api_key(owner, alice, acme):
     assert list_companies(made["id"]) == {acme.id}
 
 
-def test_directory_lists_members_during_membership(api, acme, carol, invited, client):
+def test_directory_lists_members_during_membership(api, acme, carol, invite_member, client):
     before = list_companies(carol.id)
-    invitation = invited(api, carol.email)
+    invitation = invite_member(api, carol.email)
     assert list_companies(carol.id) == before
     client.force_login(carol, backend="django.contrib.auth.backends.ModelBackend")
     invitation.accept(client)
@@ -48,11 +48,11 @@ def test_directory_drops_removed_members_and_keeps_revoked_keys(api, acme, bob):
     assert list_companies(key) == {acme.id}
 
 
-def test_directory_entry_alone_grants_no_access(browser_of, carol, globex, acme):
+def test_directory_entry_alone_grants_no_access(sign_in_browser, carol, globex, acme):
     """What is left over costs a look; it shows no company."""
     DirectoryEntry.objects.create(subject=carol.id, company_id=acme.id)
-    assert [each["name"] for each in browser_of(carol, globex).get("/companies").json()] == ["Globex"]
-    assert browser_of(carol, acme).get("accounts").status_code == 404
+    assert [each["name"] for each in sign_in_browser(carol, globex).get("/companies").json()] == ["Globex"]
+    assert sign_in_browser(carol, acme).get("accounts").status_code == 404
 
 
 @pytest.mark.parametrize(("model", "column"), [(Membership, "user_id"), (ApiKey, "id")])

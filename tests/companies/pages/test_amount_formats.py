@@ -55,9 +55,9 @@ def test_invalid_or_ambiguous_amount_shows_an_error(text, said):
 
 
 @pytest.mark.django_db
-def test_amount_forms_accept_localized_amounts_and_reject_ambiguous_ones(browser_of, alice, acme, api):
-    books, client, base = Books(api), browser_of(alice, acme).client, f"/app/companies/{acme.id}"
-    bank = books.account()
+def test_amount_forms_accept_localized_amounts_and_reject_ambiguous_ones(sign_in_browser, alice, acme, api):
+    books, client, base = Books(api), sign_in_browser(alice, acme).client, f"/app/companies/{acme.id}"
+    bank = books.create_account()
     sent = {"accountId": bank, "date": "2026-01-10", "fromTo": "x", "description": "y"}
     assert client.post(f"{base}/transactions/new", sent | {"amountValue": "-1.234,56"}).status_code == 303
     (made,) = api.get("transactions").json()
@@ -74,7 +74,7 @@ def test_amount_forms_accept_localized_amounts_and_reject_ambiguous_ones(browser
     }  # fmt: skip
     assert client.post(f"{base}/planned/new", planned).status_code == 303
     assert api.get("planned_transactions").json()[0]["amountValue"] == "-1500.00"
-    office = books.category("officeAndAdmin")
+    office = books.get_category_id("officeAndAdmin")
     rule = {"row": f"{office}:ga", "month": "2026-02", "amount": "2,500.50", "currency": "EUR", "frequency": "1"}
     assert (
         client.post(f"{base}/plan/fill", rule | {"growth": "fixed", "duration": "", "percent": ""}).status_code == 303
@@ -94,11 +94,11 @@ def test_amount_forms_accept_localized_amounts_and_reject_ambiguous_ones(browser
     ],
 )
 def test_amount_forms_accept_own_currency_sign_and_reject_others(
-    browser_of, alice, acme, api, language, written, message
+    sign_in_browser, alice, acme, api, language, written, message
 ):
-    books, client, base = Books(api), browser_of(alice, acme).client, f"/app/companies/{acme.id}"
-    bank, office = books.account(), books.category("officeAndAdmin")
-    row = books.book(bank, "-100.00")["id"]
+    books, client, base = Books(api), sign_in_browser(alice, acme).client, f"/app/companies/{acme.id}"
+    bank, office = books.create_account(), books.get_category_id("officeAndAdmin")
+    row = books.create_transaction(bank, "-100.00")["id"]
     plain = {"accountId": bank, "date": "2026-01-10", "fromTo": "x", "description": "y"}
     planned = {
         "name": "Rent", "direction": "out", "accountId": bank, "startDate": "2026-12-01", "interval": "1",

@@ -30,9 +30,9 @@ FORMS = {
 
 @pytest.fixture(params=FORMS, ids=lambda path: path or "companies/new")
 def form(request, acme, api, owner):
-    """(what it makes, its address, its fields as the page has them)"""
+    """(model that the form creates, its path, its fields as on the page)"""
     model, values = FORMS[request.param]
-    account = Books(api).account()
+    account = Books(api).create_account()
     address = f"/app/companies/{acme.id}/{request.param}" if request.param else "/app/companies/new"
     page = owner.get(address)
     assert page.status_code == 200, page.content
@@ -63,7 +63,7 @@ def test_form_sent_again_on_purpose_or_with_other_values_creates_another(form, o
 
 
 def test_rejected_form_can_be_sent_again(acme, api, owner, monkeypatch):
-    account = Books(api).account()
+    account = Books(api).create_account()
     address = f"/app/companies/{acme.id}/transactions/new"
     values = {"accountId": account, "date": str(TODAY), "amountValue": "-5.00", "once": "7"}
     with monkeypatch.context() as refusing:
@@ -92,18 +92,18 @@ def test_form_with_any_token_creates_one_object(acme, owner, token):
     assert Account.objects.count() == 1
 
 
-def test_form_token_is_separate_per_user(acme, alice, bob, browser_of):
+def test_form_token_is_separate_per_user(acme, alice, bob, sign_in_browser):
     """Who learns it can make nobody else's form fail."""
     address, values = "/app/companies/new", FORMS[""][1] | {"once": "7"}
-    assert [browser_of(each, acme).client.post(address, values).status_code for each in (alice, bob)] == [303, 303]
+    assert [sign_in_browser(each, acme).client.post(address, values).status_code for each in (alice, bob)] == [303, 303]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_form_sent_concurrently_creates_one_object(acme, api, alice, browser_of):
-    account = Books(api).account()
+def test_form_sent_concurrently_creates_one_object(acme, api, alice, sign_in_browser):
+    account = Books(api).create_account()
     address = f"/app/companies/{acme.id}/transactions/new"
     values = {"accountId": account, "date": str(TODAY), "amountValue": "-5.00", "once": "7"}
-    clients, answers, start = [browser_of(alice, acme).client for _ in range(4)], [], threading.Barrier(4)
+    clients, answers, start = [sign_in_browser(alice, acme).client for _ in range(4)], [], threading.Barrier(4)
 
     def send(client):
         start.wait()

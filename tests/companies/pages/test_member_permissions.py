@@ -54,9 +54,9 @@ def test_unknown_permission_shows_a_field_error(owner, bob, acme, form):
     assert AuditEntry.objects.for_company(acme.id).count() == entries
 
 
-def test_member_cannot_grant_permissions_they_lack(browser_of, alice, bob, acme):
+def test_member_cannot_grant_permissions_they_lack(sign_in_browser, alice, bob, acme):
     admin = factories.make_member(acme, "dana@acme.example", role=Role.ADMIN)
-    client = browser_of(admin, acme).client
+    client = sign_in_browser(admin, acme).client
     form = {"kind": "own", "permissions": ["company:manage"]}
     answer = client.post(build_page_path(acme, f"members/{get_membership(bob, acme).id}/permissions"), form)
     assert (
@@ -69,7 +69,7 @@ def test_member_cannot_grant_permissions_they_lack(browser_of, alice, bob, acme)
     assert (last.status_code, get_membership(alice, acme).permissions) == (400, None)
 
 
-def test_access_page_shows_own_permissions(viewer, browser_of, acme):
+def test_access_page_shows_own_permissions(viewer, sign_in_browser, acme):
     seen = get_page_text(viewer.get(build_page_path(acme, "access")))
     assert "Your role in Acme: viewer." in seen
     assert "Accounts yes no" in seen
@@ -77,7 +77,7 @@ def test_access_page_shows_own_permissions(viewer, browser_of, acme):
     assert "Balances and cash flow yes –" in seen
     assert "View the audit log" not in seen
     eve = factories.make_member(acme, "eve@acme.example", role=Role.VIEWER, permissions=["audit:read"])
-    seen = get_page_text(browser_of(eve, acme).client.get(build_page_path(acme, "access")))
+    seen = get_page_text(sign_in_browser(eve, acme).client.get(build_page_path(acme, "access")))
     assert ", with custom permissions." in seen
     assert "Accounts no no" in seen
     assert "View the audit log" in seen

@@ -30,14 +30,14 @@ def get_links(browser, company, path=""):
     return list_links(browser.client.get(f"/app/companies/{company.id}/{path}", follow=True).content.decode(), company)
 
 
-def test_navigation_of_owner_has_every_part_in_order(browser_of, alice, acme):
-    links = get_links(browser_of(alice, acme), acme)
+def test_navigation_of_owner_has_every_part_in_order(sign_in_browser, alice, acme):
+    links = get_links(sign_in_browser(alice, acme), acme)
     assert [label for label in links if label != "Reports"] == PARTS
     assert [label for label, (_url, is_current) in links.items() if is_current] == ["Overview"]
 
 
-def test_every_link_leads_to_a_page_that_marks_itself_as_current(browser_of, alice, acme):
-    browser = browser_of(alice, acme)
+def test_every_link_leads_to_a_page_that_marks_itself_as_current(sign_in_browser, alice, acme):
+    browser = sign_in_browser(alice, acme)
     for label, (url, _is_current) in get_links(browser, acme).items():
         answer = browser.client.get(url, follow=True)
         assert answer.status_code == 200, label
@@ -45,11 +45,11 @@ def test_every_link_leads_to_a_page_that_marks_itself_as_current(browser_of, ali
         assert [each for each, (_url, is_current) in links.items() if is_current] == [label]
 
 
-def test_navigation_shows_only_what_permissions_allow(browser_of, acme):
+def test_navigation_shows_only_what_permissions_allow(sign_in_browser, acme):
     member = factories.make_member(
         acme, "dan@acme.example", role=Role.VIEWER, permissions=["products:read", "planning:read"]
     )
-    browser = browser_of(member, acme)
+    browser = sign_in_browser(member, acme)
     links = get_links(browser, acme)
     shown = ["Overview", "Cash plan", "Receivables", "Payables", "Plan", "Recurring revenue", "Settings"]
     assert list(links) == shown
@@ -68,8 +68,8 @@ def test_item_is_hidden_without_its_permissions():
             assert item.find_page({permission}) is not None
 
 
-def test_developer_pages_are_under_settings(browser_of, alice, acme):
-    html = browser_of(alice, acme).client.get(f"/app/companies/{acme.id}/settings/webhooks").content.decode()
+def test_developer_pages_are_under_settings(sign_in_browser, alice, acme):
+    html = sign_in_browser(alice, acme).client.get(f"/app/companies/{acme.id}/settings/webhooks").content.decode()
     settings_nav = re.search(r'aria-label="Settings">(.*?)</nav>', html, re.S)[1]
     assert "Developers" in settings_nav
     assert "Webhooks" not in settings_nav
@@ -83,11 +83,11 @@ def test_developer_pages_are_under_settings(browser_of, alice, acme):
     assert 'href="/docs"' not in re.search(r"<header.*?</header>", html, re.S)[0]
 
 
-def test_shortcuts_are_linked_from_profile_and_guides_but_not_in_the_navigation(browser_of, alice, acme):
-    client = browser_of(alice, acme).client
+def test_shortcuts_are_linked_from_profile_and_guides_but_not_in_the_navigation(sign_in_browser, alice, acme):
+    client = sign_in_browser(alice, acme).client
     for path in ("/app/profile", "/docs/guides/importing"):
         html = client.get(path).content.decode()
         header = re.search(r"<header.*?</header>", html, re.S)[0]
         assert "/app/shortcuts" not in header
         assert '<a href="/app/shortcuts"' in html
-        assert 'data-shortcuts="/app/shortcuts"' in html
+        assert 'data-shortcuts-url="/app/shortcuts"' in html

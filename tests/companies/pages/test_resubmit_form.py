@@ -28,29 +28,29 @@ SUBMIT_MESSAGE = "Confirm your identity to submit your input. Nothing was change
 
 
 @pytest.fixture
-def members(acme):
+def members_path(acme):
     return f"/app/companies/{acme.id}/settings/members"
 
 
 @pytest.fixture
-def keys(acme):
+def new_key_path(acme):
     return f"/app/companies/{acme.id}/settings/api-keys/new"
 
 
 @pytest.fixture
-def desk(visitor, alice, monkeypatch):
+def stale_browser(visitor, alice, monkeypatch):
     """Alice's browser, eleven minutes after she signed in."""
     sign_in(visitor, alice)
     move_clock_ahead(monkeypatch, minutes=11)
     return visitor
 
 
-def post_late_form(desk, path, form, **headers):
+def post_late_form(stale_browser, path, form, **headers):
     """Sends a form as a browser does; the address that the proof leads to."""
-    sent = urlencode({**form, "csrfmiddlewaretoken": get_csrf_token(desk.get("/app/profile"))}, doseq=True)
-    answer = desk.post(path, sent, content_type="application/x-www-form-urlencoded", headers=headers)
+    sent = urlencode({**form, "csrfmiddlewaretoken": get_csrf_token(stale_browser.get("/app/profile"))}, doseq=True)
+    answer = stale_browser.post(path, sent, content_type="application/x-www-form-urlencoded", headers=headers)
     assert answer["Location"].startswith(f"{SIGN_IN_PATH}?again=1&next=")
-    page = desk.get(answer["Location"])
+    page = stale_browser.get(answer["Location"])
     then = unescape(re.search(r'name="next" value="([^"]*)"', page.content.decode())[1])
     assert (SUBMIT_MESSAGE if then.startswith(NEWEST) else REPEAT_MESSAGE) in page.content.decode()
     return then
@@ -75,43 +75,43 @@ def list_invited(acme):
 INVITATION = {"email": "dora@acme.example", "role": "editor"}
 
 
-def test_pending_form_is_sent_after_step_up(desk, alice, acme, members):
-    then = post_late_form(desk, members, INVITATION)
+def test_pending_form_is_sent_after_step_up(stale_browser, alice, acme, members_path):
+    then = post_late_form(stale_browser, members_path, INVITATION)
     assert then.startswith(NEWEST)
     assert list_invited(acme) == []
-    old_token = get_csrf_token(desk.get("/app/profile"))
-    assert sign_in(desk, alice, then=then)["Location"] == then
-    page = desk.get(then)
+    old_token = get_csrf_token(stale_browser.get("/app/profile"))
+    assert sign_in(stale_browser, alice, then=then)["Location"] == then
+    page = stale_browser.get(then)
     assert page["Cache-Control"] == "no-store"
     assert "Submit your changes?" in get_text(page)
     assert "Invite dora@acme.example as editor." in get_text(page)
-    assert f'href="{members}">Discard' in get_text(page)
+    assert f'href="{members_path}">Discard' in get_text(page)
     assert "Acme" in get_text(page)
     address, fields = parse_offered_form(page)
-    assert (address, fields["email"], fields["role"]) == (members, *INVITATION.values())
+    assert (address, fields["email"], fields["role"]) == (members_path, *INVITATION.values())
     assert fields["csrfmiddlewaretoken"] != old_token
-    assert desk.post(address, fields)["Location"] == members
+    assert stale_browser.post(address, fields)["Location"] == members_path
     assert list_invited(acme) == [("dora@acme.example", "editor")]
 
 
-def test_pending_api_key_form_creates_one_key(desk, alice, keys):
-    then = post_late_form(desk, keys, KEY | {"once": "a-number-of-its-own"})
-    sign_in(desk, alice, then=then)
-    page = desk.get(then)
+def test_pending_api_key_form_creates_one_key(stale_browser, alice, new_key_path):
+    then = post_late_form(stale_browser, new_key_path, KEY | {"once": "a-number-of-its-own"})
+    sign_in(stale_browser, alice, then=then)
+    page = stale_browser.get(then)
     assert "Create API key “Nightly <export>”." in get_text(page)
     address, fields = parse_offered_form(page)
-    assert find_new_key(desk.post(address, fields)).startswith("svc_")
-    assert desk.post(address, fields).status_code == 400
+    assert find_new_key(stale_browser.post(address, fields)).startswith("svc_")
+    assert stale_browser.post(address, fields).status_code == 400
     row = ApiKey.objects.get()
     assert (row.name, row.permissions) == ("Nightly <export>", ["accounts:read"])
 
 
-def test_pending_form_keeps_every_value_of_a_field(desk, alice, acme, members):
+def test_pending_form_keeps_every_value_of_a_field(stale_browser, alice, acme, members_path):
     bob = factories.make_member(acme, "bob@acme.example", role=Role.EDITOR)
-    address = f"{members}/{Membership.objects.for_company(acme.id).get(user=bob).id}/permissions"
-    then = post_late_form(desk, address, {"kind": "own", "permissions": ["accounts:read", "members:manage"]})
-    sign_in(desk, alice, then=then)
-    page = get_text(desk.get(then))
+    address = f"{members_path}/{Membership.objects.for_company(acme.id).get(user=bob).id}/permissions"
+    then = post_late_form(stale_browser, address, {"kind": "own", "permissions": ["accounts:read", "members:manage"]})
+    sign_in(stale_browser, alice, then=then)
+    page = get_text(stale_browser.get(then))
     assert re.findall(r'name="permissions" value="([^"]+)"', page) == ["accounts:read", "members:manage"]
 
 
@@ -124,61 +124,63 @@ def test_pending_form_keeps_every_value_of_a_field(desk, alice, acme, members):
         ("/app/profile/email", {"email": "anna@new.example"}, "Change your email address to anna@new.example."),
     ],
 )
-def test_pending_form_shows_the_newest_request(path, form, said, desk, alice, acme, members):
+def test_pending_form_shows_the_newest_request(path, form, said, stale_browser, alice, acme, members_path):
     bob = factories.make_member(acme, "bob@acme.example", role=Role.EDITOR)
-    post_late_form(desk, members, INVITATION)
+    post_late_form(stale_browser, members_path, INVITATION)
     then = post_late_form(
-        desk, path.format(his=f"{members}/{Membership.objects.for_company(acme.id).get(user=bob).id}"), form
+        stale_browser,
+        path.format(his=f"{members_path}/{Membership.objects.for_company(acme.id).get(user=bob).id}"),
+        form,
     )
-    sign_in(desk, alice, then=then)
-    page = get_text(desk.get(then))
+    sign_in(stale_browser, alice, then=then)
+    page = get_text(stale_browser.get(then))
     assert said in page
     assert "dora@acme.example" not in page
 
 
-def test_pending_form_is_shown_once_after_step_up(desk, alice, members):
-    then = post_late_form(desk, members, INVITATION)
-    assert desk.get(then)["Location"].startswith(f"{SIGN_IN_PATH}?again=1&next=")
-    sign_in(desk, alice, then=then)
-    assert desk.head(then).status_code == 405
-    assert "dora@acme.example" in get_text(desk.get(then))
-    again = desk.get(then)
-    assert again["Location"] == members
+def test_pending_form_is_shown_once_after_step_up(stale_browser, alice, members_path):
+    then = post_late_form(stale_browser, members_path, INVITATION)
+    assert stale_browser.get(then)["Location"].startswith(f"{SIGN_IN_PATH}?again=1&next=")
+    sign_in(stale_browser, alice, then=then)
+    assert stale_browser.head(then).status_code == 405
+    assert "dora@acme.example" in get_text(stale_browser.get(then))
+    again = stale_browser.get(then)
+    assert again["Location"] == members_path
     assert "Your input is no longer available. Fill in the form again if it was not submitted." in get_text(
-        desk.get(members)
+        stale_browser.get(members_path)
     )
 
 
-def test_pending_form_expires_after_fifteen_minutes(desk, alice, members, monkeypatch):
-    then = post_late_form(desk, members, INVITATION)
-    assert "waiting" in desk.session
+def test_pending_form_expires_after_fifteen_minutes(stale_browser, alice, members_path, monkeypatch):
+    then = post_late_form(stale_browser, members_path, INVITATION)
+    assert "waiting" in stale_browser.session
     move_clock_ahead(monkeypatch, minutes=11 + 16)
-    desk.get("/app/")
-    assert "waiting" not in desk.session
-    sign_in(desk, alice, then=then)
-    assert desk.get(then)["Location"] == members
+    stale_browser.get("/app/")
+    assert "waiting" not in stale_browser.session
+    sign_in(stale_browser, alice, then=then)
+    assert stale_browser.get(then)["Location"] == members_path
 
 
-def test_pending_form_is_hidden_from_another_user_in_same_browser(desk, acme, members):
+def test_pending_form_is_hidden_from_another_user_in_same_browser(stale_browser, acme, members_path):
     other = factories.make_member(acme, "olga@acme.example", role=Role.OWNER)
-    then = post_late_form(desk, members, INVITATION)
-    assert sign_in(desk, other, then=then)["Location"] == then
-    assert "waiting" not in desk.session
-    assert desk.get(then)["Location"] == members
-    assert "dora@acme.example" not in get_text(desk.get(members))
+    then = post_late_form(stale_browser, members_path, INVITATION)
+    assert sign_in(stale_browser, other, then=then)["Location"] == then
+    assert "waiting" not in stale_browser.session
+    assert stale_browser.get(then)["Location"] == members_path
+    assert "dora@acme.example" not in get_text(stale_browser.get(members_path))
 
 
-def test_pending_form_ends_with_the_session(desk, alice, members):
-    then = post_late_form(desk, members, INVITATION)
-    desk.post("/app/sign-out", {"csrfmiddlewaretoken": get_csrf_token(desk.get("/app/profile"))})
-    sign_in(desk, alice, then=then)
-    assert desk.get(then)["Location"] == members
+def test_pending_form_ends_with_the_session(stale_browser, alice, members_path):
+    then = post_late_form(stale_browser, members_path, INVITATION)
+    stale_browser.post("/app/sign-out", {"csrfmiddlewaretoken": get_csrf_token(stale_browser.get("/app/profile"))})
+    sign_in(stale_browser, alice, then=then)
+    assert stale_browser.get(then)["Location"] == members_path
 
 
-def test_pending_form_is_bound_to_its_session(desk, alice, members, client):
-    then = post_late_form(desk, members, INVITATION)
+def test_pending_form_is_bound_to_its_session(stale_browser, alice, members_path, client):
+    then = post_late_form(stale_browser, members_path, INVITATION)
     client.post(SIGN_IN_PATH, {"username": alice.email, "password": "correct horse battery"})
-    assert client.get(then)["Location"] == members
+    assert client.get(then)["Location"] == members_path
 
 
 @pytest.mark.parametrize(
@@ -190,54 +192,59 @@ def test_pending_form_is_bound_to_its_session(desk, alice, members, client):
     ],
     ids=["a password", "a secret", "a script's"],
 )
-def test_unstorable_form_replaces_the_pending_one(form, headers, desk, members):
-    post_late_form(desk, members, INVITATION)
-    assert post_late_form(desk, members, form, **headers) == members
-    assert "waiting" not in desk.session, "nor the one before it"
+def test_unstorable_form_replaces_the_pending_one(form, headers, stale_browser, members_path):
+    post_late_form(stale_browser, members_path, INVITATION)
+    assert post_late_form(stale_browser, members_path, form, **headers) == members_path
+    assert "waiting" not in stale_browser.session, "nor the one before it"
 
 
-def test_pending_form_rejects_large_bodies(desk, members):
-    form = INVITATION | {"csrfmiddlewaretoken": get_csrf_token(desk.get("/app/profile")), "more": "x" * 64 * 1024}
-    answer = desk.post(members, urlencode(form), content_type="application/x-www-form-urlencoded")
-    assert answer.status_code in (400, 413)
-    assert "waiting" not in desk.session
-
-
-def test_pending_form_does_not_keep_files(desk, members):
+def test_pending_form_rejects_large_bodies(stale_browser, members_path):
     form = INVITATION | {
-        "csrfmiddlewaretoken": get_csrf_token(desk.get("/app/profile")),
+        "csrfmiddlewaretoken": get_csrf_token(stale_browser.get("/app/profile")),
+        "more": "x" * 64 * 1024,
+    }
+    answer = stale_browser.post(members_path, urlencode(form), content_type="application/x-www-form-urlencoded")
+    assert answer.status_code in (400, 413)
+    assert "waiting" not in stale_browser.session
+
+
+def test_pending_form_does_not_keep_files(stale_browser, members_path):
+    form = INVITATION | {
+        "csrfmiddlewaretoken": get_csrf_token(stale_browser.get("/app/profile")),
         "file": SimpleUploadedFile("a.txt", b"x"),
     }
-    answer = desk.post(members, form)
+    answer = stale_browser.post(members_path, form)
     assert "send-again" not in answer["Location"]
     assert "Confirm your identity, then repeat the action. Nothing was changed yet." in get_text(
-        desk.get(answer["Location"])
+        stale_browser.get(answer["Location"])
     )
-    assert "waiting" not in desk.session
+    assert "waiting" not in stale_browser.session
 
 
-def test_pending_form_needs_a_signed_in_user(visitor, members):
+def test_pending_form_needs_a_signed_in_user(visitor, members_path):
     sent = urlencode(INVITATION | {"csrfmiddlewaretoken": get_csrf_token(visitor.get(SIGN_IN_PATH))})
-    answer = visitor.post(members, sent, content_type="application/x-www-form-urlencoded")
+    answer = visitor.post(members_path, sent, content_type="application/x-www-form-urlencoded")
     assert "send-again" not in answer["Location"]
     assert "fill in the form again" in get_text(visitor.get(answer["Location"]))
     assert "waiting" not in visitor.session
 
 
 @pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
-def test_pending_form_target_cannot_be_changed_by_query_parameters(elsewhere, desk, alice, members):
-    then = post_late_form(desk, members, INVITATION)
-    sign_in(desk, alice)
-    page = desk.get(f"{NEWEST}?{urlencode({'next': elsewhere, 'address': elsewhere, 'email': 'eve@evil.example'})}")
+def test_pending_form_target_cannot_be_changed_by_query_parameters(elsewhere, stale_browser, alice, members_path):
+    then = post_late_form(stale_browser, members_path, INVITATION)
+    sign_in(stale_browser, alice)
+    page = stale_browser.get(
+        f"{NEWEST}?{urlencode({'next': elsewhere, 'address': elsewhere, 'email': 'eve@evil.example'})}"
+    )
     assert then.startswith(NEWEST)
-    assert parse_offered_form(page)[0] == members
+    assert parse_offered_form(page)[0] == members_path
     assert "evil.example" not in get_text(page)
-    assert desk.get(f"{NEWEST}?{urlencode({'next': elsewhere})}")["Location"] == "/app/"
+    assert stale_browser.get(f"{NEWEST}?{urlencode({'next': elsewhere})}")["Location"] == "/app/"
 
 
-def test_pending_form_is_hidden_after_access_is_lost(desk, alice, acme, members):
+def test_pending_form_is_hidden_after_access_is_lost(stale_browser, alice, acme, members_path):
     factories.make_member(acme, "olga@acme.example", role=Role.OWNER)
-    then = post_late_form(desk, members, INVITATION)
+    then = post_late_form(stale_browser, members_path, INVITATION)
     Membership.objects.for_company(acme.id).filter(user=alice).delete()
-    sign_in(desk, alice, then=then)
-    assert desk.get(then).status_code == 404
+    sign_in(stale_browser, alice, then=then)
+    assert stale_browser.get(then).status_code == 404

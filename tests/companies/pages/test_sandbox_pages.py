@@ -86,8 +86,8 @@ def test_other_companies_cannot_be_deleted(owner, settings_path, acme):
     assert Company.objects.filter(id=acme.id).exists()
 
 
-def test_admin_sees_no_way_to_create_a_sandbox(browser_of, acme, settings_path):
-    admin: Api = browser_of(factories.make_member(acme, "finn@acme.example", role="admin"), acme)
+def test_admin_sees_no_way_to_create_a_sandbox(sign_in_browser, acme, settings_path):
+    admin: Api = sign_in_browser(factories.make_member(acme, "finn@acme.example", role="admin"), acme)
     assert f"{settings_path}/sandbox" not in admin.client.get(settings_path).content.decode()
     assert admin.client.get(f"{settings_path}/sandbox").status_code == 403
     assert admin.client.post(f"{settings_path}/sandbox", {"name": "x", "expiresInDays": "1"}).status_code == 403

@@ -99,8 +99,8 @@ def test_invalid_company_settings_show_field_error_and_are_not_saved(owner, acme
         assert Company.objects.get(id=acme.id).name == "Acme", field
 
 
-def test_admin_cannot_change_base_currency(browser_of, acme):
-    admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
+def test_admin_cannot_change_base_currency(sign_in_browser, acme):
+    admin = sign_in_browser(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
     text = admin.get(build_page_path(acme, "settings")).content.decode()
     assert '<select id="baseCurrency" name="baseCurrency" disabled' in text
     assert (
@@ -113,8 +113,8 @@ def test_admin_cannot_change_base_currency(browser_of, acme):
     assert acme.name == "Acme Ltd"
 
 
-def test_viewer_sees_read_only_company_settings(browser_of, bob, acme):
-    viewer = browser_of(bob, acme).client
+def test_viewer_sees_read_only_company_settings(sign_in_browser, bob, acme):
+    viewer = sign_in_browser(bob, acme).client
     text = viewer.get(build_page_path(acme, "settings")).content.decode()
     assert '<fieldset disabled class="stack"' in text
     assert ">Save<" not in text
@@ -187,8 +187,8 @@ def test_last_owner_cannot_be_demoted_or_removed(owner, acme, alice):
     assert mine.role == Role.OWNER
 
 
-def test_admin_cannot_make_owner(browser_of, acme, bob):
-    admin = browser_of(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
+def test_admin_cannot_make_owner(sign_in_browser, acme, bob):
+    admin = sign_in_browser(factories.make_member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
     member = Membership.objects.for_company(acme.id).get(user=bob)
     admin.post(build_page_path(acme, f"settings/members/{member.id}"), {"role": "owner"})
     member.refresh_from_db()
@@ -251,7 +251,7 @@ def test_activity_page_shows_lists_and_booleans_as_text(owner, api, acme):
 
 @pytest.fixture
 def notification(owner, acme, alice):
-    """Alice was told about a key."""
+    """Alice's notification about a new API key."""
     sent = {"name": "Nightly", "preset": "read", "expiry": "90"}
     assert owner.post(build_page_path(acme, "settings/api-keys/new"), sent).status_code == 200
     return Notification.objects.for_company(acme.id).for_recipient(alice.pk).get()
@@ -278,8 +278,8 @@ def test_notification_link_to_another_site_is_not_followed(owner, acme, notifica
     )
 
 
-def test_notifications_of_another_user_cannot_be_read_or_deleted(browser_of, acme, notification):
-    other = browser_of(factories.make_member(acme, "other@acme.example", role=Role.OWNER), acme).client
+def test_notifications_of_another_user_cannot_be_read_or_deleted(sign_in_browser, acme, notification):
+    other = sign_in_browser(factories.make_member(acme, "other@acme.example", role=Role.OWNER), acme).client
     assert notification.payload["title"] not in other.get(build_page_path(acme, "notifications")).content.decode()
     assert other.post(build_page_path(acme, f"notifications/{notification.id}/read")).status_code == 404
     other.post(build_page_path(acme, f"notifications/{notification.id}/delete"))

@@ -162,15 +162,15 @@ def test_sign_ups_are_limited_per_network_and_address(visitor, settings, monkeyp
         assert (answer.status_code, "Retry-After" in answer) == (429, True)
 
 
-def test_signed_in_user_is_redirected_to_own_companies(alice, acme, browser_of):
-    client = browser_of(alice, acme).client
+def test_signed_in_user_is_redirected_to_own_companies(alice, acme, sign_in_browser):
+    client = sign_in_browser(alice, acme).client
     for path in (SIGN_UP_PATH, f"{SIGN_UP_PATH}/x"):
         assert client.get(path)["Location"] == "/app/"
 
 
-def test_closed_sign_up_creates_no_account_of_an_invitation(settings, browser_of, alice, acme, invited):
-    owner = browser_of(alice, acme)
-    link = invited(owner, "dora@acme.example").link
+def test_closed_sign_up_creates_no_account_of_an_invitation(settings, sign_in_browser, alice, acme, invite_member):
+    owner = sign_in_browser(alice, acme)
+    link = invite_member(owner, "dora@acme.example").link
     form = {"new_password1": PASSWORD, "new_password2": PASSWORD, "decision": "accept"}
     settings.SIGN_UP = "closed"
     for answer in (Client().get(link), Client().post(link, form)):

@@ -321,7 +321,7 @@ def test_home_page_shows_figures_from_other_apps(visitor, alice, monkeypatch):
 
 
 @pytest.fixture
-def settings_of(acme):
+def api_keys_path(acme):
     return f"/app/companies/{acme.id}/settings/api-keys"
 
 
@@ -333,24 +333,24 @@ def find_new_key(answer):
 FORM = {"name": "ci", "preset": "read", "expiry": "90"}
 
 
-def test_api_key_is_created_shown_once_used_and_revoked(visitor, alice, acme, settings_of, client):
+def test_api_key_is_created_shown_once_used_and_revoked(visitor, alice, acme, api_keys_path, client):
     sign_in(visitor, alice)
-    answer = submit_form(visitor, f"{settings_of}/new", FORM)
+    answer = submit_form(visitor, f"{api_keys_path}/new", FORM)
     assert answer.status_code == 200
     assert answer["Cache-Control"] == "no-store"
     key = find_new_key(answer)
     headers = {"Authorization": f"Bearer {key}"}
     assert client.get("/companies", headers=headers).status_code == 200
-    page = visitor.get(settings_of).content.decode()
+    page = visitor.get(api_keys_path).content.decode()
     assert key not in page
     assert key[-36:] not in page
     assert f"…{key[-4:]}" in page
     assert "just now" in page
     row = ApiKey.objects.get()
     assert row.created_user_id == str(alice.id)
-    assert submit_form(visitor, f"{settings_of}/{row.id}/revoke", {}, page=settings_of).status_code == 303
+    assert submit_form(visitor, f"{api_keys_path}/{row.id}/revoke", {}, page=api_keys_path).status_code == 303
     assert client.get("/companies", headers=headers).status_code == 401
-    assert "revoked" in visitor.get(settings_of).content.decode()
+    assert "revoked" in visitor.get(api_keys_path).content.decode()
     assert AuditEntry.objects.for_company(acme.id).filter(action="apiKey.revoked", actor=str(alice.id)).exists()
 
 
@@ -373,16 +373,16 @@ def test_api_key_is_created_shown_once_used_and_revoked(visitor, alice, acme, se
         ),
     ],
 )
-def test_api_key_permissions_are_chosen_by_preset_or_resource(form, permissions, visitor, alice, settings_of):
+def test_api_key_permissions_are_chosen_by_preset_or_resource(form, permissions, visitor, alice, api_keys_path):
     sign_in(visitor, alice)
-    assert submit_form(visitor, f"{settings_of}/new", FORM | form).status_code == 200
+    assert submit_form(visitor, f"{api_keys_path}/new", FORM | form).status_code == 200
     assert set(ApiKey.objects.get().permissions) == permissions
 
 
 @pytest.mark.parametrize(("expiry", "days"), [("30", 30), ("90", 90), ("365", 365), ("never", None)])
-def test_api_key_expires_after_chosen_time(expiry, days, visitor, alice, settings_of):
+def test_api_key_expires_after_chosen_time(expiry, days, visitor, alice, api_keys_path):
     sign_in(visitor, alice)
-    submit_form(visitor, f"{settings_of}/new", FORM | {"expiry": expiry})
+    submit_form(visitor, f"{api_keys_path}/new", FORM | {"expiry": expiry})
     row = ApiKey.objects.get()
     assert (row.expires_time and (row.expires_time - row.created_time).days in (days - 1, days)) == (
         None if days is None else True
@@ -405,56 +405,56 @@ def test_api_key_expires_after_chosen_time(expiry, days, visitor, alice, setting
         {"expiry": "date", "expiry_date": "31.12.2030"},
     ],
 )
-def test_invalid_key_form_creates_no_key(form, visitor, alice, settings_of):
+def test_invalid_key_form_creates_no_key(form, visitor, alice, api_keys_path):
     sign_in(visitor, alice)
-    answer = submit_form(visitor, f"{settings_of}/new", FORM | form)
+    answer = submit_form(visitor, f"{api_keys_path}/new", FORM | form)
     assert answer.status_code == 400
     assert 'role="alert"' in answer.content.decode()
     assert not ApiKey.objects.exists()
 
 
-def test_api_key_creation_page_needs_recent_sign_in(visitor, alice, settings_of, monkeypatch):
+def test_api_key_creation_page_needs_recent_sign_in(visitor, alice, api_keys_path, monkeypatch):
     sign_in(visitor, alice)
-    page = visitor.get(f"{settings_of}/new")
+    page = visitor.get(f"{api_keys_path}/new")
     move_clock_ahead(monkeypatch, minutes=11)
     for answer in (
-        visitor.get(f"{settings_of}/new"),
-        visitor.post(f"{settings_of}/new", FORM | {"csrfmiddlewaretoken": get_csrf_token(page)}),
+        visitor.get(f"{api_keys_path}/new"),
+        visitor.post(f"{api_keys_path}/new", FORM | {"csrfmiddlewaretoken": get_csrf_token(page)}),
     ):
         assert answer["Location"].startswith(f"{SIGN_IN_PATH}?again=1&next=")
-    assert visitor.get(settings_of).status_code == 200
+    assert visitor.get(api_keys_path).status_code == 200
     assert not ApiKey.objects.exists()
 
 
 @pytest.mark.parametrize(("role", "status"), [(Role.ADMIN, 200), (Role.EDITOR, 403), (Role.VIEWER, 403)])
-def test_api_key_creation_page_is_open_to_owners_and_admins(role, status, visitor, acme, settings_of):
+def test_api_key_creation_page_is_open_to_owners_and_admins(role, status, visitor, acme, api_keys_path):
     user = factories.make_member(acme, "someone@acme.example", role=role)
     sign_in(visitor, user)
-    assert visitor.get(settings_of).status_code == 200
-    assert visitor.get(f"{settings_of}/new").status_code == status
+    assert visitor.get(api_keys_path).status_code == 200
+    assert visitor.get(f"{api_keys_path}/new").status_code == status
 
 
-def test_admin_cannot_create_administrative_api_key(visitor, acme, settings_of):
+def test_admin_cannot_create_administrative_api_key(visitor, acme, api_keys_path):
     user = factories.make_member(acme, "admin@acme.example", role=Role.ADMIN)
     sign_in(visitor, user)
-    assert "Administration" not in visitor.get(f"{settings_of}/new").content.decode()
-    answer = submit_form(visitor, f"{settings_of}/new", FORM | {"admin": ["audit:read"]})
+    assert "Administration" not in visitor.get(f"{api_keys_path}/new").content.decode()
+    answer = submit_form(visitor, f"{api_keys_path}/new", FORM | {"admin": ["audit:read"]})
     assert answer.status_code == 400
     assert not ApiKey.objects.exists()
 
 
-def test_api_keys_are_hidden_from_members_without_permission(visitor, bob, settings_of, api):
+def test_api_keys_are_hidden_from_members_without_permission(visitor, bob, api_keys_path, api):
     sign_in(visitor, bob)
-    page = visitor.get(settings_of).content.decode()
+    page = visitor.get(api_keys_path).content.decode()
     assert api.key[-4:] not in page
     assert "owners and admins" in page
 
 
 @pytest.mark.parametrize(("overlap", "alive"), [("0", False), ("24", True)])
-def test_rolled_api_key_stays_valid_for_chosen_overlap(overlap, alive, visitor, alice, settings_of, api, client):
+def test_rolled_api_key_stays_valid_for_chosen_overlap(overlap, alive, visitor, alice, api_keys_path, api, client):
     sign_in(visitor, alice)
     old = ApiKey.objects.get()
-    answer = submit_form(visitor, f"{settings_of}/{old.id}/roll", {"overlap": overlap})
+    answer = submit_form(visitor, f"{api_keys_path}/{old.id}/roll", {"overlap": overlap})
     fresh = find_new_key(answer)
     assert client.get("/companies", headers={"Authorization": f"Bearer {fresh}"}).status_code == 200
     assert (api.get().status_code == 200) is alive
@@ -464,7 +464,7 @@ def test_rolled_api_key_stays_valid_for_chosen_overlap(overlap, alive, visitor, 
     assert (old.expires_time is not None) is alive
 
 
-def test_former_member_loses_access_to_settings(visitor, alice, acme, settings_of):
+def test_former_member_loses_access_to_settings(visitor, alice, acme, api_keys_path):
     sign_in(visitor, alice)
     Membership.objects.filter(user=alice).delete()
-    assert visitor.get(settings_of).status_code == 404
+    assert visitor.get(api_keys_path).status_code == 404

@@ -29,14 +29,14 @@ def open_browser(agent=FIREFOX, place="192.0.2.1"):
 
 
 @pytest.fixture
-def desk(alice):
+def desktop_browser(alice):
     desk = open_browser()
     sign_in(desk, alice)
     return desk
 
 
 @pytest.fixture
-def phone(alice, desk):
+def phone_browser(alice, desktop_browser):
     phone = open_browser(SAFARI, "2001:db8::7")
     sign_in(phone, alice)
     return phone
@@ -57,8 +57,8 @@ def list_events(user):
 # ---------------------------------------------------------------------------------------------- sessions
 
 
-def test_security_page_lists_sessions_and_marks_current_one(desk, phone):
-    page = " ".join(get_security_page(desk).split())
+def test_security_page_lists_sessions_and_marks_current_one(desktop_browser, phone_browser):
+    page = " ".join(get_security_page(desktop_browser).split())
     first, second = re.findall(r'<td data-label="Device".*?</td>', page)[:2]
     assert "Firefox on Windows" in first
     assert "192.0.2.1" in first
@@ -66,112 +66,112 @@ def test_security_page_lists_sessions_and_marks_current_one(desk, phone):
     assert "Safari on iPhone" in second
     assert "2001:db8::7" in second
     assert "This session" not in second
-    assert desk.get(PAGE)["Cache-Control"] == "private, no-cache"
+    assert desktop_browser.get(PAGE)["Cache-Control"] == "private, no-cache"
 
 
-def test_sessions_of_another_user_cannot_be_seen_or_ended(desk, phone, carol):
+def test_sessions_of_another_user_cannot_be_seen_or_ended(desktop_browser, phone_browser, carol):
     hers = open_browser(place="198.51.100.9")
     sign_in(hers, carol)
     assert "192.0.2.1" not in get_security_page(hers)
     assert list_session_handles(hers) == []
-    answer = hers.post(END, {"session": list_session_handles(desk)[0]}, follow=True)
+    answer = hers.post(END, {"session": list_session_handles(desktop_browser)[0]}, follow=True)
     assert "This session is already signed out." in answer.content.decode()
     hers.post(END, {"session": "others"})
-    assert phone.get(PAGE).status_code == desk.get(PAGE).status_code == 200
+    assert phone_browser.get(PAGE).status_code == desktop_browser.get(PAGE).status_code == 200
 
 
-def test_ended_session_is_rejected_at_next_request(desk, phone, alice, acme):
-    (handle,) = list_session_handles(desk)
-    answer = desk.post(END, {"session": handle}, follow=True)
+def test_ended_session_is_rejected_at_next_request(desktop_browser, phone_browser, alice, acme):
+    (handle,) = list_session_handles(desktop_browser)
+    answer = desktop_browser.post(END, {"session": handle}, follow=True)
     assert "Signed out: Safari on iPhone (2001:db8::7)." in answer.content.decode()
-    assert phone.get("/app/").status_code == 302
-    assert phone.get(f"/companies/{acme.id}").status_code == 401
-    assert desk.get("/app/").status_code == 200
-    assert list_session_handles(desk) == []
-    again = desk.post(END, {"session": handle}, follow=True).content.decode()
+    assert phone_browser.get("/app/").status_code == 302
+    assert phone_browser.get(f"/companies/{acme.id}").status_code == 401
+    assert desktop_browser.get("/app/").status_code == 200
+    assert list_session_handles(desktop_browser) == []
+    again = desktop_browser.post(END, {"session": handle}, follow=True).content.decode()
     assert "This session is already signed out." in again
     assert list_events(alice)[-1] == SecurityEvent.SESSIONS_ENDED
 
 
-def test_unknown_session_handle_ends_no_session(desk, phone):
+def test_unknown_session_handle_ends_no_session(desktop_browser, phone_browser):
     for wrong in ["", "x", "0" * 32, "é" * 32, "\x00"]:
-        answer = desk.post(END, {"session": wrong}, follow=True)
+        answer = desktop_browser.post(END, {"session": wrong}, follow=True)
         assert "This session is already signed out." in answer.content.decode(), wrong
-        assert phone.get("/app/").status_code == 200, wrong
+        assert phone_browser.get("/app/").status_code == 200, wrong
 
 
-def test_all_other_sessions_can_be_ended_at_once(desk, phone, alice):
+def test_all_other_sessions_can_be_ended_at_once(desktop_browser, phone_browser, alice):
     third = open_browser(place="192.0.2.3")
     sign_in(third, alice)
-    answer = desk.post(END, {"session": "others"}, follow=True)
+    answer = desktop_browser.post(END, {"session": "others"}, follow=True)
     assert "Signed out: 2 other sessions." in answer.content.decode()
-    assert {each.get("/app/").status_code for each in (phone, third)} == {302}
-    assert "Sign out other sessions" not in get_security_page(desk)
+    assert {each.get("/app/").status_code for each in (phone_browser, third)} == {302}
+    assert "Sign out other sessions" not in get_security_page(desktop_browser)
 
 
-def test_ending_sessions_needs_a_recent_sign_in(desk, phone, monkeypatch):
-    (handle,) = list_session_handles(desk)
+def test_ending_sessions_needs_a_recent_sign_in(desktop_browser, phone_browser, monkeypatch):
+    (handle,) = list_session_handles(desktop_browser)
     move_clock_ahead(monkeypatch, minutes=11)
     for wanted in (handle, "others"):
-        answer = desk.post(END, {"session": wanted})
+        answer = desktop_browser.post(END, {"session": wanted})
         assert answer["Location"] == "/app/sign-in?again=1&next=%2Fapp%2Fsecurity"
-    assert phone.get("/app/").status_code == 200
+    assert phone_browser.get("/app/").status_code == 200
 
 
-def test_ending_current_session_signs_out(desk, alice):
+def test_ending_current_session_signs_out(desktop_browser, alice):
     (row,) = Session.objects.for_user(alice)
-    assert desk.post(END, {"session": row.handle})["Location"] == "/app/sign-in"
+    assert desktop_browser.post(END, {"session": row.handle})["Location"] == "/app/sign-in"
     assert not Session.objects.for_user(alice).exists()
 
 
-def test_expired_session_is_not_listed(desk, phone, alice, monkeypatch):
+def test_expired_session_is_not_listed(desktop_browser, phone_browser, alice, monkeypatch):
     move_clock_ahead(monkeypatch, days=13)
-    assert desk.get("/app/").status_code == 200
+    assert desktop_browser.get("/app/").status_code == 200
     move_clock_ahead(monkeypatch, days=15)
-    assert list_session_handles(desk) == []
-    assert "Firefox on Windows" in get_security_page(desk)
+    assert list_session_handles(desktop_browser) == []
+    assert "Firefox on Windows" in get_security_page(desktop_browser)
 
 
-def test_session_last_seen_is_updated_at_most_every_ten_minutes(desk, alice, monkeypatch):
+def test_session_last_seen_is_updated_at_most_every_ten_minutes(desktop_browser, alice, monkeypatch):
     (before,) = Session.objects.for_user(alice)
     move_clock_ahead(monkeypatch, minutes=5)
     with CaptureQueriesContext(connection) as queries:
-        desk.get("/app/password")
+        desktop_browser.get("/app/password")
     assert not [each for each in queries if each["sql"].startswith("UPDATE")]
     move_clock_ahead(monkeypatch, minutes=11)
-    desk.get("/app/password", REMOTE_ADDR="192.0.2.99")
+    desktop_browser.get("/app/password", REMOTE_ADDR="192.0.2.99")
     (after,) = Session.objects.for_user(alice)
     assert after.started_time == before.started_time
     assert after.seen_time - before.seen_time >= timedelta(minutes=11)
     assert after.address == "192.0.2.99"
 
 
-def test_session_start_time_survives_repeated_sign_in(desk, alice, monkeypatch):
+def test_session_start_time_survives_repeated_sign_in(desktop_browser, alice, monkeypatch):
     (before,) = Session.objects.for_user(alice)
     move_clock_ahead(monkeypatch, hours=1)
-    sign_in(desk, alice)
+    sign_in(desktop_browser, alice)
     (after,) = Session.objects.for_user(alice)
     assert after.session_key != before.session_key
     assert after.started_time == before.started_time
     assert after.auth_time > before.auth_time
 
 
-def test_session_limit_ends_longest_unused_session(desk, phone, alice, monkeypatch):
+def test_session_limit_ends_longest_unused_session(desktop_browser, phone_browser, alice, monkeypatch):
     monkeypatch.setattr(session_revocation, "MAX_SESSIONS", 2)
     third = open_browser(place="192.0.2.3")
     sign_in(third, alice)
-    assert desk.get("/app/").status_code == 302
-    assert phone.get("/app/").status_code == third.get("/app/").status_code == 200
+    assert desktop_browser.get("/app/").status_code == 302
+    assert phone_browser.get("/app/").status_code == third.get("/app/").status_code == 200
 
 
-def test_session_list_is_collapsed_after_ten_sessions(desk, alice):
+def test_session_list_is_collapsed_after_ten_sessions(desktop_browser, alice):
     for n in range(10):
         sign_in(open_browser(place=f"198.51.100.{n}"), alice)
-    page = get_security_page(desk).split("<main")[1]
+    page = get_security_page(desktop_browser).split("<main")[1]
     folded = page[page.index("<details") : page.index("</details>")]
     assert "1 more" in folded
     assert "198.51.100.0" in folded
-    assert len(list_session_handles(desk)) == 10
+    assert len(list_session_handles(desktop_browser)) == 10
 
 
 def test_security_page_redirects_visitor_to_sign_in(client):
@@ -183,12 +183,12 @@ def test_security_page_redirects_visitor_to_sign_in(client):
 # ---------------------------------------------------------------------------------------------- the log
 
 
-def test_failed_sign_in_is_recorded_in_log_of_that_user(desk, alice, bob):
+def test_failed_sign_in_is_recorded_in_log_of_that_user(desktop_browser, alice, bob):
     sign_in(open_browser("curl/8.5.0", "203.0.113.5"), alice.email.upper(), password="wrong")
     assert (list_events(alice), list_events(bob)) == ([SecurityEvent.SIGNED_IN, SecurityEvent.SIGN_IN_FAILED], [])
     entry = SecurityLogEntry.objects.for_user(alice).get(event=SecurityEvent.SIGN_IN_FAILED)
     assert (entry.device, entry.address, bool(entry.request_id)) == ("curl", "203.0.113.5", True)
-    page = get_security_page(desk)
+    page = get_security_page(desktop_browser)
     assert "Sign-in failed" in page
     assert "203.0.113.5" in page
 
@@ -213,9 +213,9 @@ def test_failed_sign_in_of_deactivated_user_runs_same_queries(alice, bob):
     assert try_failed_sign_in(bob.email) == try_failed_sign_in(alice.email)
 
 
-def test_wrong_old_password_is_recorded_as_failed_sign_in(desk, alice):
+def test_wrong_old_password_is_recorded_as_failed_sign_in(desktop_browser, alice):
     form = {"old_password": "wrong", "new_password1": OTHER, "new_password2": OTHER}
-    assert submit_form(desk, "/app/password", form).status_code == 400
+    assert submit_form(desktop_browser, "/app/password", form).status_code == 400
     assert list_events(alice) == [SecurityEvent.SIGNED_IN, SecurityEvent.SIGN_IN_FAILED]
 
 
@@ -229,19 +229,19 @@ def test_security_log_limits_failures_by_lockout_and_per_day(alice, monkeypatch)
     assert len(list_events(alice)) == 11
 
 
-def test_security_log_is_paginated_with_latest_first(desk, alice):
+def test_security_log_is_paginated_with_latest_first(desktop_browser, alice):
     for n in range(25):
         when = timezone.now() + timedelta(seconds=n + 1)
         security_log.record_security_action(
             user=alice, event=SecurityEvent.FACTOR_CHANGED, context=AuditContext(time=when), detail=f"entry {n:02}"
         )
-    first = re.findall(r"entry (\d\d)", get_security_page(desk))
+    first = re.findall(r"entry (\d\d)", get_security_page(desktop_browser))
     assert first == [f"{n:02}" for n in range(24, 4, -1)]
-    cursor = re.search(r'href="\?cursor=([^"#]+)', get_security_page(desk))[1]
-    second = desk.get(f"{PAGE}?cursor={cursor}").content.decode()
+    cursor = re.search(r'href="\?cursor=([^"#]+)', get_security_page(desktop_browser))[1]
+    second = desktop_browser.get(f"{PAGE}?cursor={cursor}").content.decode()
     assert re.findall(r"entry (\d\d)", second) == ["04", "03", "02", "01", "00"]
     assert "Signed in" in second
-    assert desk.get(PAGE, {"cursor": "nonsense"}).status_code == 400
+    assert desktop_browser.get(PAGE, {"cursor": "nonsense"}).status_code == 400
 
 
 def test_security_log_entries_are_pruned_after_ninety_days(alice, audit_context):
@@ -259,7 +259,7 @@ def test_security_log_entries_are_pruned_after_ninety_days(alice, audit_context)
 
 @pytest.fixture
 def capture_mails(mailoutbox, django_capture_on_commit_callbacks):
-    """Does something, and returns what was mailed of it."""
+    """Call a function; return the mails that it sent."""
 
     def capture_mails(act, *args, **kwargs):
         mailoutbox.clear()
@@ -324,17 +324,17 @@ def test_unknown_user_agent_is_not_quoted_in_mail(capture_mails, alice):
     assert "evil" not in mail.body
 
 
-def test_password_change_is_mailed_and_ends_other_sessions(capture_mails, desk, phone, alice):
+def test_password_change_is_mailed_and_ends_other_sessions(capture_mails, desktop_browser, phone_browser, alice):
     form = {"old_password": PASSWORD, "new_password1": OTHER, "new_password2": OTHER}
-    (mail,) = capture_mails(submit_form, desk, "/app/password", form)
+    (mail,) = capture_mails(submit_form, desktop_browser, "/app/password", form)
     assert (mail.subject, mail.to) == ("Password changed", [alice.email])
     assert "from Firefox on Windows (IP address 192.0.2.1)" in mail.body
     assert Session.objects.for_user(alice).count() == 1
-    assert (phone.get("/app/").status_code, desk.get("/app/").status_code) == (302, 200)
+    assert (phone_browser.get("/app/").status_code, desktop_browser.get("/app/").status_code) == (302, 200)
     assert list_events(alice)[-1] == SecurityEvent.PASSWORD_CHANGED
 
 
-def test_password_reset_is_mailed_and_ends_all_sessions(capture_mails, desk, alice):
+def test_password_reset_is_mailed_and_ends_all_sessions(capture_mails, desktop_browser, alice):
     (reset_mail,) = capture_mails(submit_form, Client(), "/app/password-reset", {"email": alice.email})
     link = re.search(r"/app(/password-reset/\S+)", reset_mail.body)[0]
     visitor = open_browser(SAFARI, "192.0.2.8")
@@ -342,19 +342,19 @@ def test_password_reset_is_mailed_and_ends_all_sessions(capture_mails, desk, ali
     (mail,) = capture_mails(submit_form, visitor, moved, {"new_password1": OTHER, "new_password2": OTHER})
     assert mail.subject == "Password changed"
     assert "from Safari on iPhone (IP address 192.0.2.8)" in mail.body
-    assert desk.get("/app/").status_code == 302
+    assert desktop_browser.get("/app/").status_code == 302
     assert not Session.objects.for_user(alice).exists()
 
 
-def test_password_reset_link_works_in_signed_in_browser(capture_mails, desk, alice):
+def test_password_reset_link_works_in_signed_in_browser(capture_mails, desktop_browser, alice):
     (reset_mail,) = capture_mails(submit_form, Client(), "/app/password-reset", {"email": alice.email})
-    moved = desk.get(re.search(r"/app(/password-reset/\S+)", reset_mail.body)[0])["Location"]
-    assert submit_form(desk, moved, {"new_password1": OTHER, "new_password2": OTHER}).status_code == 303
-    assert desk.get("/app/").status_code == 302
-    assert sign_in(desk, alice, password=OTHER).status_code == 303
+    moved = desktop_browser.get(re.search(r"/app(/password-reset/\S+)", reset_mail.body)[0])["Location"]
+    assert submit_form(desktop_browser, moved, {"new_password1": OTHER, "new_password2": OTHER}).status_code == 303
+    assert desktop_browser.get("/app/").status_code == 302
+    assert sign_in(desktop_browser, alice, password=OTHER).status_code == 303
 
 
-def test_password_change_by_staff_is_mailed_and_ends_sessions(capture_mails, desk, alice):
+def test_password_change_by_staff_is_mailed_and_ends_sessions(capture_mails, desktop_browser, alice):
     chief = factories.UserFactory(email="chief@example.com", is_staff=True, is_superuser=True)
     staff = Client()
     staff.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
@@ -364,7 +364,7 @@ def test_password_change_by_staff_is_mailed_and_ends_sessions(capture_mails, des
     (mail,) = capture_mails(staff.post, address, form)
     assert mail.to == [alice.email]
     assert "Support changed the password" in mail.body
-    assert desk.get("/app/").status_code == 302
+    assert desktop_browser.get("/app/").status_code == 302
     assert staff.get("/admin/").status_code == 200
 
 
@@ -374,9 +374,9 @@ def test_password_set_on_command_line_is_mailed(capture_mails, alice):
     assert mail.subject == "Password changed"
 
 
-def test_api_key_creation_is_mailed_without_links_from_its_name(capture_mails, browser_of, alice, acme, api):
+def test_api_key_creation_is_mailed_without_links_from_its_name(capture_mails, sign_in_browser, alice, acme, api):
     body = {"name": "see https://evil.example", "permissions": ["accounts:read"]}
-    (mail,) = capture_mails(browser_of(alice, acme).post, "api_keys", body)
+    (mail,) = capture_mails(sign_in_browser(alice, acme).post, "api_keys", body)
     assert (mail.subject, mail.to) == ("API key created", [alice.email])
     assert "was created for “Acme” from your account" in mail.body
     assert "https://evil" not in mail.body
@@ -397,7 +397,7 @@ def test_mfa_change_is_mailed_and_logged(capture_mails, alice, audit_context):
 # ---------------------------------------------------------------------------------------------- staff
 
 
-def test_reactivated_user_does_not_regain_old_sessions(desk, alice):
+def test_reactivated_user_does_not_regain_old_sessions(desktop_browser, alice):
     chief = factories.UserFactory(email="chief@example.com", is_staff=True, is_superuser=True)
     staff = Client()
     staff.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
@@ -406,24 +406,24 @@ def test_reactivated_user_does_not_regain_old_sessions(desk, alice):
         assert staff.post(f"/admin/companies/user/{alice.pk}/change/", form).status_code == 303
     alice.refresh_from_db()
     assert alice.is_active
-    assert desk.get("/app/").status_code == 302
+    assert desktop_browser.get("/app/").status_code == 302
 
 
-def test_staff_can_end_sessions_of_one_or_all_users(desk, alice, bob):
+def test_staff_can_end_sessions_of_one_or_all_users(desktop_browser, alice, bob):
     chief = factories.UserFactory(email="chief@example.com", is_staff=True, is_superuser=True)
     staff, his = Client(), open_browser()
     staff.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
     sign_in(his, bob)
     form = {"action": "end_sessions", "_selected_action": [str(alice.pk)]}
     assert staff.post("/admin/companies/user/", form).status_code == 303
-    assert (desk.get("/app/").status_code, his.get("/app/").status_code) == (302, 200)
+    assert (desktop_browser.get("/app/").status_code, his.get("/app/").status_code) == (302, 200)
     everyone = [str(user.pk) for user in User.objects.all()]
     staff.post("/admin/companies/user/", form | {"_selected_action": everyone})
     assert his.get("/app/").status_code == 302
     assert staff.get("/admin/").status_code == 200
 
 
-def test_staff_cannot_end_sessions_of_superuser(desk, alice):
+def test_staff_cannot_end_sessions_of_superuser(desktop_browser, alice):
     from django.contrib.auth.models import Permission
 
     User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
@@ -432,7 +432,7 @@ def test_staff_cannot_end_sessions_of_superuser(desk, alice):
     staff = Client()
     staff.force_login(helper, backend="django.contrib.auth.backends.ModelBackend")
     staff.post("/admin/companies/user/", {"action": "end_sessions", "_selected_action": [str(alice.pk)]})
-    assert desk.get("/app/").status_code == 200
+    assert desktop_browser.get("/app/").status_code == 200
 
 
 # ---------------------------------------------------------------------------------------------- passwords
@@ -469,9 +469,9 @@ def test_documented_forbidden_password_words_match_validator():
     assert tuple(words.split(", ")) == password_validators.PRODUCT_WORDS
 
 
-def test_session_is_recently_authenticated_after_sign_in(desk, rf):
+def test_session_is_recently_authenticated_after_sign_in(desktop_browser, rf):
     request = rf.get("/")
-    request.session = desk.session
+    request.session = desktop_browser.session
     assert sessions.is_recently_authenticated(request, now=timezone.now())
 
 

@@ -14,9 +14,9 @@ TOO_LONG = "x" * 201
 
 
 @pytest.fixture
-def visit(browser_of, alice, acme):
+def visit(sign_in_browser, alice, acme):
     """Return the text of a page of the company."""
-    client = browser_of(alice, acme).client
+    client = sign_in_browser(alice, acme).client
 
     def visit(path, **query):
         answer = client.get(f"/app/companies/{acme.id}/{path}", query)
@@ -58,8 +58,8 @@ def read_column(table, heading="Cost center"):
     return [row[heading] for row in csv.DictReader(io.StringIO(table))]
 
 
-def test_transactions_have_it(books, api, visit, store, browser_of, alice, acme, take):
-    account = books.account()
+def test_transactions_have_it(books, api, visit, store, sign_in_browser, alice, acme, take):
+    account = books.create_account()
     item = {"accountId": account, "date": "2026-03-05", "amountValue": "-9.00"}
     row = store("transactions", **item)
     assert [each["id"] for each in api.get("transactions", {"q": SECOND}).json()] == [row]
@@ -69,7 +69,7 @@ def test_transactions_have_it(books, api, visit, store, browser_of, alice, acme,
     assert FIRST in page  # in the history
     assert_history_names_it(visit)
     assert_form_has_it(visit(f"transactions/{row}/edit"))
-    table = download_export(browser_of(alice, acme).client, acme, account).decode()
+    table = download_export(sign_in_browser(alice, acme).client, acme, account).decode()
     assert read_column(table) == [SECOND]
 
     body = {"transactions": [item | {"costCenter": "Hamburg"}]}
@@ -109,7 +109,7 @@ def test_subscriptions_have_it(api, visit, store):
 
 
 def test_planned_transactions_have_it(books, api, visit, store):
-    values = {"accountId": books.account(), "name": "Rent", "amountValue": "-900.00", "startDate": "2026-04-01"}
+    values = {"accountId": books.create_account(), "name": "Rent", "amountValue": "-900.00", "startDate": "2026-04-01"}
     row = store("planned_transactions", **values)
     page = visit(f"planned/{row}")
     assert f"<dt>Cost center</dt><dd>{SECOND}</dd>" in page

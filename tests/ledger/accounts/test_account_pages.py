@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def one_dollar_is_80_cents(monkeypatch):
+def set_dollar_rate(monkeypatch):
     table = RateTable([("USD", TODAY - timedelta(days=10), 1 / stored_rates.parse_positive_rate("0.8"))])
     monkeypatch.setattr(account_balances, "get_rate_table", lambda: table)
 
@@ -35,16 +35,16 @@ def build_account_form(**changes):
 # ---------------------------------------------------------------------------------------------- what they hold
 
 
-def test_account_list_groups_accounts_and_shows_balances(viewer, api, books, acme, one_dollar_is_80_cents):
+def test_account_list_groups_accounts_and_shows_balances(viewer, api, books, acme, set_dollar_rate):
     group = api.post("account_groups", {"name": "Banks"}).json()["id"]
-    main = books.account(accountGroupId=group, accountNumber="DE00 1234")
-    dollars = books.account(name="Dollars", defaultCurrency="USD", accountGroupId=group)
-    box = books.account(name="Box", type="cash")
-    books.book(main, "100.00", str(TODAY))
-    books.book(main, "10.00", str(TODAY), amountCurrency="USD")
-    books.book(main, "55.00", str(TODAY + timedelta(days=1)))
-    books.book(dollars, "-50.00", str(TODAY))
-    books.book(box, "7.00", str(TODAY))
+    main = books.create_account(accountGroupId=group, accountNumber="DE00 1234")
+    dollars = books.create_account(name="Dollars", defaultCurrency="USD", accountGroupId=group)
+    box = books.create_account(name="Box", type="cash")
+    books.create_transaction(main, "100.00", str(TODAY))
+    books.create_transaction(main, "10.00", str(TODAY), amountCurrency="USD")
+    books.create_transaction(main, "55.00", str(TODAY + timedelta(days=1)))
+    books.create_transaction(dollars, "-50.00", str(TODAY))
+    books.create_transaction(box, "7.00", str(TODAY))
     seen = get_page_text(viewer.get(build_page_path(acme)))
     assert "Main DE00 1234 Bank cash €100.00 $10.00 €108.00" in seen
     assert "Dollars Bank cash −$50.00 −€40.00" in seen
@@ -54,32 +54,32 @@ def test_account_list_groups_accounts_and_shows_balances(viewer, api, books, acm
 
 
 def test_account_list_separates_letter_currency_code_from_amount(viewer, books, acme):
-    francs = books.account(name="Francs", defaultCurrency="CHF")
-    books.book(francs, "-1234.50", str(TODAY), amountCurrency="CHF")
+    francs = books.create_account(name="Francs", defaultCurrency="CHF")
+    books.create_transaction(francs, "-1234.50", str(TODAY), amountCurrency="CHF")
     assert "Francs Bank cash −CHF 1,234.50 " in get_page_text(viewer.get(build_page_path(acme)))
 
 
 def test_account_list_balances_match_api(viewer, api, books, bank, acme):
-    books.book(bank, "12.34", str(TODAY))
+    books.create_transaction(bank, "12.34", str(TODAY))
     window = {"startDate": str(TODAY), "endDate": str(TODAY)}
     value = api.post("data/accountBalanceByAccount", window).json()[bank]["value"]
     assert f"€{value}" in get_page_text(viewer.get(build_page_path(acme)))
 
 
-def test_account_pages_hide_balances_without_permission(browser_of, acme, books, bank):
-    books.book(bank, "12.34", str(TODAY))
+def test_account_pages_hide_balances_without_permission(sign_in_browser, acme, books, bank):
+    books.create_transaction(bank, "12.34", str(TODAY))
     reader = factories.make_member(acme, "r@acme.example", permissions=["accounts:read"])
-    client = browser_of(reader, acme).client
+    client = sign_in_browser(reader, acme).client
     for path in ("", f"/{bank}"):
         seen = get_page_text(client.get(build_page_path(acme, path)))
         assert "Main" in seen
         assert "12.34" not in seen
 
 
-def test_account_list_can_be_downloaded(viewer, books, bank, acme, one_dollar_is_80_cents):
-    books.book(bank, "12.50")
-    books.book(books.account(name="=Dollars", defaultCurrency="USD"), "100.00", currency="USD")
-    books.book(books.account(name="Card"), "-3.20")
+def test_account_list_can_be_downloaded(viewer, books, bank, acme, set_dollar_rate):
+    books.create_transaction(bank, "12.50")
+    books.create_transaction(books.create_account(name="=Dollars", defaultCurrency="USD"), "100.00", currency="USD")
+    books.create_transaction(books.create_account(name="Card"), "-3.20")
     html = viewer.get(f"/app/companies/{acme.id}/accounts").content.decode()
     assert f'href="/app/companies/{acme.id}/accounts.csv"' in html
     lines = viewer.get(f"/app/companies/{acme.id}/accounts.csv").content.decode().splitlines()
@@ -90,8 +90,8 @@ def test_account_list_can_be_downloaded(viewer, books, bank, acme, one_dollar_is
 
 
 def test_account_list_without_exchange_rate_shows_notice_and_no_conversion(viewer, books, acme, monkeypatch):
-    dollars = books.account(name="Dollars", defaultCurrency="USD")
-    books.book(dollars, "5.00", str(TODAY))
+    dollars = books.create_account(name="Dollars", defaultCurrency="USD")
+    books.create_transaction(dollars, "5.00", str(TODAY))
     monkeypatch.setattr(account_balances, "get_rate_table", lambda: RateTable([]))
     seen = get_page_text(viewer.get(build_page_path(acme)))
     assert "No exchange rate for USD" in seen
@@ -112,7 +112,7 @@ def test_empty_account_list_offers_new_account_to_editors_only(owner, viewer, ac
 def test_account_list_queries_do_not_grow_with_accounts(
     viewer, acme, books, audit_context, django_assert_max_num_queries
 ):
-    books.book(books.account(), "1.00", str(TODAY))
+    books.create_transaction(books.create_account(), "1.00", str(TODAY))
     viewer.get(build_page_path(acme))
     counted = []
     for count in (0, 100):
@@ -252,7 +252,7 @@ def test_account_can_be_archived_and_restored(owner, acme, bank):
 
 def test_account_with_transactions_is_not_deleted_and_shows_reason(owner, books, acme, bank):
     assert "Delete “Main”" in get_page_text(owner.get(build_page_path(acme, f"/{bank}")))
-    books.book(bank)
+    books.create_transaction(bank)
     assert "Delete “Main”" not in get_page_text(owner.get(build_page_path(acme, f"/{bank}")))
     answer = owner.post(build_page_path(acme, f"/{bank}/delete"), follow=True)
     assert "The account has transactions. Archive it, or delete the transactions first." in get_page_text(answer)
@@ -276,7 +276,7 @@ def test_account_page_highlights_import_first_and_edit_later(owner, books, acme)
         html = owner.get(build_page_path(acme, f"/{main}")).content.decode()
         return re.findall(r'class="button primary" href="[^"]*/([^/"]+)"', html)
 
-    main = books.account()
+    main = books.create_account()
     assert standing_out() == [f"new?account={main}"]
-    books.book(main, "100.00", str(TODAY))
+    books.create_transaction(main, "100.00", str(TODAY))
     assert standing_out() == ["edit"]

@@ -23,7 +23,7 @@ def qif(*amounts):
     return f"!Type:Bank\n{entries}".encode()
 
 
-def test_decimal_mark_is_detected_for_whole_file(take, acme, bank):
+def test_decimal_mark_is_detected_for_whole_file(upload_statement_file, acme, bank):
     for write in [ofx, qif]:
         for amounts, read in [
             (("-4,50", "1.234"), ["-4.50", "1234.00"]),
@@ -32,7 +32,7 @@ def test_decimal_mark_is_detected_for_whole_file(take, acme, bank):
             (("-4", "1,234"), ["-4.00", "1234.00"]),
         ]:
             with undo_changes():
-                take(write(*amounts), accountId=bank)
+                upload_statement_file(write(*amounts), accountId=bank)
                 assert [row[1] for row in list_stored_rows(acme)] == read, (write, amounts)
 
 

@@ -21,9 +21,9 @@ def read_file(content, most=100_000):
             find_currency=lambda _: "EUR",
             order=None,
             default_order="dayFirst",
-            most=most,
+            max_entries=most,
         )
-    return formats.read_statement_file(content, formats.detect_file_kind(content), most=most)
+    return formats.read_statement_file(content, formats.detect_file_kind(content), max_entries=most)
 
 
 @pytest.mark.parametrize(

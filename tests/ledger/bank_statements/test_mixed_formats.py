@@ -6,7 +6,7 @@ from tests.ledger.bank_file_builders import build_camt, build_entry, build_state
 from tests.ledger.statement_upload import list_stored_rows
 from tests.rollback import undo_changes
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 COLUMNS = {
     "csv": {
@@ -26,7 +26,7 @@ def build_camt_file(*lines):
     return build_camt(build_statement(*(build_entry("-90.00", name=name, text=text) for name, text in lines)))
 
 
-def test_payments_of_same_day_and_amount_match_unless_texts_conflict(api, take, acme, main):
+def test_payments_of_same_day_and_amount_match_unless_texts_conflict(api, upload_statement_file, acme, main_account):
     for in_csv, in_camt, together in [
         ([("Initech GmbH", "Invoice 1042")], [("Globex GmbH", "Invoice 77")], 2),
         ([("Initech GmbH", "Invoice 1042")], [("Initech GmbH", "Invoice 1043")], 2),
@@ -43,10 +43,13 @@ def test_payments_of_same_day_and_amount_match_unless_texts_conflict(api, take, 
     ]:
         for first in ["csv", "camt"]:
             with undo_changes():
-                assert api.put(f"accounts/{main}", {"importSettings": COLUMNS}).status_code == 200, (in_csv, first)
-                files = [(build_csv(*in_csv), {"accountId": main}), (build_camt_file(*in_camt), {})]
+                assert api.put(f"accounts/{main_account}", {"importSettings": COLUMNS}).status_code == 200, (
+                    in_csv,
+                    first,
+                )
+                files = [(build_csv(*in_csv), {"accountId": main_account}), (build_camt_file(*in_camt), {})]
                 for content, fields in files if first == "csv" else files[::-1]:
-                    take(content, **fields)
+                    upload_statement_file(content, **fields)
                 assert len(list_stored_rows(acme)) == together, (in_csv, first)
                 for content, fields in files:
-                    assert take(content, **fields)["count"] == 0, (in_csv, first)
+                    assert upload_statement_file(content, **fields)["count"] == 0, (in_csv, first)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.ledger.archives import archive
+from tests.ledger.archives import build_zip
 from tests.ledger.bank_file_builders import build_camt, build_entry, build_mt940, build_statement
 from tests.ledger.imports.test_table_balances import import_table
 from tests.ledger.statement_upload import list_stored_rows
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 HEADINGS = "Date;Counterparty;Text;Amount;Balance\n"
 COFFEE = ("2603030303D3,00NMSCNONREF", "Cafe")
@@ -42,58 +42,60 @@ pages_in_any_order = pytest.mark.parametrize(
 
 
 @pages_in_any_order
-def test_equal_payments_on_pages_in_two_files_are_both_stored(acme, take, main, name, pages):
+def test_equal_payments_on_pages_in_two_files_are_both_stored(acme, upload_statement_file, main_account, name, pages):
     for page in pages:
-        assert take(page, accountId=main)["duplicates"] == 0
+        assert upload_statement_file(page, accountId=main_account)["duplicates"] == 0
     assert len(list_stored_rows(acme)) == COUNTS[name]
     for page in pages:
-        assert take(page, accountId=main)["count"] == 0
+        assert upload_statement_file(page, accountId=main_account)["count"] == 0
     assert len(list_stored_rows(acme)) == COUNTS[name]
 
 
 @pages_in_any_order
-def test_equal_payments_on_pages_in_archive_are_both_stored(acme, take, main, name, pages):
-    both = archive(a=pages[0], b=pages[1])
-    assert take(both, accountId=main)["duplicates"] == 0
+def test_equal_payments_on_pages_in_archive_are_both_stored(acme, upload_statement_file, main_account, name, pages):
+    both = build_zip(a=pages[0], b=pages[1])
+    assert upload_statement_file(both, accountId=main_account)["duplicates"] == 0
     for content in (both, *pages):
-        assert take(content, accountId=main)["count"] == 0
+        assert upload_statement_file(content, accountId=main_account)["count"] == 0
     assert len(list_stored_rows(acme)) == COUNTS[name]
 
 
 @pytest.mark.parametrize("pages", [PAGES["csv"], PAGES["csv"][::-1]], ids=["first", "last"])
-def test_equal_payments_on_pages_are_both_stored_by_the_page_of_one_file(browser_of, alice, acme, take, main, pages):
-    editor = browser_of(alice, acme).client
+def test_equal_payments_on_pages_are_both_stored_by_the_page_of_one_file(
+    sign_in_browser, alice, acme, upload_statement_file, main_account, pages
+):
+    editor = sign_in_browser(alice, acme).client
     for page in pages:
-        import_table(editor, acme, main, page.decode())
+        import_table(editor, acme, main_account, page.decode())
     assert len(list_stored_rows(acme)) == 4
     for page in pages:
-        import_table(editor, acme, main, page.decode())
-        assert take(page, accountId=main)["count"] == 0
+        import_table(editor, acme, main_account, page.decode())
+        assert upload_statement_file(page, accountId=main_account)["count"] == 0
     assert len(list_stored_rows(acme)) == 4
     both_coffees = f"{HEADINGS}2026-03-03;Cafe;c;-3,00;97,00\n2026-03-03;Cafe;c;-3,00;94,00\n"
-    import_table(editor, acme, main, both_coffees)
+    import_table(editor, acme, main_account, both_coffees)
     assert len(list_stored_rows(acme)) == 4
 
 
-def test_longer_second_page_adds_only_what_is_new(acme, take, main):
+def test_longer_second_page_adds_only_what_is_new(acme, upload_statement_file, main_account):
     for page in PAGES["csv"]:
-        take(page, accountId=main)
+        upload_statement_file(page, accountId=main_account)
     longer = PAGES["csv"][1] + b"2026-03-05;Z;z;-5,00;90,00\n"
-    assert take(longer, accountId=main)["count"] == 1
+    assert upload_statement_file(longer, accountId=main_account)["count"] == 1
     assert len(list_stored_rows(acme)) == 5
 
 
-def test_file_of_both_pages_adds_nothing(acme, take, main):
+def test_file_of_both_pages_adds_nothing(acme, upload_statement_file, main_account):
     for page in PAGES["csv"]:
-        take(page, accountId=main)
+        upload_statement_file(page, accountId=main_account)
     whole = PAGES["csv"][0] + PAGES["csv"][1].removeprefix(HEADINGS.encode())
-    assert take(whole, accountId=main)["count"] == 0
+    assert upload_statement_file(whole, accountId=main_account)["count"] == 0
     assert len(list_stored_rows(acme)) == 4
 
 
-def test_day_that_adds_up_to_zero_is_not_a_further_page(acme, take, main):
+def test_day_that_adds_up_to_zero_is_not_a_further_page(acme, upload_statement_file, main_account):
     rows = ["2026-03-02;X;x;1,00;100,00\n", "2026-03-03;Cafe;c;-3,00;97,00\n", "2026-03-03;Y;y;3,00;100,00\n"]
-    take((HEADINGS + "".join(rows)).encode(), accountId=main)
+    upload_statement_file((HEADINGS + "".join(rows)).encode(), accountId=main_account)
     later = HEADINGS + "".join(rows[1:]) + "2026-03-04;Z;z;1,00;101,00\n"
-    assert take(later.encode(), accountId=main)["count"] == 1
+    assert upload_statement_file(later.encode(), accountId=main_account)["count"] == 1
     assert len(list_stored_rows(acme)) == 4

@@ -5,7 +5,7 @@ import pytest
 from tests.ledger.bank_file_builders import build_qif
 from tests.ledger.statement_upload import get_status_and_code, list_stored_rows, upload_statement
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 
 def test_qif_entry_without_amount_is_rejected_with_line_number(api, acme, bank):
@@ -18,8 +18,8 @@ def test_qif_entry_without_amount_is_rejected_with_line_number(api, acme, bank):
         assert list_stored_rows(acme) == [], amount
 
 
-def test_qif_upload_uses_u_amount_if_t_is_empty(take, acme, bank):
-    take(build_qif(["D25/03/2026", "T", "U-7.00", "PRent"]), accountId=bank)
+def test_qif_upload_uses_u_amount_if_t_is_empty(upload_statement_file, acme, bank):
+    upload_statement_file(build_qif(["D25/03/2026", "T", "U-7.00", "PRent"]), accountId=bank)
     assert list_stored_rows(acme) == [("2026-03-25", "-7.00", "Rent", "")]
 
 
@@ -49,7 +49,7 @@ def test_invalid_qif_date_error_names_line_and_expected_format(api, acme, bank):
         assert list_stored_rows(acme) == [], dates
 
 
-def test_year_first_qif_dates_need_no_date_order(api, take, acme, bank):
-    take(build_qif(["D2026-02-03", "T-1.00"], ["D2026/3/4", "T-2.00"]), accountId=bank)
+def test_year_first_qif_dates_need_no_date_order(api, upload_statement_file, acme, bank):
+    upload_statement_file(build_qif(["D2026-02-03", "T-1.00"], ["D2026/3/4", "T-2.00"]), accountId=bank)
     assert [row[0] for row in list_stored_rows(acme)] == ["2026-02-03", "2026-03-04"]
     assert not (api.get(f"accounts/{bank}").json()["importSettings"] or {}).get("qif")

@@ -11,7 +11,7 @@ from tests.ledger.conftest import get_page_text
 from tests.ledger.statement_upload import get_status_and_code, list_stored_rows, upload_statement
 from tests.rollback import undo_changes
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 
 # ---------------------------------------------------------------------------------- balances
@@ -22,30 +22,30 @@ def get_initial_balance(api, account):
     return transaction and (transaction["date"], transaction["amountValue"])
 
 
-def test_first_statement_sets_initial_balance_on_day_before(api, take, main):
-    take(build_simple_camt("-40.00"))
-    assert get_initial_balance(api, main) == ("2025-12-31", "100.00")
+def test_first_statement_sets_initial_balance_on_day_before(api, upload_statement_file, main_account):
+    upload_statement_file(build_simple_camt("-40.00"))
+    assert get_initial_balance(api, main_account) == ("2025-12-31", "100.00")
 
 
-def test_first_statement_keeps_initial_balance_of_account_in_use(api, take, books, main):
-    books.book(main, "-1.00", "2025-06-01")
-    take(build_simple_camt("-40.00"))
-    assert get_initial_balance(api, main) is None
-    other = books.account()
+def test_first_statement_keeps_initial_balance_of_account_in_use(api, upload_statement_file, books, main_account):
+    books.create_transaction(main_account, "-1.00", "2025-06-01")
+    upload_statement_file(build_simple_camt("-40.00"))
+    assert get_initial_balance(api, main_account) is None
+    other = books.create_account()
     api.put(f"accounts/{other}/initial_balance", {"date": "2025-01-01", "amountValue": "7.00"})
-    take(build_simple_camt("-41.00", iban="DE02120300000000202051"), accountId=other)
+    upload_statement_file(build_simple_camt("-41.00", iban="DE02120300000000202051"), accountId=other)
     assert get_initial_balance(api, other) == ("2025-01-01", "7.00")
 
 
-def test_earlier_statement_moves_initial_balance_back(api, take, main):
+def test_earlier_statement_moves_initial_balance_back(api, upload_statement_file, main_account):
     february = build_simple_camt("-10.00", start="2026-02-01", end="2026-02-28", day="2026-02-10", opening="60.00")
-    take(february)
-    assert get_initial_balance(api, main) == ("2026-01-31", "60.00")
-    answer = take(build_simple_camt("-40.00"))
-    assert get_initial_balance(api, main) == ("2025-12-31", "100.00")
+    upload_statement_file(february)
+    assert get_initial_balance(api, main_account) == ("2026-01-31", "60.00")
+    answer = upload_statement_file(build_simple_camt("-40.00"))
+    assert get_initial_balance(api, main_account) == ("2025-12-31", "100.00")
     assert answer["statements"][0]["ledgerDifference"] == "0.00"
     api.delete(f"imports/{answer['importId']}")
-    assert get_initial_balance(api, main) == ("2026-01-31", "60.00")
+    assert get_initial_balance(api, main_account) == ("2026-01-31", "60.00")
 
 
 def get_file_name(content):
@@ -57,7 +57,7 @@ FEBRUARY = build_simple_camt("-10.00", start="2026-02-01", end="2026-02-28", day
 EMPTY_STATEMENT = build_camt(build_statement(start="2026-03-01", end="2026-03-31", opening="50.00", closing="50.00"))
 
 
-def test_remaining_statement_determines_initial_balance_after_undo(api, acme, take, main):
+def test_remaining_statement_determines_initial_balance_after_undo(api, acme, upload_statement_file, main_account):
     for first, second, opens_first, opens_second in [
         (JANUARY, FEBRUARY, ("2025-12-31", "100.00"), ("2026-01-31", "60.00")),
         (FEBRUARY, JANUARY, ("2026-01-31", "60.00"), ("2025-12-31", "100.00")),
@@ -66,17 +66,17 @@ def test_remaining_statement_determines_initial_balance_after_undo(api, acme, ta
     ]:
         for undone in ["first", "second"]:
             with undo_changes():
-                one, other = take(first)["importId"], take(second)["importId"]
+                one, other = upload_statement_file(first)["importId"], upload_statement_file(second)["importId"]
                 gone, left = (one, other) if undone == "first" else (other, one)
                 api.delete(f"imports/{gone}")
-                assert get_initial_balance(api, main) == (opens_second if undone == "first" else opens_first), (
+                assert get_initial_balance(api, main_account) == (opens_second if undone == "first" else opens_first), (
                     first,
                     undone,
                 )
                 api.delete(f"imports/{left}")
-                assert (list_stored_rows(acme), get_initial_balance(api, main)) == ([], None), (first, undone)
-                take(first)
-                assert get_initial_balance(api, main) == opens_first, "and the next one is a first again"
+                assert (list_stored_rows(acme), get_initial_balance(api, main_account)) == ([], None), (first, undone)
+                upload_statement_file(first)
+                assert get_initial_balance(api, main_account) == opens_first, "and the next one is a first again"
 
 
 NOTIFICATION_FILE = build_camt(build_statement(build_entry("-40.00", ref="2026-01-15-1"), kind="054"), kind="054")
@@ -90,41 +90,41 @@ EARLIER = build_camt(
     [*permutations([NOTIFICATION_FILE, EARLIER, JANUARY, FEBRUARY])],
     ids=lambda files: "-".join(map(get_file_name, files)),
 )
-def test_statement_sets_initial_balance_despite_earlier_notifications(api, take, main, files):
+def test_statement_sets_initial_balance_despite_earlier_notifications(api, upload_statement_file, main_account, files):
     for content in files:
-        answer = take(content)
-    assert get_initial_balance(api, main) == ("2025-12-19", "107.00")
-    balances = {row["difference"] for row in api.get(f"accounts/{main}/reconciliation").json()}
-    assert (balances, get_bank_connection(api, main)["balanceMismatchSince"]) == ({"0.00"}, None)
+        answer = upload_statement_file(content)
+    assert get_initial_balance(api, main_account) == ("2025-12-19", "107.00")
+    balances = {row["difference"] for row in api.get(f"accounts/{main_account}/reconciliation").json()}
+    assert (balances, get_bank_connection(api, main_account)["balanceMismatchSince"]) == ({"0.00"}, None)
     assert answer["importId"]
 
 
-def test_statement_undo_keeps_edited_initial_balance(api, take, main):
-    answer = take(build_simple_camt("-40.00"))
-    api.put(f"accounts/{main}/initial_balance", {"date": "2025-12-31", "amountValue": "90.00"})
+def test_statement_undo_keeps_edited_initial_balance(api, upload_statement_file, main_account):
+    answer = upload_statement_file(build_simple_camt("-40.00"))
+    api.put(f"accounts/{main_account}/initial_balance", {"date": "2025-12-31", "amountValue": "90.00"})
     api.delete(f"imports/{answer['importId']}")
-    assert get_initial_balance(api, main) == ("2025-12-31", "90.00")
+    assert get_initial_balance(api, main_account) == ("2025-12-31", "90.00")
 
 
-def test_statement_undo_restores_previous_ledger(api, take, acme, main):
-    answer = take(build_simple_camt("-40.00", "25.50"))
+def test_statement_undo_restores_previous_ledger(api, upload_statement_file, acme, main_account):
+    answer = upload_statement_file(build_simple_camt("-40.00", "25.50"))
     undone = api.delete(f"imports/{answer['importId']}").json()
     assert undone["deletedCount"] == 2
     assert (
         list_stored_rows(acme),
-        get_initial_balance(api, main),
-        api.get(f"accounts/{main}").json()["bankConnection"],
+        get_initial_balance(api, main_account),
+        api.get(f"accounts/{main_account}").json()["bankConnection"],
     ) == ([], None, None)
-    assert api.get(f"accounts/{main}/reconciliation").json() == []
+    assert api.get(f"accounts/{main_account}/reconciliation").json() == []
 
 
 def get_bank_connection(api, account):
     return api.get(f"accounts/{account}").json()["bankConnection"]
 
 
-def test_statement_import_sets_bank_connection_of_account(api, take, main):
-    take(build_simple_camt("-40.00"))
-    bank_connection = get_bank_connection(api, main)
+def test_statement_import_sets_bank_connection_of_account(api, upload_statement_file, main_account):
+    upload_statement_file(build_simple_camt("-40.00"))
+    bank_connection = get_bank_connection(api, main_account)
     assert (bank_connection["type"], bank_connection["status"]) == ("statementFile", "active")
     assert bank_connection["lastSyncTime"].endswith("Z")
     rest = set(bank_connection) - {"type", "status", "lastSyncTime"}
@@ -132,14 +132,16 @@ def test_statement_import_sets_bank_connection_of_account(api, take, main):
     assert "balanceMismatchSince" in rest
 
 
-def test_difference_notifies_owners_and_admins_once_until_resolved(api, take, main, alice, bob):
-    take(build_simple_camt("-40.00"))
-    notifications = take(
+def test_difference_notifies_owners_and_admins_once_until_resolved(
+    api, upload_statement_file, main_account, alice, bob
+):
+    upload_statement_file(build_simple_camt("-40.00"))
+    notifications = upload_statement_file(
         build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55"))
     )
     assert notifications["statements"][0]["difference"] == "-4.45"
     assert notifications["statements"][0]["ledgerDifference"] == "-4.45"
-    bank_connection = get_bank_connection(api, main)
+    bank_connection = get_bank_connection(api, main_account)
     assert (
         bank_connection["balanceMismatchReportedBalances"],
         bank_connection["balanceMismatchCalculatedBalance"],
@@ -149,23 +151,27 @@ def test_difference_notifies_owners_and_admins_once_until_resolved(api, take, ma
     assert set(notifications.values_list("recipient_id", flat=True)) >= {alice.id}
     assert not notifications.filter(recipient_id=bob.id).exists()
     before = notifications.count()
-    take(build_camt(build_statement(start="2026-03-01", end="2026-03-31", opening="55.55", closing="50")))
+    upload_statement_file(
+        build_camt(build_statement(start="2026-03-01", end="2026-03-31", opening="55.55", closing="50"))
+    )
     assert notifications.count() == before
-    assert get_bank_connection(api, main)["balanceMismatchSince"] == since
-    take(build_camt(build_statement(start="2026-04-01", end="2026-04-30", opening="60", closing="60")))
-    assert get_bank_connection(api, main)["balanceMismatchSince"] is None
-    take(build_camt(build_statement(start="2026-05-01", end="2026-05-31", opening="60", closing="61")))
-    assert get_bank_connection(api, main)["balanceMismatchSince"] is not None
+    assert get_bank_connection(api, main_account)["balanceMismatchSince"] == since
+    upload_statement_file(build_camt(build_statement(start="2026-04-01", end="2026-04-30", opening="60", closing="60")))
+    assert get_bank_connection(api, main_account)["balanceMismatchSince"] is None
+    upload_statement_file(build_camt(build_statement(start="2026-05-01", end="2026-05-31", opening="60", closing="61")))
+    assert get_bank_connection(api, main_account)["balanceMismatchSince"] is not None
     assert notifications.count() == 2 * before  # another one, though nobody has read the first
     payload = notifications.filter(recipient_id=alice.id).latest("created_time", "id").payload
     assert (payload["date"], payload["reported"], payload["calculated"]) == ("2026-05-31", "61.00", "60.00")
 
 
-def test_reconciliation_lists_reported_balances_latest_first(api, take, main):
-    one = take(build_simple_camt("-40.00"))
-    two = take(build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55")))
-    take(build_camt(build_statement(build_entry("-1.00", "2026-03-02"), kind="054"), kind="054"))
-    rows = api.get(f"accounts/{main}/reconciliation").json()
+def test_reconciliation_lists_reported_balances_latest_first(api, upload_statement_file, main_account):
+    one = upload_statement_file(build_simple_camt("-40.00"))
+    two = upload_statement_file(
+        build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55"))
+    )
+    upload_statement_file(build_camt(build_statement(build_entry("-1.00", "2026-03-02"), kind="054"), kind="054"))
+    rows = api.get(f"accounts/{main_account}/reconciliation").json()
     assert rows == [
         {
             "date": "2026-02-28",
@@ -182,21 +188,23 @@ def test_reconciliation_lists_reported_balances_latest_first(api, take, main):
             "importId": one["importId"],
         },
     ]
-    page = api.get(f"accounts/{main}/reconciliation", {"limit": "1"})
+    page = api.get(f"accounts/{main_account}/reconciliation", {"limit": "1"})
     assert page.json() == rows[:1]
     assert api.get(page["Link"].split(">")[0][1:]).json() == rows[1:]
 
 
-def test_statement_undo_removes_reconciliation_row_and_mismatch(api, take, main):
-    take(build_simple_camt("-40.00"))
-    two = take(build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55")))
+def test_statement_undo_removes_reconciliation_row_and_mismatch(api, upload_statement_file, main_account):
+    upload_statement_file(build_simple_camt("-40.00"))
+    two = upload_statement_file(
+        build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55"))
+    )
     api.delete(f"imports/{two['importId']}")
-    assert len(api.get(f"accounts/{main}/reconciliation").json()) == 1
-    assert get_bank_connection(api, main)["balanceMismatchSince"] is None
+    assert len(api.get(f"accounts/{main_account}/reconciliation").json()) == 1
+    assert get_bank_connection(api, main_account)["balanceMismatchSince"] is None
 
 
-def test_inconsistent_statement_is_reported_but_not_corrected(take, acme, main):
-    statement = take(build_simple_camt("-40.00", closing="70.00"))["statements"][0]
+def test_inconsistent_statement_is_reported_but_not_corrected(upload_statement_file, acme, main_account):
+    statement = upload_statement_file(build_simple_camt("-40.00", closing="70.00"))["statements"][0]
     assert (statement["difference"], statement["ledgerBalance"], statement["ledgerDifference"]) == (
         "10.00",
         "60.00",
@@ -204,11 +212,11 @@ def test_inconsistent_statement_is_reported_but_not_corrected(take, acme, main):
     )
 
 
-def test_foreign_entry_counts_at_its_amount_in_statement_currency(api, take, main):
+def test_foreign_entry_counts_at_its_amount_in_statement_currency(api, upload_statement_file, main_account):
     own = bank_file_builders.build_tag(
         "AmtDtls", bank_file_builders.build_tag("TxAmt", bank_file_builders.build_amount("-92.00"))
     )
-    statement = take(
+    statement = upload_statement_file(
         build_camt(build_statement(build_entry("-100.00", currency="USD", more=own), opening="100", closing="8"))
     )["statements"][0]
     assert (statement["bookedSum"], statement["difference"], statement["ledgerDifference"]) == (
@@ -220,37 +228,39 @@ def test_foreign_entry_counts_at_its_amount_in_statement_currency(api, take, mai
     assert (row["amountValue"], row["amountCurrency"], row["notes"]) == ("-92.00", "EUR", "Amount USD -100")
 
 
-def test_foreign_entry_without_statement_amount_leaves_booked_sum_null(api, take, main):
-    statement = take(build_camt(build_statement(build_entry("-100.00", currency="USD"), opening="100", closing="8")))[
-        "statements"
-    ][0]
+def test_foreign_entry_without_statement_amount_leaves_booked_sum_null(api, upload_statement_file, main_account):
+    statement = upload_statement_file(
+        build_camt(build_statement(build_entry("-100.00", currency="USD"), opening="100", closing="8"))
+    )["statements"][0]
     assert (statement["bookedSum"], statement["difference"], statement["ledgerDifference"]) == (None, None, None)
     (row,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
     assert (row["amountValue"], row["amountCurrency"]) == ("-100.00", "USD")
 
 
-def test_balances_are_compared_in_same_currency_only(api, take, main):
+def test_balances_are_compared_in_same_currency_only(api, upload_statement_file, main_account):
     other = bank_file_builders.build_balance("OPBD", "100", "2026-01-01", "USD") + bank_file_builders.build_balance(
         "CLBD", "60", "2026-01-31", "USD"
     )
-    statement = take(build_camt(build_statement(other, build_entry("-40.00"))))["statements"][0]
+    statement = upload_statement_file(build_camt(build_statement(other, build_entry("-40.00"))))["statements"][0]
     assert (statement["currency"], statement["bookedSum"]) == ("EUR", "-40.00")
     assert {statement[name] for name in ("openingBalance", "closingBalance", "difference", "ledgerDifference")} == {
         None
     }
-    assert get_initial_balance(api, main) is None
+    assert get_initial_balance(api, main_account) is None
     both = other + bank_file_builders.build_balance("CLBD", "7", "2026-01-31")
-    assert take(build_camt(build_statement(both)))["statements"][0]["closingBalance"] == "7.00"
+    assert upload_statement_file(build_camt(build_statement(both)))["statements"][0]["closingBalance"] == "7.00"
 
 
-def test_mismatch_in_one_currency_is_not_hidden_by_another(api, take, main):
-    take(build_camt(build_statement(build_entry("-40.00"), opening="100", closing="70")))
-    api.put(f"accounts/{main}", {"defaultCurrency": "USD"})
-    take(build_camt(build_statement(build_entry("5.00", currency="USD"), currency="USD", opening="0", closing="5")))
-    assert get_bank_connection(api, main)["balanceMismatchReportedBalances"] == [70]
+def test_mismatch_in_one_currency_is_not_hidden_by_another(api, upload_statement_file, main_account):
+    upload_statement_file(build_camt(build_statement(build_entry("-40.00"), opening="100", closing="70")))
+    api.put(f"accounts/{main_account}", {"defaultCurrency": "USD"})
+    upload_statement_file(
+        build_camt(build_statement(build_entry("5.00", currency="USD"), currency="USD", opening="0", closing="5"))
+    )
+    assert get_bank_connection(api, main_account)["balanceMismatchReportedBalances"] == [70]
 
 
-def test_statement_with_mixed_balance_currencies_is_rejected(api, main):
+def test_statement_with_mixed_balance_currencies_is_rejected(api, main_account):
     answer = upload_statement(
         api, bank_file_builders.build_mt940(("2601150115D40,00NTRFNONREF", "Rent"), closing="C260131USD60,00")
     )
@@ -279,10 +289,10 @@ def count_mismatch_notifications():
 
 
 @pytest.fixture
-def reconciled(api, take, main):
-    """The only row of a statement that agrees."""
-    take(build_simple_camt("-5712.00", opening="10000.00"))
-    assert get_mismatch(api, main) == NO_MISMATCH
+def reconciled_transaction(api, upload_statement_file, main_account):
+    """The only transaction of a reconciled statement."""
+    upload_statement_file(build_simple_camt("-5712.00", opening="10000.00"))
+    assert get_mismatch(api, main_account) == NO_MISMATCH
     (row,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
     return row
 
@@ -292,71 +302,79 @@ def reconciled(api, take, main):
     [({"amountValue": "-5721.00"}, 4279), ({"date": "2026-02-15"}, 10000), ({"pending": True}, 10000)],
     ids=["amount", "date", "pending"],
 )
-def test_edited_reconciled_transaction_sets_mismatch_until_reverted(api, main, reconciled, values, ours):
-    answer = api.put(f"transactions/{reconciled['id']}", values)
+def test_edited_reconciled_transaction_sets_mismatch_until_reverted(
+    api, main_account, reconciled_transaction, values, ours
+):
+    answer = api.put(f"transactions/{reconciled_transaction['id']}", values)
     assert answer.status_code == 200, answer.content
-    assert get_mismatch(api, main) == ([4288], ours)
-    (row,) = api.get(f"accounts/{main}/reconciliation").json()
+    assert get_mismatch(api, main_account) == ([4288], ours)
+    (row,) = api.get(f"accounts/{main_account}/reconciliation").json()
     assert (row["calculated"], row["difference"]) == (f"{ours}.00", f"{4288 - ours}.00")
-    api.put(f"transactions/{reconciled['id']}", {"amountValue": "-5722.00"} if "amountValue" in values else values)
-    assert count_mismatch_notifications() == 1, "told once"
-    api.put(f"transactions/{reconciled['id']}", {name: reconciled[name] for name in values})
-    assert get_mismatch(api, main) == NO_MISMATCH
-
-
-def test_moved_transaction_sets_mismatch_on_both_accounts(api, take, books, main, reconciled):
-    other = books.account(accountNumber="DE02120300000000202051")
-    take(build_simple_camt("-1.00", iban="DE02120300000000202051"))
-    api.put(f"transactions/{reconciled['id']}", {"accountId": other})
-    assert get_mismatch(api, main) == ([4288], 10000)
-    assert get_mismatch(api, other) == ([99], -5613)
-    api.put(f"transactions/{reconciled['id']}", {"accountId": main})
-    assert (get_mismatch(api, main), get_mismatch(api, other)) == (NO_MISMATCH, NO_MISMATCH)
-
-
-def test_text_edits_and_future_transactions_do_not_change_mismatch(api, books, main, reconciled):
-    api.put(f"transactions/{reconciled['id']}", {"notes": "ask Bob", "fromTo": "Landlord"})
-    later = books.book(main, "-7.00", "2026-03-01")
-    api.delete(f"transactions/{later['id']}")
-    assert (get_mismatch(api, main), count_mismatch_notifications()) == (NO_MISMATCH, 0)
-
-
-def test_deleted_and_added_transactions_set_mismatch(api, books, main, reconciled):
-    first, second = (books.book(main, "-7.00", "2026-01-20")["id"] for _ in range(2))
-    assert get_mismatch(api, main) == ([4288], 4274)
-    api.post("transactions/batch_delete", {"transactionIds": [first]})
-    assert get_mismatch(api, main) == ([4288], 4281)
-    api.delete(f"transactions/{second}")
-    assert get_mismatch(api, main) == NO_MISMATCH
-    sent = api.post(
-        "transactions/import", {"transactions": [{"accountId": main, "date": "2026-01-20", "amountValue": "-1.00"}]}
+    api.put(
+        f"transactions/{reconciled_transaction['id']}",
+        {"amountValue": "-5722.00"} if "amountValue" in values else values,
     )
-    assert get_mismatch(api, main) == ([4288], 4287)
+    assert count_mismatch_notifications() == 1, "told once"
+    api.put(f"transactions/{reconciled_transaction['id']}", {name: reconciled_transaction[name] for name in values})
+    assert get_mismatch(api, main_account) == NO_MISMATCH
+
+
+def test_moved_transaction_sets_mismatch_on_both_accounts(
+    api, upload_statement_file, books, main_account, reconciled_transaction
+):
+    other = books.create_account(accountNumber="DE02120300000000202051")
+    upload_statement_file(build_simple_camt("-1.00", iban="DE02120300000000202051"))
+    api.put(f"transactions/{reconciled_transaction['id']}", {"accountId": other})
+    assert get_mismatch(api, main_account) == ([4288], 10000)
+    assert get_mismatch(api, other) == ([99], -5613)
+    api.put(f"transactions/{reconciled_transaction['id']}", {"accountId": main_account})
+    assert (get_mismatch(api, main_account), get_mismatch(api, other)) == (NO_MISMATCH, NO_MISMATCH)
+
+
+def test_text_edits_and_future_transactions_do_not_change_mismatch(api, books, main_account, reconciled_transaction):
+    api.put(f"transactions/{reconciled_transaction['id']}", {"notes": "ask Bob", "fromTo": "Landlord"})
+    later = books.create_transaction(main_account, "-7.00", "2026-03-01")
+    api.delete(f"transactions/{later['id']}")
+    assert (get_mismatch(api, main_account), count_mismatch_notifications()) == (NO_MISMATCH, 0)
+
+
+def test_deleted_and_added_transactions_set_mismatch(api, books, main_account, reconciled_transaction):
+    first, second = (books.create_transaction(main_account, "-7.00", "2026-01-20")["id"] for _ in range(2))
+    assert get_mismatch(api, main_account) == ([4288], 4274)
+    api.post("transactions/batch_delete", {"transactionIds": [first]})
+    assert get_mismatch(api, main_account) == ([4288], 4281)
+    api.delete(f"transactions/{second}")
+    assert get_mismatch(api, main_account) == NO_MISMATCH
+    sent = api.post(
+        "transactions/import",
+        {"transactions": [{"accountId": main_account, "date": "2026-01-20", "amountValue": "-1.00"}]},
+    )
+    assert get_mismatch(api, main_account) == ([4288], 4287)
     api.delete(f"imports/{sent.json()['importId']}")
-    assert get_mismatch(api, main) == NO_MISMATCH
-    api.put(f"accounts/{main}/initial_balance", {"date": "2025-12-31", "amountValue": "1.00"})
-    assert get_mismatch(api, main) == ([4288], -5711)
+    assert get_mismatch(api, main_account) == NO_MISMATCH
+    api.put(f"accounts/{main_account}/initial_balance", {"date": "2025-12-31", "amountValue": "1.00"})
+    assert get_mismatch(api, main_account) == ([4288], -5711)
 
 
-def test_statement_undo_sends_no_mismatch_notification(api, take, main):
-    sent = take(build_simple_camt("-40.00"))
+def test_statement_undo_sends_no_mismatch_notification(api, upload_statement_file, main_account):
+    sent = upload_statement_file(build_simple_camt("-40.00"))
     api.delete(f"imports/{sent['importId']}")
     assert count_mismatch_notifications() == 0
 
 
-def test_reconciled_transaction_form_shows_warning(api, pages, main, reconciled):
+def test_reconciled_transaction_form_shows_warning(api, pages, main_account, reconciled_transaction):
     text = "This transaction is reconciled with the bank statement up to 31 Jan 2026."
-    address = f"/{reconciled['id']}/edit"
+    address = f"/{reconciled_transaction['id']}/edit"
     assert text in get_page_text(pages.get(address))
     assert "It is reconciled with the bank statement up to 31 Jan 2026." in get_page_text(
-        pages.get(f"/{reconciled['id']}")
+        pages.get(f"/{reconciled_transaction['id']}")
     )
-    api.put(f"transactions/{reconciled['id']}", {"amountValue": "-5721.00"})
+    api.put(f"transactions/{reconciled_transaction['id']}", {"amountValue": "-5721.00"})
     assert text not in get_page_text(pages.get(address)), "it is out of balance already"
     overview = get_page_text(pages.client.get(pages.base.removesuffix("/transactions")))
     assert "Main is out of balance" in overview
 
 
-def test_unreconciled_transaction_form_shows_no_warning(books, pages, main, reconciled):
-    later = books.book(main, "-7.00", "2026-03-01")
+def test_unreconciled_transaction_form_shows_no_warning(books, pages, main_account, reconciled_transaction):
+    later = books.create_transaction(main_account, "-7.00", "2026-03-01")
     assert "is reconciled with" not in get_page_text(pages.get(f"/{later['id']}/edit"))

@@ -8,7 +8,7 @@ from ledger.models import Transaction
 from tests.ledger.bank_file_builders import build_camt, build_entry, build_qif, build_statement
 from tests.ledger.statement_upload import list_stored_rows
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 EDITS = {
     "fromTo": ["Bistro", "Globex", ""],
@@ -33,31 +33,33 @@ edits = st.lists(
 
 @settings(max_examples=12)
 @given(made=edits)
-def test_reimport_after_edits_adds_nothing(api, take, acme, main, made):
-    first = take(build_camt(build_statement(*FILE)))
+def test_reimport_after_edits_adds_nothing(api, upload_statement_file, acme, main_account, made):
+    first = upload_statement_file(build_camt(build_statement(*FILE)))
     results = sorted(row["id"] for row in api.get("transactions").json() if row["source"] == "bank")
     for position, values in made:
         assert api.put(f"transactions/{results[position]}", values).status_code == 200
-    again = take(build_camt(build_statement(*FILE)))
+    again = upload_statement_file(build_camt(build_statement(*FILE)))
     assert (again["count"], again["duplicates"]) == (0, len(FILE))
     for each in (again, first):
         api.delete(f"imports/{each['importId']}")
     assert list_stored_rows(acme) == []
 
 
-def test_reimport_recognizes_row_moved_to_other_account(api, take, main, savings):
+def test_reimport_recognizes_row_moved_to_other_account(api, upload_statement_file, main_account, savings):
     content = build_camt(build_statement(build_entry("-3.50")))
-    take(content)
+    upload_statement_file(content)
     (row,) = api.get("transactions").json()
     api.put(f"transactions/{row['id']}", {"accountId": savings})
-    assert take(content)["count"] == 0
+    assert upload_statement_file(content)["count"] == 0
 
 
-def test_reimport_recognizes_row_corrected_to_values_of_other_file(api, take, main):
-    take(build_qif(["D15.01.2026", "T-3.50", "PCofee bar"]), accountId=main)
+def test_reimport_recognizes_row_corrected_to_values_of_other_file(api, upload_statement_file, main_account):
+    upload_statement_file(build_qif(["D15.01.2026", "T-3.50", "PCofee bar"]), accountId=main_account)
     (row,) = api.get("transactions").json()
     api.put(f"transactions/{row['id']}", {"fromTo": "Coffee bar", "amountValue": "-3.80"})
-    assert take(build_qif(["D15.01.2026", "T-3.80", "PCoffee bar"]), accountId=main)["count"] == 0
+    assert (
+        upload_statement_file(build_qif(["D15.01.2026", "T-3.80", "PCoffee bar"]), accountId=main_account)["count"] == 0
+    )
 
 
 def test_item_reimport_recognizes_edited_rows(api, bank, acme):

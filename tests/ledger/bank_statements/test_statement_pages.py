@@ -69,7 +69,7 @@ def choose_accounts(client, address, answer, *accounts):
     return client.get(urlsplit(address).path, group_values(sent))
 
 
-def test_check_page_shows_account_balances_and_new_entries(editor, acme, main):
+def test_check_page_shows_account_balances_and_new_entries(editor, acme, main_account):
     _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", "25.50")))
     shown = get_page_text(answer)
     assert "january.xml CAMT.053 · 2 new, 0 duplicates" in shown
@@ -78,7 +78,7 @@ def test_check_page_shows_account_balances_and_new_entries(editor, acme, main):
     assert list_stored_rows(acme) == []
 
 
-def test_check_page_shows_first_new_rows_of_each_file(editor, api, acme, main):
+def test_check_page_shows_first_new_rows_of_each_file(editor, api, acme, main_account):
     assert upload_statement(api, build_simple_camt("-40.00")).status_code == 200
     january = build_simple_camt("-40.00", "25.50")
     february = build_simple_camt(
@@ -96,7 +96,7 @@ def test_check_page_shows_first_new_rows_of_each_file(editor, api, acme, main):
     assert "The first 10 of 12." in get_page_text(answer)
 
 
-def test_statement_is_stored_only_after_confirmation(editor, acme, main):
+def test_statement_is_stored_only_after_confirmation(editor, acme, main_account):
     address, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", "25.50")))
     assert ImportBatch.objects.for_company(acme.id).count() == 0
     done = confirm_import(editor, address, answer)
@@ -111,7 +111,7 @@ def test_statement_is_stored_only_after_confirmation(editor, acme, main):
     assert len(list_stored_rows(acme)) == 2
 
 
-def test_check_page_detects_duplicates_across_uploaded_files(editor, acme, main):
+def test_check_page_detects_duplicates_across_uploaded_files(editor, acme, main_account):
     february = build_simple_camt("-1.00", start="2026-02-01", end="2026-02-28", day="2026-02-10", opening="60.00")
     address, answer = open_check_page(
         editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.xml", february), ("3.xml", february)
@@ -123,16 +123,16 @@ def test_check_page_detects_duplicates_across_uploaded_files(editor, acme, main)
     assert [row[1] for row in list_stored_rows(acme)] == ["-40.00", "-1.00"]
 
 
-def test_check_page_shows_balance_difference_before_import(editor, acme, main):
+def test_check_page_shows_balance_difference_before_import(editor, acme, main_account):
     _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", closing="70.00")))
     assert re.search(r'<strong\s+class="bad">€10.00</strong>', answer.content.decode())
     assert "within the file: €10.00" in get_page_text(answer)
 
 
-def test_account_page_shows_bank_balance_mismatch(editor, api, acme, main):
+def test_account_page_shows_bank_balance_mismatch(editor, api, acme, main_account):
     address, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", closing="70.00")))
     confirm_import(editor, address, answer)
-    shown = get_page_text(editor.get(f"/app/companies/{acme.id}/accounts/{main}"))
+    shown = get_page_text(editor.get(f"/app/companies/{acme.id}/accounts/{main_account}"))
     assert "statement €70.00, ledger €60.00." in shown
 
 
@@ -146,8 +146,8 @@ def test_file_without_account_goes_to_chosen_account(editor, acme, bank):
     assert list_stored_rows(acme) == [("2026-01-31", "-1.00", "Coffee bar", "")]
 
 
-def test_each_file_without_account_has_its_own_account_choice(editor, acme, books, bank, main):
-    savings = books.account(name="Savings")
+def test_each_file_without_account_has_its_own_account_choice(editor, acme, books, bank, main_account):
+    savings = books.create_account(name="Savings")
     files = [
         ("one.qif", build_qif(["D01/31/2026", "T-1.00", "PCoffee bar"])),
         ("january.xml", build_simple_camt("-40.00")),
@@ -165,11 +165,11 @@ def test_each_file_without_account_has_its_own_account_choice(editor, acme, book
     names = {
         str(row.account_id): row.from_to for row in Transaction.objects.for_company(acme.id).without_initial_balances()
     }
-    assert names == {bank: "Coffee bar", main: "Initech GmbH", savings: "Tea room"}
+    assert names == {bank: "Coffee bar", main_account: "Initech GmbH", savings: "Tea room"}
 
 
 def test_account_chosen_for_all_files_can_be_overridden_per_file(editor, acme, books, bank):
-    savings = books.account(name="Savings")
+    savings = books.create_account(name="Savings")
     files = [(f"{n}.qif", build_qif(["D01/31/2026", f"T-{n}.00", "PCoffee bar"])) for n in (1, 2)]
     address, answer = open_check_page(editor, acme, *files, account=bank)
     answer = choose_accounts(editor, address, answer, bank, savings)
@@ -181,12 +181,12 @@ def test_account_chosen_for_all_files_can_be_overridden_per_file(editor, acme, b
     assert result == {bank: -1, savings: -2}
 
 
-def test_statement_account_number_overrides_chosen_account(editor, acme, books, main):
-    other = books.account(name="Other")
+def test_statement_account_number_overrides_chosen_account(editor, acme, books, main_account):
+    other = books.create_account(name="Other")
     address, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")), account=other)
     confirm_import(editor, address, answer)
     assert [str(row.account_id) for row in Transaction.objects.for_company(acme.id).without_initial_balances()] == [
-        main
+        main_account
     ]
 
 
@@ -208,14 +208,14 @@ def test_unknown_account_number_needs_explicit_account_choice(editor, acme, bank
 
 
 def test_statement_of_unknown_account_links_to_account_creation(editor, acme, books):
-    other = books.account(name="Other", accountNumber="DE02120300000000202051")
+    other = books.create_account(name="Other", accountNumber="DE02120300000000202051")
     _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")), account=other)
     assert f"No account has the number {IBAN}." in get_page_text(answer)
     link = re.search(r'<a href="([^"]+)">Create account', answer.content.decode())[1]
     assert f'value="{IBAN}"' in editor.get(unescape(link)).content.decode()
 
 
-def test_rejected_file_blocks_import_and_shows_reason(editor, acme, main):
+def test_rejected_file_blocks_import_and_shows_reason(editor, acme, main_account):
     broken = build_camt(build_statement(build_entry("1.00")))[:-30]
     _, answer = open_check_page(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.xml", broken))
     shown = get_page_text(answer)
@@ -228,7 +228,7 @@ def test_rejected_file_blocks_import_and_shows_reason(editor, acme, main):
     assert b'type="submit" disabled' not in without.content
 
 
-def test_non_statement_file_is_left_out_and_named(editor, acme, main):
+def test_non_statement_file_is_left_out_and_named(editor, acme, main_account):
     answer = upload_files(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.pdf", b"%PDF-1.7 %%EOF"))
     assert answer.status_code == 303
     shown = get_page_text(editor.get(answer["Location"]))
@@ -236,7 +236,7 @@ def test_non_statement_file_is_left_out_and_named(editor, acme, main):
     assert "1 new, 0 duplicates" in shown
 
 
-def test_statement_without_period_uses_period_of_its_entries(editor, acme, main):
+def test_statement_without_period_uses_period_of_its_entries(editor, acme, main_account):
     lines = [("2601150115D40,00NTRFNONREF//B-1", "Rent"), ("2601170117D4,00NTRFNONREF//B-2", "Fee")]
     _, answer = open_check_page(editor, acme, ("day.942", build_mt942(*lines)))
     assert "15 Jan 2026 – 17 Jan 2026 – –" in get_page_text(answer)
@@ -245,7 +245,7 @@ def test_statement_without_period_uses_period_of_its_entries(editor, acme, main)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_truncated_file_error_is_localized(editor, acme, main, language):
+def test_truncated_file_error_is_localized(editor, acme, main_account, language):
     editor.defaults["HTTP_ACCEPT_LANGUAGE"] = language
     text = {
         "en": "Line 2: The file is incomplete and ends here. Export or download it again.",
@@ -256,7 +256,7 @@ def test_truncated_file_error_is_localized(editor, acme, main, language):
         assert text[language] in get_page_text(answer), cut
 
 
-def test_broken_xml_error_is_shown_in_german(editor, acme, main):
+def test_broken_xml_error_is_shown_in_german(editor, acme, main_account):
     editor.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
     broken = build_simple_camt("-40.00").replace(b"</Ntry>", b"</Other>")
     _, answer = open_check_page(editor, acme, ("broken.xml", broken))
@@ -266,7 +266,7 @@ def test_broken_xml_error_is_shown_in_german(editor, acme, main):
     assert "mismatched" not in page_text
 
 
-def test_empty_file_is_reported_as_empty(editor, acme, main):
+def test_empty_file_is_reported_as_empty(editor, acme, main_account):
     text = "“empty.xml” is empty. Export it again."
     alone = upload_files(editor, acme, ("empty.xml", b""))
     assert (alone.status_code, text in get_page_text(alone)) == (400, True)
@@ -274,7 +274,7 @@ def test_empty_file_is_reported_as_empty(editor, acme, main):
     assert text in get_page_text(editor.get(answer["Location"]))
 
 
-def test_upload_without_any_statement_is_rejected(editor, acme, main):
+def test_upload_without_any_statement_is_rejected(editor, acme, main_account):
     answer = upload_files(editor, acme, ("1.pdf", b"%PDF-1.7 %%EOF"), ("2.pdf", b"%PDF-1.7 %%EOF"))
     assert answer.status_code == 400
     assert re.search(
@@ -282,10 +282,10 @@ def test_upload_without_any_statement_is_rejected(editor, acme, main):
     )
 
 
-def test_uploads_of_other_users_are_not_found(editor, browser_of, carol, globex, acme, main):
+def test_uploads_of_other_users_are_not_found(editor, sign_in_browser, carol, globex, acme, main_account):
     address, _ = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")))
     query = urlsplit(address).query
-    theirs = browser_of(carol, globex).client.get(f"{build_page_path(globex, '/statements')}?{query}", follow=True)
+    theirs = sign_in_browser(carol, globex).client.get(f"{build_page_path(globex, '/statements')}?{query}", follow=True)
     assert "The uploaded file has expired. Upload it again." in get_page_text(theirs)
 
 
@@ -296,7 +296,7 @@ def test_statement_page_without_uploads_redirects_to_upload_page(editor, acme):
         ] == build_page_path(acme, "/new")
 
 
-def test_json_upload_returns_location_of_check_page(editor, acme, main):
+def test_json_upload_returns_location_of_check_page(editor, acme, main_account):
     sent = {"file": [SimpleUploadedFile("january.xml", build_simple_camt("-40.00"))]}
     answer = editor.post(build_page_path(acme, "/new"), sent, headers={"Accept": "application/json"})
     assert answer.status_code == 200
@@ -306,13 +306,15 @@ def test_json_upload_returns_location_of_check_page(editor, acme, main):
     assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/html; charset=utf-8")
 
 
-def test_upload_page_states_file_limit(editor, acme, main):
+def test_upload_page_states_file_limit(editor, acme, main_account):
     page = editor.get(f"/app/companies/{acme.id}/imports/new")
     assert "Up to 20 files" in get_page_text(page)
-    assert re.search(r'data-most="20"\s+data-text-many="Select at most 20 files."', page.content.decode())
+    assert re.search(
+        r'data-max-files="20"\s+data-text-too-many-files="Select at most 20 files."', page.content.decode()
+    )
 
 
-def test_too_many_files_are_rejected_before_reading(editor, acme, main, monkeypatch):
+def test_too_many_files_are_rejected_before_reading(editor, acme, main_account, monkeypatch):
     monkeypatch.setattr(
         "ledger.bank_statements.pages.statement_uploads.detect_upload_kind", lambda file: pytest.fail("It was read.")
     )
@@ -330,7 +332,7 @@ def count_reads(monkeypatch):
     return reads
 
 
-def test_a_repeated_upload_is_refused_before_it_is_read(editor, acme, main, monkeypatch):
+def test_a_repeated_upload_is_refused_before_it_is_read(editor, acme, main_account, monkeypatch):
     address, _ = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00", "25.50")))
     upload = parse_qs(urlsplit(address).query)["upload"][0]
     reads = count_reads(monkeypatch)
@@ -342,7 +344,7 @@ def test_a_repeated_upload_is_refused_before_it_is_read(editor, acme, main, monk
     assert list_stored_rows(acme) == []
 
 
-def test_uploads_over_total_size_limit_are_rejected_before_reading(editor, acme, main, monkeypatch, settings):
+def test_uploads_over_total_size_limit_are_rejected_before_reading(editor, acme, main_account, monkeypatch, settings):
     files = [("january.xml", build_simple_camt("-40.00")), ("february.xml", build_simple_camt("25.50"))]
     address, _ = open_check_page(editor, acme, *files)
     reads = count_reads(monkeypatch)
@@ -353,14 +355,14 @@ def test_uploads_over_total_size_limit_are_rejected_before_reading(editor, acme,
     assert reads == []
 
 
-def test_uploads_over_count_limit_are_rejected(editor, acme, main):
+def test_uploads_over_count_limit_are_rejected(editor, acme, main_account):
     address, _ = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")))
     answer = editor.get(urlsplit(address).path, {"upload": [f"{generate_id()} {n}.xml" for n in range(21)]})
     assert answer.status_code == 400
     assert "You can upload at most 20 files at once." in get_page_text(answer)
 
 
-def test_uploads_are_read_one_at_a_time(editor, acme, main, monkeypatch):
+def test_uploads_are_read_one_at_a_time(editor, acme, main_account, monkeypatch):
     files = [(f"{n}.xml", build_simple_camt(f"-{n}.00")) for n in range(1, 4)]
     address, _ = open_check_page(editor, acme, *files)
     events = []

@@ -40,14 +40,14 @@ def list_amounts(company):
     return sorted(float(amount) for amount in rows.values_list("amount_value", flat=True))
 
 
-def test_first_csv_file_is_imported_beside_a_statement(editor, acme, main):
-    address, answer = open_check_page(editor, acme, ("a.csv", CLEAR), ("b.xml", STATEMENT), account=main)
+def test_first_csv_file_is_imported_beside_a_statement(editor, acme, main_account):
+    address, answer = open_check_page(editor, acme, ("a.csv", CLEAR), ("b.xml", STATEMENT), account=main_account)
     assert "4 transactions imported from 2 files." in get_page_text(confirm_import(editor, address, answer))
     assert list_amounts(acme) == [-40, -10.5, 20, 25.5]
 
 
-def test_file_that_asks_gets_its_page_after_the_others_are_imported(editor, acme, main):
-    address, answer = open_check_page(editor, acme, ("asks.csv", ASKS), ("b.xml", STATEMENT), account=main)
+def test_file_that_asks_gets_its_page_after_the_others_are_imported(editor, acme, main_account):
+    address, answer = open_check_page(editor, acme, ("asks.csv", ASKS), ("b.xml", STATEMENT), account=main_account)
     text = get_page_text(answer)
     assert "The file can be read in several ways. You choose once the other files are imported." in text
     assert "Import 2 transactions" in text
@@ -64,9 +64,9 @@ def test_file_that_asks_gets_its_page_after_the_others_are_imported(editor, acme
     assert "Files that wait for your answer" not in get_page_text(done)
 
 
-def test_files_that_ask_are_asked_one_after_the_other(editor, acme, main):
+def test_files_that_ask_are_asked_one_after_the_other(editor, acme, main_account):
     files = (("first.csv", ASKS), ("second.csv", ASKS.replace(b"7.00", b"9.00").replace(b"8.00", b"6.00")))
-    address, answer = open_check_page(editor, acme, *files, account=main)
+    address, answer = open_check_page(editor, acme, *files, account=main_account)
     assert "Continue" in get_page_text(answer)
     question = confirm_import(editor, address, answer)
     assert "Choose how to read “first.csv”." in get_page_text(question)
@@ -77,16 +77,16 @@ def test_files_that_ask_are_asked_one_after_the_other(editor, acme, main):
     assert list_amounts(acme) == [-9, -7, 6, 8]
 
 
-def test_table_without_known_columns_waits_too(editor, acme, main):
-    address, answer = open_check_page(editor, acme, ("blank.csv", BLANK), ("b.xml", STATEMENT), account=main)
+def test_table_without_known_columns_waits_too(editor, acme, main_account):
+    address, answer = open_check_page(editor, acme, ("blank.csv", BLANK), ("b.xml", STATEMENT), account=main_account)
     question = confirm_import(editor, address, answer)
     assert "Choose how to read “blank.csv”." in get_page_text(question)
     assert "First lines of the file" in get_page_text(question)
 
 
-def test_rejected_file_stops_all_and_nothing_is_stored(editor, acme, main):
+def test_rejected_file_stops_all_and_nothing_is_stored(editor, acme, main_account):
     files = (("asks.csv", ASKS), ("b.xml", STATEMENT), ("broken.xml", STATEMENT[:-40]))
-    address, answer = open_check_page(editor, acme, *files, account=main)
+    address, answer = open_check_page(editor, acme, *files, account=main_account)
     assert re.search(r'<button class="button primary" type="submit" disabled>', answer.content.decode())
     refused = confirm_import(editor, address, answer)
     assert refused.status_code == 400
@@ -98,8 +98,8 @@ def test_rejected_file_stops_all_and_nothing_is_stored(editor, acme, main):
     assert list_amounts(acme) == [-40, 25.5]
 
 
-def test_expired_file_no_longer_waits(editor, acme, main, monkeypatch):
-    address, answer = open_check_page(editor, acme, ("asks.csv", ASKS), ("b.xml", STATEMENT), account=main)
+def test_expired_file_no_longer_waits(editor, acme, main_account, monkeypatch):
+    address, answer = open_check_page(editor, acme, ("asks.csv", ASKS), ("b.xml", STATEMENT), account=main_account)
     confirm_import(editor, address, answer)
     monkeypatch.setattr(uploads, "is_upload_stored", lambda **key: False)
     assert "Files that wait for your answer" not in get_page_text(editor.get(build_page_path(acme)))

@@ -10,7 +10,7 @@ from ledger.models import Categorization, Posting, Transaction
 from ledger.recognition.actions.postings import find_posting_differences
 from tests.ledger.conftest import get_error_codes, list_month_results, list_pl_amounts
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 
 CONFIRMATION_REQUIRED = ("confirmation_required", {"#/selection/confirm": "confirmation_required"})
@@ -21,58 +21,58 @@ def select_by_ids(*ids):
 
 
 def test_bulk_categorization_assigns_whole_amounts_to_one_category(api, books, bank, acme):
-    one, two, three = (books.book(bank, amount) for amount in ("-10.00", "-20.00", "-30.00"))
-    books.split(one["id"], {"categoryId": books.category("support"), "plSplit": {"cogs": -1}})
-    body = {"selection": select_by_ids(one["id"], two["id"], one["id"]), "categoryId": books.category("hosting")}
+    one, two, three = (books.create_transaction(bank, amount) for amount in ("-10.00", "-20.00", "-30.00"))
+    books.set_categorizations(one["id"], {"categoryId": books.get_category_id("support"), "plSplit": {"cogs": -1}})
+    body = {"selection": select_by_ids(one["id"], two["id"], one["id"]), "categoryId": books.get_category_id("hosting")}
     answer = api.post("transactions/categorize", body | {"usingDateRule": {"type": "previousMonth"}})
     assert answer.json() == {"success": True, "affected": 2}
     assert list_month_results(acme) == {("2026-02", "cogs"): -30}
-    assert [list_pl_amounts(part) for part in books.parts(one["id"])] == [{"cogs": -10}]
+    assert [list_pl_amounts(part) for part in books.list_categorizations(one["id"])] == [{"cogs": -10}]
     assert [each["id"] for each in api.get("transactions", {"open": "true"}).json()] == [three["id"]]
     entry = AuditEntry.objects.for_company(acme.id).get(action="transactions.categorized")
     assert entry.after["selection"] == select_by_ids(one["id"], two["id"])
 
 
 def test_bulk_selection_may_be_filter_with_excluded_ids(api, books, bank, acme):
-    rows = [books.book(bank, "-10.00", description=f"Nimbus {n}") for n in range(3)]
-    books.book(bank, "-5.00")
+    rows = [books.create_transaction(bank, "-10.00", description=f"Nimbus {n}") for n in range(3)]
+    books.create_transaction(bank, "-5.00")
     selection = {"mode": "filter", "filter": {"q": "nimbus", "open": True}, "excludedIds": [rows[0]["id"]]}
-    body = {"selection": selection, "categoryId": books.category("hosting"), "passThroughTax": -1.5}
+    body = {"selection": selection, "categoryId": books.get_category_id("hosting"), "passThroughTax": -1.5}
     assert api.post("transactions/categorize", body).json() == {"success": True, "affected": 2}
     (entry,) = api.get("audit_log", {"limit": 1}).json()
     excluded = {"excludedIds": [rows[0]["id"]]}
     assert entry["after"]["selection"] == {"mode": "filter", "filter": {"q": "nimbus", "open": True}} | excluded
     assert list_month_results(acme) == {("2026-03", "cogs"): -17}
-    assert books.parts(rows[1]["id"])[0]["passThroughTax"] == -1.5
+    assert books.list_categorizations(rows[1]["id"])[0]["passThroughTax"] == -1.5
 
 
-def test_bulk_postings_are_converted_like_single_ones(api, books, rates, acme):
+def test_bulk_postings_are_converted_like_single_ones(api, books, set_exchange_rates, acme):
     """Amounts whose base value has no end of decimals, one of nothing and one that is pending."""
-    rates(USD="1.0857", JPY="161.37", GBP="0.83337")
+    set_exchange_rates(USD="1.0857", JPY="161.37", GBP="0.83337")
     rows = []
     for currency, amounts in {
         "USD": ("-99999999999.99", "0.01", "0.00"),
         "JPY": ("7", "-1"),
         "EUR": ("3.33",),
     }.items():
-        account = books.account(defaultCurrency=currency)
-        rows += [books.book(account, amount, "2026-03-05") for amount in amounts]
-        rows.append(books.book(account, "5", pending=True))
+        account = books.create_account(defaultCurrency=currency)
+        rows += [books.create_transaction(account, amount, "2026-03-05") for amount in amounts]
+        rows.append(books.create_transaction(account, "5", pending=True))
     ids = [row["id"] for row in rows]
     for row in rows:
-        part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": float(row["amountValue"])}}
-        assert books.split(row["id"], part).status_code == 200
+        part = {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": float(row["amountValue"])}}
+        assert books.set_categorizations(row["id"], part).status_code == 200
     single = list_postings()
-    body = {"selection": select_by_ids(*ids), "categoryId": books.category("hosting")}
+    body = {"selection": select_by_ids(*ids), "categoryId": books.get_category_id("hosting")}
     assert api.post("transactions/categorize", body).json()["affected"] == len(ids)
     assert list_postings() == single
     assert len(single) == 5
     assert not find_posting_differences(acme.id)
 
 
-def test_bulk_categorization_without_rate_fails_and_stores_nothing(api, books, rates):
-    row = books.book(books.account(defaultCurrency="GBP"), "-10.00")
-    body = {"selection": select_by_ids(row["id"]), "categoryId": books.category("hosting")}
+def test_bulk_categorization_without_rate_fails_and_stores_nothing(api, books, set_exchange_rates):
+    row = books.create_transaction(books.create_account(defaultCurrency="GBP"), "-10.00")
+    body = {"selection": select_by_ids(row["id"]), "categoryId": books.get_category_id("hosting")}
     refused = api.post("transactions/categorize", body)
     assert (refused.status_code, refused.json()["code"]) == (409, "rate_missing")
     assert not Categorization.objects.exists()
@@ -86,8 +86,8 @@ def list_postings():
 
 def test_bulk_selection_of_all_needs_confirmation(api, books, bank):
     for _ in range(2):
-        books.book(bank)
-    body = {"categoryId": books.category("hosting")}
+        books.create_transaction(bank)
+    body = {"categoryId": books.get_category_id("hosting")}
     refused = api.post("transactions/categorize", body | {"selection": {"mode": "all"}})
     assert (refused.json()["code"], get_error_codes(refused)) == CONFIRMATION_REQUIRED
     assert not Categorization.objects.exists()
@@ -99,9 +99,12 @@ def test_bulk_selection_of_all_needs_confirmation(api, books, bank):
 @pytest.mark.parametrize("filters", [{}, {"q": ""}])
 def test_bulk_selection_with_empty_filter_needs_confirmation(api, books, bank, act, filters):
     for _ in range(2):
-        books.split(books.book(bank)["id"], {"categoryId": books.category("support"), "plSplit": {"cogs": -1}})
+        books.set_categorizations(
+            books.create_transaction(bank)["id"],
+            {"categoryId": books.get_category_id("support"), "plSplit": {"cogs": -1}},
+        )
     selection = {"mode": "filter", "filter": filters}
-    body = {"selection": selection} | ({"categoryId": books.category("hosting")} if act == "categorize" else {})
+    body = {"selection": selection} | ({"categoryId": books.get_category_id("hosting")} if act == "categorize" else {})
     for sent in (selection, selection | {"confirm": False}, selection | {"excludedIds": []}):
         refused = api.post(f"transactions/{act}", body | {"selection": sent})
         assert (refused.status_code, refused.json()["code"], get_error_codes(refused)) == (400, *CONFIRMATION_REQUIRED)
@@ -111,7 +114,7 @@ def test_bulk_selection_with_empty_filter_needs_confirmation(api, books, bank, a
 
 
 def test_invalid_bulk_categorization_is_rejected_and_nothing_is_stored(api, books, bank):
-    made = books.book(bank)
+    made = books.create_transaction(bank)
     for change, pointer, code in [
         ({"selection": {"mode": "some"}}, "#/selection/mode", "invalid_choice"),
         ({"selection": {"mode": "ids"}}, "#/selection/ids", "required"),
@@ -136,7 +139,7 @@ def test_invalid_bulk_categorization_is_rejected_and_nothing_is_stored(api, book
         ({"passThroughTax": 1}, "#/passThroughTax", "wrong_sign"),
         ({"passThroughTax": -0.001}, "#/passThroughTax", "too_many_decimals"),
     ]:
-        body = {"selection": select_by_ids(made["id"]), "categoryId": books.category("hosting")} | change
+        body = {"selection": select_by_ids(made["id"]), "categoryId": books.get_category_id("hosting")} | change
         answer = api.post("transactions/categorize", body)
         assert answer.status_code == 400, change
         assert get_error_codes(answer) == {pointer: code}, change
@@ -144,15 +147,15 @@ def test_invalid_bulk_categorization_is_rejected_and_nothing_is_stored(api, book
 
 
 def test_bulk_tax_above_one_amount_is_rejected_and_nothing_is_stored(api, books, bank):
-    ids = [books.book(bank, amount)["id"] for amount in ("-10.00", "-1.00")]
-    body = {"selection": select_by_ids(*ids), "categoryId": books.category("hosting"), "passThroughTax": -2}
+    ids = [books.create_transaction(bank, amount)["id"] for amount in ("-10.00", "-1.00")]
+    body = {"selection": select_by_ids(*ids), "categoryId": books.get_category_id("hosting"), "passThroughTax": -2}
     answer = api.post("transactions/categorize", body)
     assert (answer.status_code, answer.json()["code"]) == (400, "split_exceeds_amount")
     assert not Categorization.objects.exists()
 
 
 def test_bulk_category_with_several_lines_needs_a_line(api, books, bank, acme):
-    made = books.book(bank)
+    made = books.create_transaction(bank)
     category = api.post("categories", {"name": "People", "plTypes": ["pd", "ga"]}).json()["id"]
     body = {"selection": select_by_ids(made["id"]), "categoryId": category}
     assert get_error_codes(api.post("transactions/categorize", body)) == {"#/plType": "pl_type_needed"}
@@ -162,8 +165,8 @@ def test_bulk_category_with_several_lines_needs_a_line(api, books, bank, acme):
 
 
 def test_uncategorizing_reopens_transactions(api, books, bank, acme):
-    ids = [books.book(bank)["id"] for _ in range(3)]
-    body = {"selection": select_by_ids(*ids[:2]), "categoryId": books.category("hosting")}
+    ids = [books.create_transaction(bank)["id"] for _ in range(3)]
+    body = {"selection": select_by_ids(*ids[:2]), "categoryId": books.get_category_id("hosting")}
     api.post("transactions/categorize", body)
     answer = api.post("transactions/uncategorize", {"selection": select_by_ids(*ids)})
     assert answer.json() == {"success": True, "affected": 2, "countersCreated": 0, "countersSkipped": 0}
@@ -174,8 +177,10 @@ def test_uncategorizing_reopens_transactions(api, books, bank, acme):
 
 
 def test_categorization_status_lists_open_ids_in_requested_order(api, books, bank):
-    closed, one, two = (books.book(bank, amount)["id"] for amount in ("-10.00", "-20.00", "30.50"))
-    api.post("transactions/categorize", {"selection": select_by_ids(closed), "categoryId": books.category("hosting")})
+    closed, one, two = (books.create_transaction(bank, amount)["id"] for amount in ("-10.00", "-20.00", "30.50"))
+    api.post(
+        "transactions/categorize", {"selection": select_by_ids(closed), "categoryId": books.get_category_id("hosting")}
+    )
     unknown = "00000000-0000-7000-8000-000000000000"
     answer = api.post("transactions/categorization_status", {"transactionIds": [two, unknown, closed, "x", one, two]})
     assert answer.json() == {
@@ -206,7 +211,7 @@ def count_statements(api, books, bank, count):
     selection = select_by_ids(*ids)
     counts = []
     for path, body in (
-        ("categorize", {"selection": selection, "categoryId": books.category("hosting")}),
+        ("categorize", {"selection": selection, "categoryId": books.get_category_id("hosting")}),
         ("categorization_status", {"transactionIds": ids}),
         ("uncategorize", {"selection": selection}),
     ):
@@ -229,7 +234,7 @@ def test_bulk_categorization_reads_grow_linearly(api, books, bank):
     rows = [{"accountId": bank, "date": "2026-03-05", "amountValue": "-1", "fromTo": f"Name {n}"} for n in range(2000)]
     assert api.post("transactions/import", {"transactions": rows}).json()["count"] == 2000
     before = count_index_reads()
-    body = {"selection": {"mode": "all", "confirm": True}, "categoryId": books.category("hosting")}
+    body = {"selection": {"mode": "all", "confirm": True}, "categoryId": books.get_category_id("hosting")}
     assert api.post("transactions/categorize", body).json()["affected"] == 2000
     assert count_index_reads() - before < 10 * 2000
 
@@ -237,7 +242,7 @@ def test_bulk_categorization_reads_grow_linearly(api, books, bank):
 def test_foreign_keys_are_checked_by_index_where_the_table_was_small(api, books, bank):
     """A connection keeps the plan that it made for a table of one row, which PostgreSQL knew."""
     reset_statistics("ledger_transaction", "ledger_categorization", "ledger_posting")
-    body = {"selection": {"mode": "all", "confirm": True}, "categoryId": books.category("hosting")}
+    body = {"selection": {"mode": "all", "confirm": True}, "categoryId": books.get_category_id("hosting")}
     for part, count in enumerate((1, 1, 2000)):
         rows = [{"accountId": bank, "date": "2026-03-05", "amountValue": "-1", "fromTo": str(part)}] * count
         assert api.post("transactions/import", {"transactions": rows}).json()["count"] == count

@@ -88,7 +88,7 @@ def test_invalid_category_is_rejected(api, acme):
 
 
 def test_system_category_can_be_renamed_and_reordered_but_not_deleted(api, books):
-    path = f"categories/{books.category('hosting')}"
+    path = f"categories/{books.get_category_id('hosting')}"
     renamed = api.put(path, {"name": "Servers", "order": -5, "plTypes": ["cogs"]})
     assert (renamed.json()["name"], renamed.json()["order"]) == ("Servers", -5)
     for refused in (api.delete(path), api.put(path, {"plTypes": ["ga"]}), api.delete(f"{path}?replaceWith=x")):
@@ -104,9 +104,11 @@ def travel(api):
 
 
 def test_category_usage_counts_transactions_with_one_query(api, books, bank, travel, django_assert_num_queries):
-    one = books.book(bank)["id"]
-    books.split(one, {"categoryId": travel, "plSplit": {"ga": -10}}, {"categoryId": travel, "plSplit": {"cac": -10}})
-    books.split(books.book(bank)["id"], {"categoryId": travel, "plSplit": {"ga": -10}})
+    one = books.create_transaction(bank)["id"]
+    books.set_categorizations(
+        one, {"categoryId": travel, "plSplit": {"ga": -10}}, {"categoryId": travel, "plSplit": {"cac": -10}}
+    )
+    books.set_categorizations(books.create_transaction(bank)["id"], {"categoryId": travel, "plSplit": {"ga": -10}})
     api.get("categories")
     with django_assert_num_queries(2):  # the key's, and the list
         rows = api.get("categories").json()
@@ -115,21 +117,21 @@ def test_category_usage_counts_transactions_with_one_query(api, books, bank, tra
 
 
 def test_category_in_use_is_deleted_only_with_a_replacement(api, books, bank, travel, acme):
-    made = books.book(bank)["id"]
-    books.split(made, {"categoryId": travel, "plSplit": {"ga": -10}})
-    account = books.account(name="Cards", defaultCategoryId=travel)
+    made = books.create_transaction(bank)["id"]
+    books.set_categorizations(made, {"categoryId": travel, "plSplit": {"ga": -10}})
+    account = books.create_account(name="Cards", defaultCategoryId=travel)
     refused = api.delete(f"categories/{travel}")
     assert (refused.status_code, refused.json()["code"]) == (409, "category_in_use")
-    hosting, office = books.category("hosting"), books.category("officeAndAdmin")
+    hosting, office = books.get_category_id("hosting"), books.get_category_id("officeAndAdmin")
     lacking = api.delete(f"categories/{travel}?replaceWith={hosting}")
     assert get_error_codes(lacking) == {"#/replaceWith": "pl_type_not_allowed"}
     for unknown in ("x", "00000000-0000-7000-8000-000000000000", travel):
         assert get_error_codes(api.delete(f"categories/{travel}?replaceWith={unknown}")) == {
             "#/replaceWith": "unknown_id"
         }
-    assert books.parts(made)[0]["categoryId"] == travel
+    assert books.list_categorizations(made)[0]["categoryId"] == travel
     assert api.delete(f"categories/{travel}?replaceWith={office}").json() == {"success": True}
-    assert books.parts(made)[0]["categoryId"] == office
+    assert books.list_categorizations(made)[0]["categoryId"] == office
     assert str(Account.objects.get(id=account).default_category_id) == office
     (month,) = MonthResult.objects.for_company(acme.id).exclude(count=0)
     assert (str(month.category_id), month.base_amount) == (office, -10)
@@ -137,7 +139,7 @@ def test_category_in_use_is_deleted_only_with_a_replacement(api, books, bank, tr
 
 
 def test_deleting_default_category_changes_account_etag(api, books, travel):
-    path = f"accounts/{books.account(defaultCategoryId=travel)}"
+    path = f"accounts/{books.create_account(defaultCategoryId=travel)}"
     etag = api.get(path)["ETag"]
     assert api.delete(f"categories/{travel}").status_code == 200
     answer = api.get(path, if_none_match=etag)
@@ -145,7 +147,7 @@ def test_deleting_default_category_changes_account_etag(api, books, travel):
 
 
 def test_category_line_in_use_cannot_be_removed(api, books, bank, travel):
-    books.split(books.book(bank)["id"], {"categoryId": travel, "plSplit": {"ga": -10}})
+    books.set_categorizations(books.create_transaction(bank)["id"], {"categoryId": travel, "plSplit": {"ga": -10}})
     refused = api.put(f"categories/{travel}", {"plTypes": ["cac"]})
     assert (refused.status_code, refused.json()["code"]) == (409, "pl_type_in_use")
     assert api.put(f"categories/{travel}", {"plTypes": ["ga", "pd"]}).json()["plTypes"] == ["pd", "ga"]
@@ -196,9 +198,9 @@ def test_invalid_counterparty_is_rejected(api, body, pointer, code):
 
 def test_counterparty_type_change_updates_related_resources_and_etags(api, books, bank):
     vendor = api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
-    made = books.book(bank)["id"]
-    books.split(
-        made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "counterparty": {"id": vendor}}
+    made = books.create_transaction(bank)["id"]
+    books.set_categorizations(
+        made, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1}, "counterparty": {"id": vendor}}
     )
     plan = {
         "accountId": bank,
@@ -219,8 +221,8 @@ def test_counterparty_type_change_updates_related_resources_and_etags(api, books
 
 def test_counterparty_in_use_cannot_be_deleted(api, books, bank):
     vendor = api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
-    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "counterparty": {"id": vendor}}
-    books.split(books.book(bank)["id"], part)
+    part = {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1}, "counterparty": {"id": vendor}}
+    books.set_categorizations(books.create_transaction(bank)["id"], part)
     refused = api.delete(f"counterparties/{vendor}")
     assert (refused.status_code, refused.json()["code"]) == (409, "counterparty_in_use")
     assert Counterparty.objects.exists()

@@ -7,16 +7,16 @@ import pytest
 from ledger.models import Categorization, PlType, Posting
 from tests.ledger.conftest import get_error_codes, list_month_results, list_pl_amounts
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 
 # ---------------------------------------------------------------------------------------------- one transaction
 
 
 def test_split_is_returned_as_sent_and_closes_transaction(api, books, bank, acme):
-    made = books.book(bank, "-119.00")
+    made = books.create_transaction(bank, "-119.00")
     vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()
-    hosting = books.category("hosting")
+    hosting = books.get_category_id("hosting")
     key = "0199a0c1-8c7f-7d3a-8a4e-6b7c0de2f901"
     body = {
         "categorizations": {
@@ -56,9 +56,13 @@ def test_split_is_returned_as_sent_and_closes_transaction(api, books, bank, acme
 
 
 def test_put_of_the_same_categorizations_writes_no_audit_entry(api, books, bank):
-    made = books.book(bank, "-30.00")
+    made = books.create_transaction(bank, "-30.00")
     path = f"transactions/{made['id']}/categorizations"
-    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -20}, "usingDateRule": {"type": "month"}}
+    part = {
+        "categoryId": books.get_category_id("hosting"),
+        "plSplit": {"cogs": -20},
+        "usingDateRule": {"type": "month"},
+    }
     unchanged = api.put(path, {"categorizations": {}})
     assert (unchanged.status_code, unchanged.json()["lastUpdatedTime"]) == (200, made["lastUpdatedTime"])
     assert api.get("events", {"type": "transaction.split"}).json() == []
@@ -73,9 +77,9 @@ def test_put_of_the_same_categorizations_writes_no_audit_entry(api, books, bank)
 
 
 def test_invalid_categorization_keys_are_replaced_and_order_is_kept(books, bank):
-    made = books.book(bank, "-30.00")
-    hosting, support = books.category("hosting"), books.category("support")
-    answer = books.split(
+    made = books.create_transaction(bank, "-30.00")
+    hosting, support = books.get_category_id("hosting"), books.get_category_id("support")
+    answer = books.set_categorizations(
         made["id"],
         {"categoryId": support, "plSplit": {"cogs": -10}},
         {"categoryId": hosting, "plSplit": {"cogs": -5.5}},
@@ -87,18 +91,18 @@ def test_invalid_categorization_keys_are_replaced_and_order_is_kept(books, bank)
 
 
 def test_categorizations_are_replaced_as_a_whole(api, books, bank, acme):
-    made = books.book(bank, "-30.00")
-    hosting = books.category("hosting")
-    books.split(made["id"], {"categoryId": hosting, "plSplit": {"cogs": -30}})
-    books.split(made["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -20}})
+    made = books.create_transaction(bank, "-30.00")
+    hosting = books.get_category_id("hosting")
+    books.set_categorizations(made["id"], {"categoryId": hosting, "plSplit": {"cogs": -30}})
+    books.set_categorizations(made["id"], {"categoryId": books.get_category_id("marketing"), "plSplit": {"cac": -20}})
     assert list_month_results(acme) == {("2026-03", "cac"): -20}
     assert api.put(f"transactions/{made['id']}/categorizations", {"categorizations": {}}).status_code == 200
     assert list_month_results(acme) == {}
-    assert books.parts(made["id"]) == []
+    assert books.list_categorizations(made["id"]) == []
 
 
 def test_every_date_rule_returns_its_computed_dates(books, bank):
-    made = books.book(bank, "-30.00", "2026-05-20")
+    made = books.create_transaction(bank, "-30.00", "2026-05-20")
     for rule, start, end in [
         ({"type": "transactionDate"}, "2026-05-20", "2026-05-20"),
         ({"type": "invoiceDate"}, "2026-05-20", "2026-05-20"),
@@ -111,8 +115,9 @@ def test_every_date_rule_returns_its_computed_dates(books, bank):
         ({"type": "previousMonth"}, "2026-04-01", "2026-04-30"),
         ({"type": "nextMonth"}, "2026-06-01", "2026-06-30"),
     ]:
-        answer = books.split(
-            made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}, "usingDateRule": rule}
+        answer = books.set_categorizations(
+            made["id"],
+            {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -30}, "usingDateRule": rule},
         )
         (part,) = answer.json()["categorizations"].values()
         unset = dict.fromkeys(("startDate", "endDate", "invoiceDate", "recognizeFrom"))
@@ -121,11 +126,11 @@ def test_every_date_rule_returns_its_computed_dates(books, bank):
 
 
 def test_service_period_is_spread_by_day(books, bank, acme):
-    made = books.book(bank, "120.00", "2024-06-01")
-    books.split(
+    made = books.create_transaction(bank, "120.00", "2024-06-01")
+    books.set_categorizations(
         made["id"],
         {
-            "categoryId": books.category("revenueRecurring"),
+            "categoryId": books.get_category_id("revenueRecurring"),
             "plSplit": {"revenue": 120},
             "usingDateRule": {"type": "servicePeriod", "startDate": "2024-06-15", "endDate": "2024-10-12"},
         },
@@ -134,27 +139,29 @@ def test_service_period_is_spread_by_day(books, bank, acme):
     assert months == {"2024-06": 16, "2024-07": 31, "2024-08": 31, "2024-09": 30, "2024-10": 12}
 
 
-def test_postings_are_converted_at_rate_of_transaction_date(api, books, rates, acme):
-    dollars = books.account(defaultCurrency="USD")
-    made = books.book(dollars, "-125.00")
-    books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -125}})
+def test_postings_are_converted_at_rate_of_transaction_date(api, books, set_exchange_rates, acme):
+    dollars = books.create_account(defaultCurrency="USD")
+    made = books.create_transaction(dollars, "-125.00")
+    books.set_categorizations(made["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -125}})
     assert list_month_results(acme) == {("2026-03", "cogs"): -100}
     assert api.put("", {"baseCurrency": "JPY"}).status_code == 200
     assert list_month_results(acme) == {("2026-03", "cogs"): -16000}
 
 
-def test_missing_rate_rejects_split_and_stores_nothing(books, rates):
-    rates()
-    dollars = books.account(defaultCurrency="USD")
-    made = books.book(dollars, "-125.00")
-    answer = books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -125}})
+def test_missing_rate_rejects_split_and_stores_nothing(books, set_exchange_rates):
+    set_exchange_rates()
+    dollars = books.create_account(defaultCurrency="USD")
+    made = books.create_transaction(dollars, "-125.00")
+    answer = books.set_categorizations(
+        made["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -125}}
+    )
     assert (answer.status_code, answer.json()["code"]) == (409, "rate_missing")
     assert not Categorization.objects.exists()
-    assert books.read(made["id"]) == made
+    assert books.get_transaction(made["id"]) == made
 
 
 def test_invalid_categorization_is_named_and_nothing_is_stored(books, bank):
-    made = books.book(bank, "-10.00")
+    made = books.create_transaction(bank, "-10.00")
     for part, pointer, code in [
         ({"plSplit": {"revenue": -1}}, "plSplit/revenue", "pl_type_not_allowed"),
         ({"plSplit": {"cogs": -1, "profit": -3}}, "plSplit/profit", "pl_type_not_allowed"),
@@ -177,41 +184,47 @@ def test_invalid_categorization_is_named_and_nothing_is_stored(books, bank):
             "period_not_in_order",
         ),
     ]:
-        answer = books.split(made["id"], {"categoryId": books.category("hosting")} | part)
+        answer = books.set_categorizations(made["id"], {"categoryId": books.get_category_id("hosting")} | part)
         assert answer.status_code == 400, answer.content
         assert get_error_codes(answer) == get_error_codes(answer) | {f"#/categorizations/0/{pointer}": code}, part
         assert not Categorization.objects.exists(), part
-        assert books.read(made["id"]) == made, part
+        assert books.get_transaction(made["id"]) == made, part
 
 
 @pytest.mark.parametrize("amounts", [(-10.01,), (-6, -4.01), (-1e300,)])
 def test_split_above_transaction_amount_is_rejected(books, bank, amounts):
-    made = books.book(bank, "-10.00")
-    hosting = books.category("hosting")
-    answer = books.split(made["id"], *({"categoryId": hosting, "plSplit": {"cogs": each}} for each in amounts))
+    made = books.create_transaction(bank, "-10.00")
+    hosting = books.get_category_id("hosting")
+    answer = books.set_categorizations(
+        made["id"], *({"categoryId": hosting, "plSplit": {"cogs": each}} for each in amounts)
+    )
     assert (answer.status_code, answer.json()["code"]) == (400, "split_exceeds_amount")
     assert not Categorization.objects.exists()
 
 
 def test_categorization_id_of_other_transaction_is_rejected(api, books, bank):
-    one, two = books.book(bank)["id"], books.book(bank)["id"]
-    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}}
-    (key,) = books.split(one, part).json()["categorizations"]
+    one, two = books.create_transaction(bank)["id"], books.create_transaction(bank)["id"]
+    part = {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1}}
+    (key,) = books.set_categorizations(one, part).json()["categorizations"]
     answer = api.put(f"transactions/{two}/categorizations", {"categorizations": {key: part}})
     assert get_error_codes(answer) == {f"#/categorizations/{key}": "id_in_use"}
-    assert books.parts(two) == []
+    assert books.list_categorizations(two) == []
 
 
 def test_unknown_categorization_fields_are_named(books, bank):
-    made = books.book(bank)
-    answer = books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "color": 1})
+    made = books.create_transaction(bank)
+    answer = books.set_categorizations(
+        made["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1}, "color": 1}
+    )
     assert answer["Ignored-Fields"] == "categorizations/0/color"
 
 
 def test_pending_transactions_and_initial_balances_have_no_postings(api, books, bank, acme):
-    pending = books.book(bank, "-10.00", pending=True)
+    pending = books.create_transaction(bank, "-10.00", pending=True)
     api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "-10.00"})
-    answer = books.split(pending["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}})
+    answer = books.set_categorizations(
+        pending["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -10}}
+    )
     assert answer.status_code == 200, answer.content
     assert list_month_results(acme) == {}
     api.put(f"transactions/{pending['id']}", {"pending": False})
@@ -219,33 +232,37 @@ def test_pending_transactions_and_initial_balances_have_no_postings(api, books, 
 
 
 def test_changed_transaction_updates_its_categorizations(api, books, bank, acme):
-    made = books.book(bank, "-10.00", "2026-03-15")
-    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}, "usingDateRule": {"type": "nextMonth"}}
-    books.split(made["id"], part)
+    made = books.create_transaction(bank, "-10.00", "2026-03-15")
+    part = {
+        "categoryId": books.get_category_id("hosting"),
+        "plSplit": {"cogs": -10},
+        "usingDateRule": {"type": "nextMonth"},
+    }
+    books.set_categorizations(made["id"], part)
     api.put(f"transactions/{made['id']}", {"date": "2026-07-01"})
-    (read,) = books.parts(made["id"])
+    (read,) = books.list_categorizations(made["id"])
     assert (read["computedStartDate"], read["computedEndDate"]) == ("2026-08-01", "2026-08-31")
     assert list_month_results(acme) == {("2026-08", "cogs"): -10}
     refused = api.put(f"transactions/{made['id']}", {"amountValue": "-9.99"})
     assert (refused.status_code, refused.json()["code"]) == (400, "split_exceeds_amount")
     assert api.put(f"transactions/{made['id']}", {"amountValue": "10.00"}).status_code == 400
-    assert books.read(made["id"])["amountValue"] == "-10.00"
+    assert books.get_transaction(made["id"])["amountValue"] == "-10.00"
     assert api.put(f"transactions/{made['id']}", {"amountValue": "-20.00"}).status_code == 200
     assert len(api.get("transactions", {"open": "true"}).json()) == 1
 
 
 def test_deleted_transaction_leaves_no_postings(api, books, bank, acme):
-    made = books.book(bank, "-10.00")
-    books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}})
+    made = books.create_transaction(bank, "-10.00")
+    books.set_categorizations(made["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -10}})
     api.delete(f"transactions/{made['id']}")
     assert list_month_results(acme) == {}
     assert not Posting.objects.exists()
 
 
 def test_revenue_is_recognized_by_invoice_date_if_company_says_so(api, books, bank, acme):
-    made = books.book(bank, "100.00", "2026-05-10")
+    made = books.create_transaction(bank, "100.00", "2026-05-10")
     category = api.post("categories", {"name": "Mixed", "plTypes": ["revenue", "no"]}).json()["id"]
-    books.split(
+    books.set_categorizations(
         made["id"],
         {
             "categoryId": category,
@@ -256,22 +273,22 @@ def test_revenue_is_recognized_by_invoice_date_if_company_says_so(api, books, ba
     assert list_month_results(acme) == {("2026-05", "revenue"): 90, ("2026-05", "no"): 10}
     api.put("", {"plRecognizeRevenueOnInvoice": True})
     assert list_month_results(acme) == {("2026-04", "revenue"): 90, ("2026-05", "no"): 10}
-    assert books.parts(made["id"])[0]["computedStartDate"] == "2026-04-20"
+    assert books.list_categorizations(made["id"])[0]["computedStartDate"] == "2026-04-20"
     api.put("", {"plRecognizeRevenueOnInvoice": False})
     assert list_month_results(acme) == {("2026-05", "revenue"): 90, ("2026-05", "no"): 10}
 
 
 def test_service_period_over_thirty_years_is_rejected(books, bank):
-    made = books.book(bank)
+    made = books.create_transaction(bank)
     rule = {"type": "custom", "startDate": "0001-01-01", "endDate": "9999-12-31"}
-    answer = books.split(
-        made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "usingDateRule": rule}
+    answer = books.set_categorizations(
+        made["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1}, "usingDateRule": rule}
     )
     assert (answer.status_code, answer.json()["code"]) == (400, "period_too_long")
-    late = books.book(bank, date="9999-12-31")
+    late = books.create_transaction(bank, date="9999-12-31")
     rule = {"type": "nextMonth"}
-    answer = books.split(
-        late["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "usingDateRule": rule}
+    answer = books.set_categorizations(
+        late["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1}, "usingDateRule": rule}
     )
     assert (answer.status_code, answer.json()["code"]) == (400, "period_out_of_range")
     assert not Categorization.objects.exists()
@@ -279,27 +296,31 @@ def test_service_period_over_thirty_years_is_rejected(books, bank):
 
 def test_categorization_note_is_returned_as_written(books, bank):
     note = 'He said "no"\n\t\\ and left – 日本 \u2028 {}, </script>'
-    made = books.book(bank, "-10.00")["id"]
-    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "sourceNote": note}
-    books.split(made, part)
-    assert books.parts(made)[0]["sourceNote"] == note
+    made = books.create_transaction(bank, "-10.00")["id"]
+    part = {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1}, "sourceNote": note}
+    books.set_categorizations(made, part)
+    assert books.list_categorizations(made)[0]["sourceNote"] == note
 
 
 def test_split_amounts_are_exact_decimals(books, bank, acme):
-    made = books.book(bank, "-0.30")
-    hosting = books.category("hosting")
+    made = books.create_transaction(bank, "-0.30")
+    hosting = books.get_category_id("hosting")
     for amounts in ((-0.1, -0.2), (-0.1, -0.1, -0.1)):
-        answer = books.split(made["id"], *({"categoryId": hosting, "plSplit": {"cogs": each}} for each in amounts))
+        answer = books.set_categorizations(
+            made["id"], *({"categoryId": hosting, "plSplit": {"cogs": each}} for each in amounts)
+        )
         assert answer.status_code == 200, answer.content
         assert list_month_results(acme) == {("2026-03", "cogs"): Decimal("-0.3")}
 
 
 def test_split_as_read_can_be_sent_back_unchanged(api, books, bank):
     own = api.post("categories", {"name": "Own", "plTypes": ["cogs", "ga"]}).json()["id"]
-    hosting = books.category("hosting")
-    made = books.book(bank, "-30.00")
+    hosting = books.get_category_id("hosting")
+    made = books.create_transaction(bank, "-30.00")
     part = {"categoryId": own, "plSplit": {"ga": -5, "cogs": 0, "no": None, "revenue": 0}}
-    answer = books.split(made["id"], part, {"categoryId": hosting, "passThroughTax": -1, "plSplit": {"cogs": 0}})
+    answer = books.set_categorizations(
+        made["id"], part, {"categoryId": hosting, "passThroughTax": -1, "plSplit": {"cogs": 0}}
+    )
     first, second = answer.json()["categorizations"].values()
     assert (list_pl_amounts(first), list_pl_amounts(second), second["passThroughTax"]) == ({"ga": -5}, {}, -1)
     assert set(Categorization.objects.values_list("cogs", flat=True)) == {None}
@@ -309,26 +330,26 @@ def test_split_as_read_can_be_sent_back_unchanged(api, books, bank):
 
 
 def test_zero_categorization_keeps_a_line_of_its_category(api, books, bank):
-    made = books.book(bank, "0.00")
-    hosting = books.category("hosting")
-    answer = books.split(made["id"], {"categoryId": hosting, "plSplit": dict.fromkeys(PlType.values, 0)})
+    made = books.create_transaction(bank, "0.00")
+    hosting = books.get_category_id("hosting")
+    answer = books.set_categorizations(made["id"], {"categoryId": hosting, "plSplit": dict.fromkeys(PlType.values, 0)})
     assert answer.status_code == 200, answer.content
     assert list(Categorization.objects.values_list("cogs", "revenue")) == [(0, None)]
     assert api.put(f"transactions/{made['id']}/categorizations", answer.json()).status_code == 200
     for split in ({"revenue": 0}, {}):
-        refused = books.split(made["id"], {"categoryId": hosting, "plSplit": split})
+        refused = books.set_categorizations(made["id"], {"categoryId": hosting, "plSplit": split})
         assert get_error_codes(refused) == {"#/categorizations/0/plSplit": "must_not_be_empty"}
-    refused = books.split(made["id"], {"categoryId": "x", "plSplit": {"revenue": 0}})
+    refused = books.set_categorizations(made["id"], {"categoryId": "x", "plSplit": {"revenue": 0}})
     assert get_error_codes(refused) == {"#/categorizations/0/categoryId": "unknown_id"}
 
 
 def test_write_only_key_cannot_probe_amounts(books, bank, acme, make_api):
     """Which amounts are accepted would tell the transaction's own, bit by bit."""
-    made = books.book(bank, "-30.00")
+    made = books.create_transaction(bank, "-30.00")
     blind = make_api(acme, "transactions:write")
-    split = {"categorizations": {"a": {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}}}}
+    split = {"categorizations": {"a": {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -10}}}}
     selection = {"mode": "ids", "ids": [made["id"]]}
-    whole = {"selection": selection, "categoryId": books.category("hosting")}
+    whole = {"selection": selection, "categoryId": books.get_category_id("hosting")}
     for answer in (
         blind.put(f"transactions/{made['id']}/categorizations", split),
         blind.post("transactions/categorize", whole | {"passThroughTax": -5}),

@@ -147,8 +147,8 @@ def test_unused_category_is_deleted_on_page_without_a_replacement(owner, api, ac
 
 
 @pytest.fixture
-def people(api):
-    """Two names of one vendor, and a customer."""
+def counterparty_ids(api):
+    """The ids of a vendor under two names, and of a customer."""
 
     def made(name, kind, **more):
         return api.post("counterparties", {"name": name, "type": kind, **more}).json()["id"]
@@ -160,8 +160,8 @@ def people(api):
     }
 
 
-def test_counterparties_are_found_by_name_external_id_and_type(viewer, api, acme, account, people, cloud):
-    book_categorized(api, account, cloud, "cogs", counterparty={"id": people["old"]})
+def test_counterparties_are_found_by_name_external_id_and_type(viewer, api, acme, account, counterparty_ids, cloud):
+    book_categorized(api, account, cloud, "cogs", counterparty={"id": counterparty_ids["old"]})
     address = build_page_path(acme, "settings/counterparties")
     assert "Amazon EU Vendor amz 1" in get_page_text(viewer.get(address))
     for query, names in (({"q": "AMZ"}, ["Amazon EU"]), ({"type": "customer"}, ["Hooli"]), ({"q": "x\0y"}, [])):
@@ -200,39 +200,39 @@ def test_counterparty_can_be_created_changed_and_deleted_on_pages(owner, api, ac
     assert api.get(f"counterparties/{row.id}").status_code == 404
 
 
-def test_merging_counterparties_moves_all_references(owner, api, acme, account, people, cloud):
-    row_id = book_categorized(api, account, cloud, "cogs", counterparty={"id": people["old"]})
+def test_merging_counterparties_moves_all_references(owner, api, acme, account, counterparty_ids, cloud):
+    row_id = book_categorized(api, account, cloud, "cogs", counterparty={"id": counterparty_ids["old"]})
     tag = api.get(f"transactions/{row_id}")["ETag"]
     plan = {"name": "Prime", "accountId": account, "startDate": "2027-01-01", "amountValue": "-9.00"}
-    plan_id = api.post("planned_transactions", plan | {"counterparty": {"id": people["old"]}}).json()["id"]
+    plan_id = api.post("planned_transactions", plan | {"counterparty": {"id": counterparty_ids["old"]}}).json()["id"]
     rule = {
         "name": "Amazon",
-        "conditions": {"counterpartyId": people["old"]},
-        "action": {"categoryId": cloud, "plType": "cogs", "counterparty": {"id": people["old"]}},
+        "conditions": {"counterpartyId": counterparty_ids["old"]},
+        "action": {"categoryId": cloud, "plType": "cogs", "counterparty": {"id": counterparty_ids["old"]}},
     }
     rule_id = api.post("categorization_rules", rule).json()["id"]
-    address = build_page_path(acme, f"settings/counterparties/{people['old']}/merge")
+    address = build_page_path(acme, f"settings/counterparties/{counterparty_ids['old']}/merge")
     assert "1 transaction 1 rule 1 planned transaction" in get_page_text(owner.get(address))
     before = len(list_log_entries(acme))
     assert owner.post(address, {"into": "amazon"}).status_code == 303
-    new = people["new"]
+    new = counterparty_ids["new"]
     parts = api.get(f"transactions/{row_id}").json()["categorizations"].values()
     assert [part["counterparty"]["id"] for part in parts] == [new]
     assert api.get(f"transactions/{row_id}")["ETag"] != tag
     assert api.get(f"planned_transactions/{plan_id}").json()["counterparty"]["id"] == new
     stored = api.get(f"categorization_rules/{rule_id}").json()
     assert (stored["conditions"]["counterpartyId"], stored["action"]["counterparty"]["id"]) == (new, new)
-    assert api.get(f"counterparties/{people['old']}").status_code == 404
+    assert api.get(f"counterparties/{counterparty_ids['old']}").status_code == 404
     assert api.get(f"counterparties/{new}").json()["externalId"] == "amz"
     assert list_log_entries(acme)[before:] == ["counterparty.merged", "counterparty.updated"]
     for model, column in ((Categorization, "counterparty"), (CategorizationRule, "counterparty"),
                           (PlannedTransaction, "counterparty"), (Subscription, "customer")):  # fmt: skip
-        assert not model.objects.for_company(acme.id).filter(**{column: people["old"]}).exists()
+        assert not model.objects.for_company(acme.id).filter(**{column: counterparty_ids["old"]}).exists()
 
 
-def test_merging_customers_combines_their_subscription_metrics(owner, api, acme, people):
+def test_merging_customers_combines_their_subscription_metrics(owner, api, acme, counterparty_ids):
     other = api.post("counterparties", {"name": "Hooli Inc", "type": "customer"}).json()["id"]
-    for customer, amount in ((people["hooli"], "100.00"), (other, "20.00")):
+    for customer, amount in ((counterparty_ids["hooli"], "100.00"), (other, "20.00")):
         subscription = api.post("subscriptions", {"customerId": customer}).json()["id"]
         event = {"subscriptionId": subscription, "effectiveDate": "2026-01-10", "amountValue": amount}
         assert api.post("subscription_events", event | {"amountCurrency": "EUR"}).status_code == 201
@@ -258,8 +258,10 @@ def test_merging_customers_combines_their_subscription_metrics(owner, api, acme,
         ("Amazon EU", "Choose a different counterparty."),
     ],
 )
-def test_invalid_merge_target_shows_a_field_error(owner, acme, people, into, said):
-    answer = owner.post(build_page_path(acme, f"settings/counterparties/{people['old']}/merge"), {"into": into})
+def test_invalid_merge_target_shows_a_field_error(owner, acme, counterparty_ids, into, said):
+    answer = owner.post(
+        build_page_path(acme, f"settings/counterparties/{counterparty_ids['old']}/merge"), {"into": into}
+    )
     assert (answer.status_code, said in get_page_text(answer)) == (400, True)
     assert Counterparty.objects.for_company(acme.id).count() == 3
 

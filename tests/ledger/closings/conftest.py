@@ -1,4 +1,4 @@
-"""What tests of period close stand on: a company with two booked months, and short words for closing them."""
+"""Fixtures for period close: transactions in two months, and closing and reopening a month."""
 
 from contextlib import contextmanager
 
@@ -11,67 +11,67 @@ from ledger.money.rates import get_rate_table
 
 
 @pytest.fixture
-def close(api):
-    """Closes a month over HTTP, whatever is unfinished."""
+def close_month(api):
+    """Close a month over HTTP, whatever is unfinished; return the closing."""
 
-    def closed(month="2026-03", **more):
-        answer = api.post("closings", {"month": month, "acknowledge": True} | more)
-        assert answer.status_code == 201, answer.content
-        return answer.json()
+    def close(month="2026-03", **values):
+        response = api.post("closings", {"month": month, "acknowledge": True} | values)
+        assert response.status_code == 201, response.content
+        return response.json()
 
-    return closed
-
-
-@pytest.fixture
-def reopen(api):
-    def reopened(month="2026-03", reason="Late invoice"):
-        answer = api.post(f"closings/{month}/reopen", {"reason": reason})
-        assert answer.status_code == 200, answer.content
-        return answer.json()
-
-    return reopened
+    return close
 
 
 @pytest.fixture
-def costs(books):
-    return books.category("officeAndAdmin")
+def reopen_month(api):
+    """Reopen a closed month over HTTP."""
+
+    def reopen(month="2026-03", reason="Late invoice"):
+        response = api.post(f"closings/{month}/reopen", {"reason": reason})
+        assert response.status_code == 200, response.content
+        return response.json()
+
+    return reopen
 
 
 @pytest.fixture
-def march(books, bank, costs):
-    """A categorized payment in March and an open one in April; returns both."""
-    paid = books.book(bank, "-100.00", "2026-03-15")
-    books.split(paid["id"], {"categoryId": costs, "plSplit": {"ga": -100}})
-    later = books.book(bank, "-40.00", "2026-04-10")
-    return paid["id"], later["id"]
+def transaction_ids(books, bank, office):
+    """The ids of a categorized payment in March and an uncategorized one in April."""
+    march = books.create_transaction(bank, "-100.00", "2026-03-15")
+    books.set_categorizations(march["id"], {"categoryId": office, "plSplit": {"ga": -100}})
+    april = books.create_transaction(bank, "-40.00", "2026-04-10")
+    return march["id"], april["id"]
 
 
 @pytest.fixture
-def closed(march, close):
-    close()
-    return march
+def closed_month(transaction_ids, close_month):
+    """Close March 2026; gives the ids of `transaction_ids`."""
+    close_month()
+    return transaction_ids
 
 
 @pytest.fixture
-def differences(api):
-    def of(month="2026-03", **params):
-        answer = api.get(f"closings/{month}/differences", params)
-        assert answer.status_code == 200, answer.content
-        return answer.json()
+def list_differences(api):
+    """Return the differences of a closed month from the present figures."""
 
-    return of
+    def list_differences(month="2026-03", **params):
+        response = api.get(f"closings/{month}/differences", params)
+        assert response.status_code == 200, response.content
+        return response.json()
+
+    return list_differences
 
 
-def get_closed_pointers(answer, closed_through="2026-03-31"):
-    """The pointers of the error of a closed period."""
-    body = answer.json()
-    assert (answer.status_code, body["code"]) == (409, "period_closed"), answer.content
+def get_closed_pointers(response, closed_through="2026-03-31"):
+    """Return the pointers of a `period_closed` error."""
+    body = response.json()
+    assert (response.status_code, body["code"]) == (409, "period_closed"), response.content
     assert body["closedThrough"] == closed_through
-    return [each["pointer"] for each in body.get("errors", [])]
+    return [error["pointer"] for error in body.get("errors", [])]
 
 
 def read_closed_figures(company):
-    """The figures of every closed month as the books stand now, and how far they are closed."""
+    """Return the last closed day, each closing's digest and status, and the present figures of closed months."""
     company.refresh_from_db()
     closings = list_closings(company)
     months = sorted(closing.month for closing in closings)
@@ -80,7 +80,7 @@ def read_closed_figures(company):
 
 
 def run_statement(statement):
-    """Run SQL, and have the database check what it would at the end of the transaction."""
+    """Run SQL and check deferred constraints at once."""
     with connection.cursor() as cursor:
         cursor.execute(statement)
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
@@ -88,16 +88,16 @@ def run_statement(statement):
 
 
 @pytest.fixture
-def rollback(books, costs):
-    """A context that gives a driver over two accounts, and takes back what was done in it."""
+def open_driver(books, office):
+    """Context manager with a Driver of two accounts; rolls back at its end."""
     from tests.ledger.closings.test_random_books import Driver
 
-    accounts = [books.account(name="A"), books.account(name="B")]
+    accounts = [books.create_account(name="A"), books.create_account(name="B")]
 
     @contextmanager
-    def context():
+    def open_driver():
         with transaction.atomic():
-            yield Driver(books.api, accounts, costs)
+            yield Driver(books.api, accounts, office)
             transaction.set_rollback(True)
 
-    return context
+    return open_driver

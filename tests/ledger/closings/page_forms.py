@@ -1,4 +1,4 @@
-"""The forms of a page as a browser would send them."""
+"""Parse the forms of a page and build what a browser would send."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 @dataclass
 class FormField:
-    """A field of a form: its value as shown (None: not sent), and other values that it offers."""
+    """A form field: its value on the page (None if not sent) and the values it offers."""
 
     name: str
     kind: str
@@ -18,7 +18,7 @@ class FormField:
 
 @dataclass
 class PageForm:
-    """A form: its address, its fields, and the buttons that send it (name, value, address of their own)."""
+    """A form: its URL, fields, and submit buttons as (name, value, own URL)."""
 
     action: str
     is_post: bool = True
@@ -26,17 +26,17 @@ class PageForm:
     buttons: list[tuple[str, str, str]] = field(default_factory=list)
 
     def build_body(self, change: Any = None) -> dict[str, list[str]]:
-        """Return what is sent: values as shown, or as ``change`` makes them of a field."""
+        """Return the request body: values on the page, or ``change(field)``."""
         body: dict[str, list[str]] = {}
-        for each in self.fields:
-            value = change(each) if change else each.value
+        for form_field in self.fields:
+            value = change(form_field) if change else form_field.value
             if value is not None:
-                body.setdefault(each.name, []).append(value)
+                body.setdefault(form_field.name, []).append(value)
         return body
 
 
 class FormParser(HTMLParser):
-    """Collects the forms of a page. Fields outside of their form name it by its id."""
+    """Collects the forms of a page, including fields outside a form that name it by id."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class FormParser(HTMLParser):
         self.forms: list[PageForm] = []
         self.by_id: dict[str, PageForm] = {}
         self.form: PageForm | None = None
-        self.field: FormField | None = None  # the select or textarea that is read
+        self.field: FormField | None = None  # the open select or textarea
         self.selected, self.is_text = 0, False  # of the options of a select
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

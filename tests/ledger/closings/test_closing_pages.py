@@ -15,8 +15,8 @@ def page(company, path=""):
     return f"/app/companies/{company.id}/closings{path}"
 
 
-def test_a_month_is_closed_and_reopened_on_pages(acme, owner, books, bank, march, api):
-    books.book(bank, "-8.00", "2026-03-21")
+def test_a_month_is_closed_and_reopened_on_pages(acme, owner, books, bank, transaction_ids, api):
+    books.create_transaction(bank, "-8.00", "2026-03-21")
     shown = owner.get(page(acme), {"month": "2026-03"})
     assert shown.status_code == 200
     assert "Uncategorized transactions 1" in text(shown)
@@ -38,14 +38,14 @@ def test_a_month_is_closed_and_reopened_on_pages(acme, owner, books, bank, march
     assert "Late invoice" in text(reopened)
 
 
-def test_page_tells_how_many_months_are_closed_at_once(acme, owner, march):
+def test_page_tells_how_many_months_are_closed_at_once(acme, owner, transaction_ids):
     one, three = (text(owner.get(page(acme), {"month": month})) for month in ("2026-03", "2026-05"))
     assert "This closes" not in one
     assert "This closes 3 months, March 2026 to May 2026. The note is kept with May 2026." in three
     assert "Close 3 months through May 2026" in three
 
 
-def test_first_open_month_is_selected(acme, owner, march, close):
+def test_first_open_month_is_selected(acme, owner, transaction_ids, close_month):
     def get_selected():
         (month,) = re.findall(r'<option value="([^"]+)" selected', owner.get(page(acme)).content.decode())
         return month
@@ -54,13 +54,13 @@ def test_first_open_month_is_selected(acme, owner, march, close):
     assert get_selected() == "2026-03"
     assert '<input type="hidden" name="month" value="2026-03">' in shown
     assert "This closes" not in shown
-    close()
+    close_month()
     assert get_selected() == "2026-04"
 
 
-def test_accounts_that_never_have_a_statement_are_listed_apart(acme, owner, books, march):
+def test_accounts_that_never_have_a_statement_are_listed_apart(acme, owner, books, transaction_ids):
     for name, type_ in (("Petty cash", "cash"), ("Growth loan", "loan"), ("Company card", "creditCard")):
-        books.account(name=name, type=type_)
+        books.create_account(name=name, type=type_)
     shown = text(owner.get(page(acme)))
     missing = shown[shown.index("Accounts without a statement") : shown.index("No statements expected")]
     apart = shown[shown.index("No statements expected") : shown.index("2. Review")]
@@ -69,11 +69,13 @@ def test_accounts_that_never_have_a_statement_are_listed_apart(acme, owner, book
     assert [name in apart for name in names] == [False, False, True, True], apart
 
 
-def test_the_page_of_a_month_explains_what_has_changed(acme, owner, books, bank, march, close, reopen, alice):
-    close()
+def test_the_page_of_a_month_explains_what_has_changed(
+    acme, owner, books, bank, transaction_ids, close_month, reopen_month, alice
+):
+    close_month()
     unchanged = text(owner.get(page(acme, "/2026-03")))
     assert "Nothing has changed since it was reported" in unchanged
-    reopen()
+    reopen_month()
     owner.post(
         f"/app/companies/{acme.id}/transactions/new",
         {"accountId": bank, "date": "2026-03-31", "amountValue": "-8.00", "amountCurrency": "EUR", "fromTo": "Late"},
@@ -84,8 +86,8 @@ def test_the_page_of_a_month_explains_what_has_changed(acme, owner, books, bank,
     assert "Transaction created Late" in changed
 
 
-def test_viewers_see_closings_and_cannot_close(acme, viewer, march, close):
-    close()
+def test_viewers_see_closings_and_cannot_close(acme, viewer, transaction_ids, close_month):
+    close_month()
     shown = viewer.get(page(acme))
     assert shown.status_code == 200
     assert "acknowledge" not in shown.content.decode()
@@ -93,9 +95,9 @@ def test_viewers_see_closings_and_cannot_close(acme, viewer, march, close):
     assert viewer.post(page(acme, "/2026-03"), {"reason": "x"}).status_code == 403
 
 
-def test_locked_rows_say_so(acme, owner, march, close):
-    close()
-    base = f"/app/companies/{acme.id}/transactions/{march[0]}"
+def test_locked_rows_say_so(acme, owner, transaction_ids, close_month):
+    close_month()
+    base = f"/app/companies/{acme.id}/transactions/{transaction_ids[0]}"
     for path in ("/edit", "/split"):
         assert "The books are closed through" in text(owner.get(base + path)), path
     form = owner.get(f"{base}/edit").content.decode()
@@ -108,58 +110,64 @@ def test_locked_rows_say_so(acme, owner, march, close):
     assert "The period is closed" in text(refused)
 
 
-def test_transaction_in_a_closed_month_offers_only_what_is_allowed(acme, owner, books, bank, march, close):
-    close()
+def test_transaction_in_a_closed_month_offers_only_what_is_allowed(
+    acme, owner, books, bank, transaction_ids, close_month
+):
+    close_month()
     base = f"/app/companies/{acme.id}/transactions"
     closing = f'href="/app/companies/{acme.id}/closings/2026-03"'
-    shown = owner.get(f"{base}/{march[0]}")
+    shown = owner.get(f"{base}/{transaction_ids[0]}")
     html = shown.content.decode()
     assert "March 2026 is closed. You can edit texts and notes." in text(shown)
     assert closing in html
-    assert f'action="{base}/{march[0]}/delete"' not in html
+    assert f'action="{base}/{transaction_ids[0]}/delete"' not in html
     assert re.search(r'<button[^>]+disabled title="March 2026 is closed">Delete</button>', html)
-    assert f'href="{base}/{march[0]}/split' not in html
+    assert f'href="{base}/{transaction_ids[0]}/split' not in html
     listed = owner.get(base).content.decode()
-    assert f'href="{base}/{march[0]}/split"' not in listed
-    assert f'href="{base}/{march[1]}/split"' in listed
+    assert f'href="{base}/{transaction_ids[0]}/split"' not in listed
+    assert f'href="{base}/{transaction_ids[1]}/split"' in listed
     assert f'<a class="badge" {closing} title="March 2026 is closed">Closed</a>' in listed
-    later = owner.get(f"{base}/{march[1]}").content.decode()
-    assert f'action="{base}/{march[1]}/delete"' in later
+    later = owner.get(f"{base}/{transaction_ids[1]}").content.decode()
+    assert f'action="{base}/{transaction_ids[1]}/delete"' in later
     assert "is closed" not in later
 
 
-def test_uncategorized_transaction_in_a_closed_month_can_be_categorized(acme, owner, books, bank, march, close):
-    row = books.book(bank, "-31.00", "2026-03-31")["id"]
-    close()
+def test_uncategorized_transaction_in_a_closed_month_can_be_categorized(
+    acme, owner, books, bank, transaction_ids, close_month
+):
+    row = books.create_transaction(bank, "-31.00", "2026-03-31")["id"]
+    close_month()
     base = f"/app/companies/{acme.id}/transactions"
     assert f'href="{base}/{row}/split' in owner.get(f"{base}/{row}").content.decode()
     assert f'href="{base}/{row}/split"' in owner.get(base).content.decode()
 
 
 def test_the_profit_and_loss_shows_the_lock_and_what_was_reported(
-    acme, owner, books, bank, costs, march, close, reopen
+    acme, owner, books, bank, office, transaction_ids, close_month, reopen_month
 ):
-    close()
+    close_month()
     address = f"/app/companies/{acme.id}/profit-and-loss?startDate=2026-03-01&endDate=2026-04-30"
     assert "Mar 2026 closed" in text(owner.get(address))
-    reopen()
+    reopen_month()
     assert "Mar 2026 closed" not in text(owner.get(address))
 
 
-def test_a_closed_month_whose_rates_changed_shows_both_figures(acme, owner, books, costs, close):
+def test_a_closed_month_whose_rates_changed_shows_both_figures(acme, owner, books, office, close_month):
     from tests.ledger.closings.test_differences import load
 
-    account = books.account(name="Dollars", defaultCurrency="USD")
-    paid = books.book(account, "-100.00", "2026-03-15", amountCurrency="USD")["id"]
-    books.split(paid, {"categoryId": costs, "plSplit": {"ga": -100}})
-    close()
+    account = books.create_account(name="Dollars", defaultCurrency="USD")
+    paid = books.create_transaction(account, "-100.00", "2026-03-15", amountCurrency="USD")["id"]
+    books.set_categorizations(paid, {"categoryId": office, "plSplit": {"ga": -100}})
+    close_month()
     load("Date,USD\n2026-03-13,2\n")
     shown = text(owner.get(f"/app/companies/{acme.id}/profit-and-loss?startDate=2026-03-01&endDate=2026-03-31"))
     assert "-50 reported −87.14" in shown
 
 
-def test_a_statement_says_how_many_entries_in_closed_months_were_left_out(acme, owner, bank, march, close):
-    close()
+def test_a_statement_says_how_many_entries_in_closed_months_were_left_out(
+    acme, owner, bank, transaction_ids, close_month
+):
+    close_month()
     content = (
         b":20:X\n:25:DE1\n:28C:1\n:60F:C260331EUR0,00\n:61:260331D8,00NTRFNONREF\n:86:x\n"
         b":61:260401D9,00NTRFNONREF\n:86:y\n:62F:D260401EUR17,00\n-\n"
@@ -175,8 +183,8 @@ def test_a_statement_says_how_many_entries_in_closed_months_were_left_out(acme, 
     assert "1 transaction imported from 1 file. 1 in a closed month left out." in text(stored)
 
 
-def test_a_table_is_imported_without_its_rows_in_closed_months(acme, owner, bank, march, close, api):
-    close()
+def test_a_table_is_imported_without_its_rows_in_closed_months(acme, owner, bank, transaction_ids, close_month, api):
+    close_month()
     table = SimpleUploadedFile("rows.csv", b"Date,Payee,Amount\n2026-03-31,Late,-8.00\n2026-04-13,Shop,-9.50\n")
     check = owner.post(f"/app/companies/{acme.id}/imports/new", {"account": bank, "file": table}).headers["Location"]
     shown = owner.get(check)
@@ -188,29 +196,31 @@ def test_a_table_is_imported_without_its_rows_in_closed_months(acme, owner, bank
     assert sorted(row["date"] for row in api.get("transactions").json()) == ["2026-03-15", "2026-04-10", "2026-04-13"]
 
 
-def test_a_split_catches_up_in_the_first_open_month(acme, owner, books, bank, costs, march, close):
-    row = books.book(bank, "-31.00", "2026-03-31")["id"]
-    close()
+def test_a_split_catches_up_in_the_first_open_month(acme, owner, books, bank, office, transaction_ids, close_month):
+    row = books.create_transaction(bank, "-31.00", "2026-03-31")["id"]
+    close_month()
     address = f"/app/companies/{acme.id}/transactions/{row}/split"
     assert "first open month" in text(owner.get(address))
-    part = {"key-0": "", "category-0": f"{costs}:ga", "amount-0": "-31.00", "rule-0": "transactionDate"}
+    part = {"key-0": "", "category-0": f"{office}:ga", "amount-0": "-31.00", "rule-0": "transactionDate"}
     refused = owner.post(address, part)
     assert refused.status_code == 400
     assert "The first open month is 2026-04" in text(refused)
     stored = owner.post(address, part | {"catch-up": "on"})
     assert stored.status_code == 303, text(stored)
-    [kept] = books.parts(row)
+    [kept] = books.list_categorizations(row)
     assert kept["usingDateRule"]["recognizeFrom"] == "firstOpenMonth"
 
 
-def test_a_reopened_month_links_to_its_report_and_to_closing_it_again(acme, owner, march, close, reopen):
-    close()
+def test_a_reopened_month_links_to_its_report_and_to_closing_it_again(
+    acme, owner, transaction_ids, close_month, reopen_month
+):
+    close_month()
     address = f"/app/companies/{acme.id}"
     report, again = f'href="{address}/reports/2026-03"', f'href="{address}/closings?month=2026-03"'
     closed = owner.get(f"{address}/closings/2026-03").content.decode()
     assert report in closed
     assert again not in closed
-    reopen()
+    reopen_month()
     reopened = owner.get(f"{address}/closings/2026-03").content.decode()
     assert report in reopened
     assert again in reopened

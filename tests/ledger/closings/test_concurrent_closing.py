@@ -8,7 +8,7 @@ from tests.ledger.test_concurrent_writers import run_concurrently
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_month_is_closed_once_by_two_who_close_it_at_once(api, march):
+def test_a_month_is_closed_once_by_two_who_close_it_at_once(api, transaction_ids):
     answers = []
 
     def close():
@@ -20,7 +20,7 @@ def test_a_month_is_closed_once_by_two_who_close_it_at_once(api, march):
     assert len(api.get("closings").json()) == 1
 
 
-def test_an_import_beside_a_closing_is_in_its_figures_or_refused(api, bank, march):
+def test_an_import_beside_a_closing_is_in_its_figures_or_refused(api, bank, transaction_ids):
     answers = {}
     rows = [{"accountId": bank, "date": "2026-03-20", "amountValue": "-1.00"} for _ in range(200)]
 
@@ -37,8 +37,8 @@ def test_an_import_beside_a_closing_is_in_its_figures_or_refused(api, bank, marc
     assert api.get("closings/2026-03/differences").json() == []
 
 
-def test_a_statement_that_commits_by_itself_is_refused(march, close):
-    close()
+def test_a_statement_that_commits_by_itself_is_refused(transaction_ids, close_month):
+    close_month()
     with connection.cursor() as cursor:
         with pytest.raises(IntegrityError, match="closed through"):
             cursor.execute("DELETE FROM ledger_transaction WHERE date < '2026-04-01'")
@@ -46,11 +46,13 @@ def test_a_statement_that_commits_by_itself_is_refused(march, close):
         assert cursor.fetchone() == (1,)
 
 
-def test_the_name_of_an_earlier_change_lets_nothing_through(api, books, bank, march, close, reopen):
-    close()
-    reopen()
-    books.book(bank, "-5.00", "2026-03-20")
-    close()
+def test_the_name_of_an_earlier_change_lets_nothing_through(
+    api, books, bank, transaction_ids, close_month, reopen_month
+):
+    close_month()
+    reopen_month()
+    books.create_transaction(bank, "-5.00", "2026-03-20")
+    close_month()
     with connection.cursor() as cursor:
         cursor.execute("SELECT DISTINCT token FROM ledger_figurechange")
         tokens = [token for (token,) in cursor.fetchall()]

@@ -5,7 +5,7 @@ from django.db import IntegrityError, transaction
 
 from tests.ledger.closings.conftest import run_statement
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 STATEMENTS = [
     "UPDATE ledger_transaction SET amount_value = amount_value - 1, categorized_value = amount_value - 1",
@@ -34,13 +34,13 @@ TRUNCATED = [
 ]
 
 
-def test_the_database_refuses(closed):
+def test_the_database_refuses(closed_month):
     for statement in STATEMENTS:
         with pytest.raises(IntegrityError), transaction.atomic():
             run_statement(statement)
 
 
-def test_the_database_does_not_empty_tables_of_figures(closed):
+def test_the_database_does_not_empty_tables_of_figures(closed_month):
     for table in TRUNCATED:
         statement = (
             f"ALTER TABLE {table} ENABLE TRIGGER closed_{table.partition('_')[2]}_never_emptied; TRUNCATE {table}"
@@ -49,12 +49,12 @@ def test_the_database_does_not_empty_tables_of_figures(closed):
             run_statement(f"{statement} CASCADE")
 
 
-def test_reopenings_are_not_taken_away(closed, reopen):
-    reopen()
+def test_reopenings_are_not_taken_away(closed_month, reopen_month):
+    reopen_month()
     for statement in ("DELETE FROM ledger_reopening", "UPDATE ledger_reopening SET reason = ''"):
         with pytest.raises(IntegrityError), transaction.atomic():
             run_statement(statement)
 
 
-def test_rows_of_open_months_stay_free_in_the_database(closed):
+def test_rows_of_open_months_stay_free_in_the_database(closed_month):
     run_statement("UPDATE ledger_transaction SET amount_value = -7 WHERE date > '2026-03-31'")

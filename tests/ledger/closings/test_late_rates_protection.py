@@ -13,7 +13,7 @@ from tests.ledger.closings.conftest import run_statement
 from tests.ledger.closings.test_differences import dollars, load
 from tests.ledger.closings.test_protection import event, subscription
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 assert dollars  # fixtures
 assert subscription
 
@@ -21,9 +21,9 @@ ANNOUNCED = "SET LOCAL tidebook.rates = 'on'; "
 
 
 @pytest.fixture
-def closed(api, march, dollars, close):
-    """March is closed with a payment in euros and one in dollars."""
-    close()
+def closed_month(api, transaction_ids, dollars, close_month):
+    """Close March with a payment in euros and one in dollars."""
+    close_month()
 
 
 RESULTS = {
@@ -45,18 +45,18 @@ RESULTS = {
 }
 
 
-def test_setting_of_rates_opens_nothing_else(closed):
+def test_setting_of_rates_opens_nothing_else(closed_month):
     for statement in RESULTS.values():
         with pytest.raises(IntegrityError, match="closed through 2026-03-31"), transaction.atomic():
             run_statement(ANNOUNCED + statement)
 
 
-def test_amounts_of_closed_postings_stay_without_a_difference_too(closed):
+def test_amounts_of_closed_postings_stay_without_a_difference_too(closed_month):
     with pytest.raises(IntegrityError, match="closed through"), transaction.atomic():
         run_statement("UPDATE ledger_posting SET amount = 2 * amount")
 
 
-def test_results_are_not_changed_after_a_conversion_in_the_same_transaction(closed, differences):
+def test_results_are_not_changed_after_a_conversion_in_the_same_transaction(closed_month, list_differences):
     load("Date,USD\n2026-03-13,2\n")
     conversion = "UPDATE ledger_posting SET base_amount = -50 WHERE amount = -100 AND base_amount <> -100; "
     for change in ("UPDATE ledger_monthresult SET base_amount = base_amount - 1", "DELETE FROM ledger_posting"):
@@ -65,19 +65,19 @@ def test_results_are_not_changed_after_a_conversion_in_the_same_transaction(clos
                 run_statement(order)
 
 
-def test_late_rate_converts_a_closed_posting(closed, differences):
+def test_late_rate_converts_a_closed_posting(closed_month, list_differences):
     load("Date,USD\n2026-03-13,2\n")
     assert sorted(Posting.objects.values_list("amount", "base_amount")) == [(-100, -100), (-100, -50)]
-    assert {each["rates"] for each in differences()} == {True}
+    assert {each["rates"] for each in list_differences()} == {True}
 
 
-def test_rebuild_converts_closed_months_at_rates_that_nothing_was_converted_with(closed, differences):
+def test_rebuild_converts_closed_months_at_rates_that_nothing_was_converted_with(closed_month, list_differences):
     load_rates(data=b"Date,USD\n2026-03-13,4\n", source="test", now=datetime.now(tz=UTC))
     call_command("rebuild_derived", stdout=StringIO(), stderr=StringIO())
     assert sorted(Posting.objects.values_list("amount", "base_amount")) == [(-100, -100), (-100, -25)]
 
 
-def test_rebuild_changes_no_closed_result_that_was_altered_by_hand(closed):
+def test_rebuild_changes_no_closed_result_that_was_altered_by_hand(closed_month):
     with transaction.atomic():
         run_statement("UPDATE ledger_transaction SET notes = ''")  # no check is pending any more
         with connection.cursor() as cursor:
@@ -93,12 +93,12 @@ def test_rebuild_changes_no_closed_result_that_was_altered_by_hand(closed):
 
 
 @pytest.fixture
-def recurring(api, march, subscription, close):
-    """March is closed with recurring revenue in euros and dollars."""
+def recurring_revenue(api, transaction_ids, subscription, close_month):
+    """Close March with recurring revenue in euros and dollars."""
     for amount, currency in (("10.00", "EUR"), ("30.00", "USD")):
         body = event(subscription, "2026-03-05", amountValue=amount, amountCurrency=currency)
         assert api.post("subscription_events", body).status_code == 201
-    close()
+    close_month()
 
 
 RECURRING = {
@@ -115,27 +115,29 @@ RECURRING = {
 }
 
 
-def test_recurring_revenue_of_closed_months_stays(recurring):
+def test_recurring_revenue_of_closed_months_stays(recurring_revenue):
     for announced in ["", ANNOUNCED]:
         for statement in RECURRING.values():
             with pytest.raises(IntegrityError, match="closed through 2026-03-31"), transaction.atomic():
                 run_statement(announced + statement)
 
 
-def test_recurring_revenue_of_open_months_is_free(recurring):
+def test_recurring_revenue_of_open_months_is_free(recurring_revenue):
     run_statement("UPDATE ledger_recurringmonth SET new = new + 1 WHERE month > '2026-03-31'")
 
 
-def test_late_rates_convert_recurring_revenue_of_closed_months_once(api, recurring, differences):
+def test_late_rates_convert_recurring_revenue_of_closed_months_once(api, recurring_revenue, list_differences):
     load("Date,USD\n2026-03-31,4\n")
-    found = {(each["mrrType"], each["movement"]): each for each in differences()}
+    found = {(each["mrrType"], each["movement"]): each for each in list_differences()}
     assert {(each["is"], each["rates"]) for each in found.values()} == {(7.5, True)}
     for statement in ("UPDATE ledger_recurringmonth SET new = new + 1", "DELETE FROM ledger_recurringmonth"):
         with pytest.raises(IntegrityError, match="closed through"), transaction.atomic():
             run_statement(ANNOUNCED + statement)
 
 
-def test_stale_recurring_revenue_is_computed_again_while_months_are_closed(api, recurring, subscription, differences):
+def test_stale_recurring_revenue_is_computed_again_while_months_are_closed(
+    api, recurring_revenue, subscription, list_differences
+):
     customer = api.post("counterparties", {"type": "customer", "name": "Other"}).json()["id"]
     other = api.post("subscriptions", {"customerId": customer}).json()["id"]
     assert api.post("subscription_events", event(other, "2026-04-01")).status_code == 201
@@ -143,7 +145,7 @@ def test_stale_recurring_revenue_is_computed_again_while_months_are_closed(api, 
     body = {"mrrType": "mrr", "startMonth": "2026-04", "endMonth": "2026-04"}
     [row] = api.post("data/monthlyData", body).json()
     assert row["new"] == 10
-    assert differences() == []
+    assert list_differences() == []
     call_command("rebuild_derived", stdout=StringIO(), stderr=StringIO())
     assert RecurringRevenueMonth.objects.filter(month="2026-04-01", basis="mrr").exists()
 
@@ -151,10 +153,10 @@ def test_stale_recurring_revenue_is_computed_again_while_months_are_closed(api, 
 # ---------------------------------------------------------------------------------------------- other settings
 
 
-def test_notes_of_changed_figures_are_written_by_triggers_only(closed, reopen, books):
-    reopen()
-    account = books.account(name="Till")
-    books.book(account, "-8.00", "2026-03-30")
+def test_notes_of_changed_figures_are_written_by_triggers_only(closed_month, reopen_month, books):
+    reopen_month()
+    account = books.create_account(name="Till")
+    books.create_transaction(account, "-8.00", "2026-03-30")
     for statement in (
         "UPDATE ledger_figurechange SET amount = 0",
         "DELETE FROM ledger_figurechange",
@@ -168,7 +170,7 @@ def test_notes_of_changed_figures_are_written_by_triggers_only(closed, reopen, b
 
 
 @pytest.mark.parametrize("change", ["system_status = 'sandbox'", "demonstration = '{}'"])
-def test_no_company_becomes_one_that_may_be_emptied(acme, closed, change):
+def test_no_company_becomes_one_that_may_be_emptied(acme, closed_month, change):
     statement = f"UPDATE companies_company SET {change} WHERE id = '{acme.id}'"
     with pytest.raises(IntegrityError, match="only a new company"), transaction.atomic():
         run_statement(statement)
@@ -176,7 +178,7 @@ def test_no_company_becomes_one_that_may_be_emptied(acme, closed, change):
         run_statement(f"SET LOCAL tidebook.deleted_company = '{acme.id}'; DELETE FROM companies_auditentry")
 
 
-def test_no_date_of_deletion_opens_closings(closed):
+def test_no_date_of_deletion_opens_closings(closed_month):
     run_statement("UPDATE companies_company SET system_deletion_scheduled_time = '2020-01-01'")
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
         run_statement("DELETE FROM ledger_closing")

@@ -75,9 +75,9 @@ REFUSED = {
 }
 
 
-def build_address(address, company, rows):
+def build_address(address, company, row_ids):
     filled = address.replace("<str:company_id>", str(company.id))
-    return "/" + re.sub(r"<\w+:(\w+)>", lambda found: str(rows.get(ROW_OF.get(found[1], ""), UNKNOWN_ID)), filled)
+    return "/" + re.sub(r"<\w+:(\w+)>", lambda found: str(row_ids.get(ROW_OF.get(found[1], ""), UNKNOWN_ID)), filled)
 
 
 def resolve_page(address):
@@ -109,8 +109,8 @@ def fill_field(field):
 
 
 @pytest.fixture
-def rows(api, owner, acme):
-    """A row of everything in months that are then closed."""
+def row_ids(api, owner, acme):
+    """The id of a row of every resource, in months that are closed afterwards."""
     found = create_all_rows(api)
     pair = [api.post("accounts", {"name": name, "type": "bank"}).json()["id"] for name in ("Main", "Savings")]
     legs = [
@@ -124,8 +124,8 @@ def rows(api, owner, acme):
 
 
 @pytest.fixture
-def refusals(monkeypatch):
-    """What has been refused because its period is closed."""
+def period_errors(monkeypatch):
+    """The arguments of each `PeriodClosed` error that was raised."""
     found = []
     build = PeriodClosed.__init__
     monkeypatch.setattr(PeriodClosed, "__init__", lambda *args, **more: found.append(args) or build(*args, **more))
@@ -140,14 +140,14 @@ def upload(owner, acme, account_id, name, content):
     return answer.headers["Location"]
 
 
-def find_forms(owner, acme, rows):
+def find_forms(owner, acme, row_ids):
     """The forms of all pages, by address and fields."""
-    targets = [rows] + [rows | {"transactions": rows[name]} for name in ("linked", "open")]
+    targets = [row_ids] + [row_ids | {"transactions": row_ids[name]} for name in ("linked", "open")]
     pages = dict.fromkeys(
         build_address(address, acme, each) for each in targets for _name, address, _view in list_company_pages()
     )
-    statement = upload(owner, acme, rows["accounts"], "a.sta", STATEMENT.replace(b"240501D1,00", b"240502D3,00"))
-    table = upload(owner, acme, rows["main"], "rows.csv", TABLE)
+    statement = upload(owner, acme, row_ids["accounts"], "a.sta", STATEMENT.replace(b"240501D1,00", b"240502D3,00"))
+    table = upload(owner, acme, row_ids["main"], "rows.csv", TABLE)
     pages |= dict.fromkeys([statement, f"{statement}&closed=skip", table])
     forms = {}
     for page in pages:
@@ -177,13 +177,13 @@ def list_buttons(form):
     }.values()
 
 
-def list_requests(acme, forms, rows):
+def list_requests(acme, forms, row_ids):
     """(address, body) of everything that pages can send, each once."""
-    requests = {(address, str(body)): (address, body) for address, body in build_requests(acme, forms, rows)}
+    requests = {(address, str(body)): (address, body) for address, body in build_requests(acme, forms, row_ids)}
     return requests.values()
 
 
-def build_requests(acme, forms, rows):
+def build_requests(acme, forms, row_ids):
     for form in forms:
         for name, value, own in list_buttons(form):
             target = own or form.action
@@ -191,27 +191,27 @@ def build_requests(acme, forms, rows):
                 yield from ((target, body | ({name: [value]} if name else {})) for body in list_bodies(form))
     for page, address, _view in list_company_pages():
         if page in SENT_DIRECTLY:
-            yield build_address(address, acme, rows), {}
+            yield build_address(address, acme, row_ids), {}
 
 
-def test_no_form_changes_a_closed_figure(api, acme, owner, rows, refusals):
-    forms = find_forms(owner, acme, rows)  # that stood open while the month was closed
+def test_no_form_changes_a_closed_figure(api, acme, owner, row_ids, period_errors):
+    forms = find_forms(owner, acme, row_ids)  # that stood open while the month was closed
     answer = api.post("closings", {"month": "2024-06", "acknowledge": True})
     assert answer.status_code == 201, answer.content
-    forms = find_forms(owner, acme, rows) | forms
-    requests = list_requests(acme, forms.values(), rows)
+    forms = find_forms(owner, acme, row_ids) | forms
+    requests = list_requests(acme, forms.values(), row_ids)
     before = read_closed_figures(acme)
     sent, refused = set(), set()
     for target, body in requests:
         page = resolve_page(target)
-        refusals.clear()
+        period_errors.clear()
         with transaction.atomic():
             answer = owner.post(target, body)
             assert answer.status_code < 500, (page, answer.content)
             assert read_closed_figures(acme) == before, (page, body)
             transaction.set_rollback(True)
         sent.add(page)
-        refused |= {page} if refusals else set()
+        refused |= {page} if period_errors else set()
     writing = {name for name, _, view in list_company_pages() if getattr(view, "permission_for", {}).get("POST")}
     assert writing - sent == CLOSING_FORMS
     assert REFUSED - refused == set()

@@ -114,8 +114,8 @@ def exact(answer):
 
 @settings(max_examples=FUZZ or 6)
 @given(operations=st.lists(OPERATIONS, min_size=8, max_size=40))
-def test_reported_and_differences_make_what_is_now(rollback, operations):
-    with rollback() as driver:
+def test_reported_and_differences_make_what_is_now(open_driver, operations):
+    with open_driver() as driver:
         api = driver.api
         driver.book("100.00", "2026-01-15")
         driver.book("-100.00", "2026-01-15")

@@ -36,38 +36,42 @@ NOT_RUN = {"demo", "distribute", "migrate", "postgres", "translations", "up", "w
 
 
 @pytest.fixture
-def arguments(books, bank, costs, march, close):
-    """What each writing tool is asked about a closed month."""
-    savings = books.account(name="Savings")
-    away = books.book(bank, "-30.00", "2026-03-20")["id"]
-    back = books.book(savings, "30.00", "2026-03-20")["id"]
+def tool_arguments(books, bank, office, transaction_ids, close_month):
+    """Arguments of each writing tool that would change a closed month."""
+    savings = books.create_account(name="Savings")
+    away = books.create_transaction(bank, "-30.00", "2026-03-20")["id"]
+    back = books.create_transaction(savings, "30.00", "2026-03-20")["id"]
     planned = {"accountId": bank, "name": "Rent", "startDate": "2026-03-15", "amountValue": "-100.00"}
     planned_id = books.api.post("planned_transactions", planned).json()["id"]
-    close()
+    close_month()
     return {
-        "categorize": {"selection": {"mode": "ids", "ids": [away]}, "categoryId": costs, "plType": "ga"},
+        "categorize": {"selection": {"mode": "ids", "ids": [away]}, "categoryId": office, "plType": "ga"},
         "create_rule": {
             "name": "Rent",
             "conditions": {"fromTo": {"operator": "contains", "value": "landlord"}},
-            "action": {"categoryId": costs, "plType": "ga"},
+            "action": {"categoryId": office, "plType": "ga"},
         },
         "link_transfer": {"sourceTransactionId": away, "targetTransactionId": back},
         "plan_payment": {"name": "Rent", "startDate": "2026-03-20", "amountValue": "-9.00", "accountId": bank},
-        "settle_planned": {"plannedTransactionId": planned_id, "date": "2026-03-15", "transactionId": march[0]},
+        "settle_planned": {
+            "plannedTransactionId": planned_id,
+            "date": "2026-03-15",
+            "transactionId": transaction_ids[0],
+        },
     }
 
 
-def test_no_tool_changes_a_closed_figure(api, acme, arguments):
+def test_no_tool_changes_a_closed_figure(api, acme, tool_arguments):
     assistant, refused = Assistant(api.key), set()
-    tools = assistant.result("tools/list")["tools"]
-    assert {tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]} == arguments.keys()
+    tools = assistant.get_result("tools/list")["tools"]
+    assert {tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]} == tool_arguments.keys()
     before = read_closed_figures(acme)
-    for name, query in arguments.items():
+    for name, query in tool_arguments.items():
         with transaction.atomic():
-            answer = assistant.result("tools/call", {"name": name, "arguments": query})
+            answer = assistant.get_result("tools/call", {"name": name, "arguments": query})
             if not answer["isError"]:
                 confirmed = query | {"confirm": answer["structuredContent"]["digest"]}
-                answer = assistant.result("tools/call", {"name": name, "arguments": confirmed})
+                answer = assistant.get_result("tools/call", {"name": name, "arguments": confirmed})
             if answer["isError"]:
                 assert '"period_closed"' in answer["content"][0]["text"], (name, answer)
                 refused.add(name)
@@ -76,9 +80,9 @@ def test_no_tool_changes_a_closed_figure(api, acme, arguments):
     assert refused == {"categorize", "link_transfer"}
 
 
-def test_no_command_changes_a_closed_figure(acme, alice, march, close):
+def test_no_command_changes_a_closed_figure(acme, alice, transaction_ids, close_month):
     assert RUN.keys() | NOT_RUN == COMMANDS.keys()
-    close()
+    close_month()
     alice.second_factor_since = datetime.now(tz=UTC)
     alice.save()
     before = read_closed_figures(acme)
@@ -121,10 +125,10 @@ def list_admin_bodies(form):
         yield form.build_body(change_field) | {"action": [value]}
 
 
-def test_no_admin_form_changes_a_closed_figure(acme, alice, march, close, application):
+def test_no_admin_form_changes_a_closed_figure(acme, alice, transaction_ids, close_month, application):
     staff = Client()
     staff.force_login(User.objects.create_superuser("staff@example.com"), backend=BACKEND)
-    close()
+    close_month()
     before, sent = read_closed_figures(acme), set()
     for page, model in list_admin_pages(acme):
         answer = staff.get(page)

@@ -63,19 +63,23 @@ READERS = pytest.mark.parametrize("read", [read_csv_export, read_xlsx_export])
 
 
 @pytest.fixture
-def three(books, bank):
+def transaction_ids(books, bank):
     """A hosting bill in two parts, a payment in yen, and a coffee without a category."""
-    hosting = books.book(bank, "-119.00", date="2026-01-10", fromTo="Nimbus", description="Hosting")["id"]
+    hosting = books.create_transaction(bank, "-119.00", date="2026-01-10", fromTo="Nimbus", description="Hosting")["id"]
     tax = {"passThroughTax": -19}
-    cogs = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -60}}
-    assert books.split(hosting, cogs, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -40}} | tax)
-    paid = books.book(bank, "12000", date="2026-02-03", amountCurrency="JPY", fromTo="Initech")["id"]
-    coffee = books.book(bank, "-3.50", date="2026-02-03", fromTo="Café", notes='black, "strong"\nno sugar')["id"]
+    cogs = {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -60}}
+    assert books.set_categorizations(
+        hosting, cogs, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -40}} | tax
+    )
+    paid = books.create_transaction(bank, "12000", date="2026-02-03", amountCurrency="JPY", fromTo="Initech")["id"]
+    coffee = books.create_transaction(
+        bank, "-3.50", date="2026-02-03", fromTo="Café", notes='black, "strong"\nno sugar'
+    )["id"]
     return {"hosting": hosting, "paid": paid, "coffee": coffee}
 
 
 @READERS
-def test_table_export_has_rows_and_amounts_of_transaction_list(api, three, read):
+def test_table_export_has_rows_and_amounts_of_transaction_list(api, transaction_ids, read):
     listed = {row["id"]: row for row in api.get("transactions").json()}
     rows = read(api)
     assert [row["Id"] for row in rows] == list(listed)
@@ -87,17 +91,19 @@ def test_table_export_has_rows_and_amounts_of_transaction_list(api, three, read)
 
 
 @READERS
-def test_table_export_shows_categories_lines_and_status(api, three, read):
+def test_table_export_shows_categories_lines_and_status(api, transaction_ids, read):
     rows = {row["Id"]: row for row in read(api)}
-    assert rows[three["hosting"]]["Categories"].endswith("Hosting")
-    assert rows[three["hosting"]]["P&L lines"] == "Cost of revenue"
-    assert [rows[three[name]]["Status"] for name in ("hosting", "coffee")] == ["closed", "open"]
+    assert rows[transaction_ids["hosting"]]["Categories"].endswith("Hosting")
+    assert rows[transaction_ids["hosting"]]["P&L lines"] == "Cost of revenue"
+    assert [rows[transaction_ids[name]]["Status"] for name in ("hosting", "coffee")] == ["closed", "open"]
 
 
 @READERS
-def test_table_export_applies_list_filters_and_sort(api, three, read):
-    assert [row["Id"] for row in read(api, q="nimbus")] == [three["hosting"]]
-    assert [row["Id"] for row in read(api, startDate="2026-01-01", endDate="2026-01-31")] == [three["hosting"]]
+def test_table_export_applies_list_filters_and_sort(api, transaction_ids, read):
+    assert [row["Id"] for row in read(api, q="nimbus")] == [transaction_ids["hosting"]]
+    assert [row["Id"] for row in read(api, startDate="2026-01-01", endDate="2026-01-31")] == [
+        transaction_ids["hosting"]
+    ]
     amounts = [Decimal(row["Amount"]) for row in read(api, sort="amount", currency="EUR")]
     assert amounts == [Decimal("-119.00"), Decimal("-3.50")]
     assert read(api, accountId="0199a0c1-7a52-7c1e-9d0b-5a1f0c3f4b11") == []
@@ -107,8 +113,8 @@ def test_table_export_applies_list_filters_and_sort(api, three, read):
 @pytest.mark.parametrize("text", FORMULAS)
 def test_table_export_escapes_formulas(api, books, read, text):
     name = text.strip() or "x"
-    bank = books.account(name=name)
-    books.book(bank, "-1.00", fromTo=text, description=text, notes=text, externalId=text)
+    bank = books.create_account(name=name)
+    books.create_transaction(bank, "-1.00", fromTo=text, description=text, notes=text, externalId=text)
     (row,) = read(api)
     for column in ("From/to", "Description", "Notes", "External id"):
         assert row[column].startswith("'")
@@ -121,8 +127,8 @@ def test_table_export_escapes_formulas(api, books, read, text):
 @pytest.mark.parametrize("text", ["Shop;=cmd|' /C calc'!A0", 'a;"=1"', "a\t-1", "a\n=1", "a;  +1;@B", "a;'=1"])
 def test_table_export_escapes_formulas_behind_other_cell_separators(api, books, text):
     """Excel in German parts at semicolons, and knows quotation marks at the start of a cell alone."""
-    bank = books.account()
-    books.book(bank, "-1.00", fromTo=text, description=text, notes=text)
+    bank = books.create_account()
+    books.create_transaction(bank, "-1.00", fromTo=text, description=text, notes=text)
     raw = read_stream(api.get("exports/transactions.csv")).decode()
     cells = [cell for cell in re.split(r"[;\t\r\n]", raw) if cell.strip(' "')]
     assert not [cell for cell in cells if cell.lstrip(' "')[0] in "=+-@"]
@@ -139,19 +145,19 @@ def test_escaped_formulas_are_read_back(text):
 
 @pytest.mark.parametrize("strange", ["\x01 \x1f \ufffe \uffff _x0041_ <&> 🙂 \u2028", "<r>&</r>"])
 def test_workbook_export_holds_every_storable_text(api, books, bank, strange):
-    books.book(bank, "-1.00", fromTo=strange)
+    books.create_transaction(bank, "-1.00", fromTo=strange)
     (row,) = read_xlsx_export(api)
     assert row["From/to"] == strange
 
 
 @READERS
 def test_amount_beyond_spreadsheet_precision_keeps_its_cents(api, books, bank, read):
-    books.book(bank, "99999999999999.99")
+    books.create_transaction(bank, "99999999999999.99")
     (row,) = read(api)
     assert row["Amount"] == "99999999999999.99"
 
 
-def test_workbook_export_over_row_limit_is_rejected(api, three, monkeypatch):
+def test_workbook_export_over_row_limit_is_rejected(api, transaction_ids, monkeypatch):
     monkeypatch.setattr(workbooks, "MAX_SHEET_ROWS", 2)
     answer = api.get("exports/transactions.xlsx")
     assert (answer.status_code, answer.json()["code"]) == (400, "too_many_rows")
@@ -159,24 +165,26 @@ def test_workbook_export_over_row_limit_is_rejected(api, three, monkeypatch):
 
 
 @READERS
-def test_table_export_hides_names_the_caller_may_not_see(acme, make_api, three, read):
+def test_table_export_hides_names_the_caller_may_not_see(acme, make_api, transaction_ids, read):
     caller = make_api(acme, "transactions:read")
     assert {row["Account"] for row in read(caller)} == {HIDDEN_NAME}
     assert {row["Categories"] for row in read(caller)} == {"", HIDDEN_NAME}
 
 
-def test_export_excludes_transactions_of_other_companies(api, globex_api, books, three):
+def test_export_excludes_transactions_of_other_companies(api, globex_api, books, transaction_ids):
     for name in TABLES + JOURNALS:
         plain = globex_api.get(f"exports/{name}")
         stream = read_stream(plain)
         if name.endswith("xlsx"):
             assert read_xlsx_export(globex_api) == [], name
         else:
-            assert not [each for each in (*three.values(), "Nimbus", "Initech") if each.encode() in stream], name
+            assert not [each for each in (*transaction_ids.values(), "Nimbus", "Initech") if each.encode() in stream], (
+                name
+            )
         assert api.get(f"/companies/{globex_api.company.id}/exports/{name}").status_code == 404
 
 
-def test_export_is_sent_as_attachment(api, three):
+def test_export_is_sent_as_attachment(api, transaction_ids):
     for name in TABLES + JOURNALS:
         answer = api.get(f"exports/{name}")
         assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
@@ -185,7 +193,7 @@ def test_export_is_sent_as_attachment(api, three):
 
 
 @pytest.mark.parametrize("name", ["transactions.csv", *JOURNALS])
-def test_export_is_streamed(api, three, name):
+def test_export_is_streamed(api, transaction_ids, name):
     """The first piece goes out before any transaction is read, so no length can be announced."""
     answer = api.get(f"exports/{name}")
     assert "Content-Length" not in answer
@@ -199,7 +207,7 @@ def test_export_is_streamed(api, three, name):
     assert b"Nimbus" not in first
 
 
-def test_export_holds_no_database_transaction_while_streaming(api, three):
+def test_export_holds_no_database_transaction_while_streaming(api, transaction_ids):
     """However slowly somebody takes the pieces, no transaction of the database is open meanwhile."""
     open_blocks = list(connection.savepoint_ids)
     for name in TABLES + JOURNALS:
@@ -208,14 +216,14 @@ def test_export_holds_no_database_transaction_while_streaming(api, three):
 
 
 @pytest.fixture
-def two_parts(books, bank):
+def split_bill(books, bank):
     """A bill of 119 in two categorizations, one on two lines, one with tax and a service period; 10 are left over."""
-    bill = books.book(bank, "-129.00", date="2026-01-10", fromTo="Nimbus", notes="=1+1")["id"]
+    bill = books.create_transaction(bank, "-129.00", date="2026-01-10", fromTo="Nimbus", notes="=1+1")["id"]
     machines = books.api.post("categories", {"name": "Machines", "plTypes": ["cogs", "ga"]}).json()["id"]
     vendor = books.api.post("counterparties", {"name": "Nimbus Ltd", "type": "vendor"}).json()
     period = {"type": "servicePeriod", "startDate": "2026-01-01", "endDate": "2026-12-31"}
-    hosting = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -50}, "passThroughTax": -9.5}
-    answer = books.split(
+    hosting = {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -50}, "passThroughTax": -9.5}
+    answer = books.set_categorizations(
         bill,
         hosting | {"usingDateRule": period, "counterparty": {"id": vendor["id"], "type": "vendor"}},
         {"categoryId": machines, "plSplit": {"cogs": -40, "ga": -19.5}},
@@ -236,8 +244,8 @@ def parse_amount(text):
 
 
 @READERS
-def test_categorization_export_has_one_row_per_categorization(api, books, bank, two_parts, read):
-    books.book(bank, "-3.50", date="2026-02-03", fromTo="Café")  # has no categorization
+def test_categorization_export_has_one_row_per_categorization(api, books, bank, split_bill, read):
+    books.create_transaction(bank, "-3.50", date="2026-02-03", fromTo="Café")  # has no categorization
     hosting, machines = read(api, rows="categorizations")
     assert list(hosting) == CATEGORIZATION_COLUMNS
     assert hosting["Category"].endswith("Hosting")
@@ -251,12 +259,12 @@ def test_categorization_export_has_one_row_per_categorization(api, books, bank, 
     assert [hosting["Service period start"], hosting["Service period end"]] == ["2026-01-01", "2026-12-31"]
     assert [machines["Service period start"], machines["Service period end"]] == ["2026-01-10", "2026-01-10"]
     for row in (hosting, machines):
-        assert (row["Id"], row["Date"], row["Status"], row["Currency"]) == (two_parts, "2026-01-10", "open", "EUR")
+        assert (row["Id"], row["Date"], row["Status"], row["Currency"]) == (split_bill, "2026-01-10", "open", "EUR")
         assert (parse_amount(row["Transaction amount"]), row["Notes"]) == (Decimal("-129.00"), "'=1+1")
 
 
 @READERS
-def test_categorization_export_matches_api_categorizations(api, three, two_parts, read):
+def test_categorization_export_matches_api_categorizations(api, transaction_ids, split_bill, read):
     listed = [
         (row["id"], part) for row in api.get("transactions").json() for part in row["categorizations"].values()
     ]  # fmt: skip
@@ -268,19 +276,19 @@ def test_categorization_export_matches_api_categorizations(api, three, two_parts
         lines = sum(Decimal(str(value or 0)) for value in part["plSplit"].values())
         assert (parse_amount(row["Amount"]), parse_amount(row["Tax"]) or 0) == (lines + tax, tax)
     assert [row["Id"] for row in read(api, rows="categorizations", startDate="2026-01-01", minAmount="-120")] == [
-        three["hosting"]
+        transaction_ids["hosting"]
     ] * 2
     assert read(api, rows="transactions") == read(api)
 
 
 @READERS
-def test_categorization_export_hides_names_the_caller_may_not_see(acme, make_api, two_parts, read):
+def test_categorization_export_hides_names_the_caller_may_not_see(acme, make_api, split_bill, read):
     rows = read(make_api(acme, "transactions:read"), rows="categorizations")
     assert {row["Category"] for row in rows} == {row["Account"] for row in rows} == {str(HIDDEN_NAME)}
     assert [row["Counterparty"] for row in rows] == [str(HIDDEN_NAME), ""]
 
 
-def test_categorization_export_excludes_other_companies(globex_api, two_parts):
+def test_categorization_export_excludes_other_companies(globex_api, split_bill):
     assert read_csv_export(globex_api, rows="categorizations") == []
 
 
@@ -300,13 +308,13 @@ def test_journal_export_takes_no_rows_parameter(api):
         assert [each["code"] for each in answer.json()["errors"]] == ["unknown_parameter"], name
 
 
-def test_categorization_workbook_over_row_limit_is_rejected(api, two_parts, monkeypatch):
+def test_categorization_workbook_over_row_limit_is_rejected(api, split_bill, monkeypatch):
     monkeypatch.setattr(workbooks, "MAX_SHEET_ROWS", 1)
     answer = api.get("exports/transactions.xlsx", {"rows": "categorizations"})
     assert (answer.status_code, answer.json()["code"]) == (400, "too_many_rows")
 
 
-def test_categorization_workbook_has_date_and_number_cells(api, two_parts):
+def test_categorization_workbook_has_date_and_number_cells(api, split_bill):
     content = read_stream(api.get("exports/transactions.xlsx", {"rows": "categorizations"}))
     (sheet,) = openpyxl.load_workbook(io.BytesIO(content)).worksheets
     cells = {cell.value: sheet.cell(2, cell.column) for cell in sheet[1]}
@@ -317,8 +325,8 @@ def test_categorization_workbook_has_date_and_number_cells(api, two_parts):
     assert {cells[name].number_format for name in amounts} == {"#,##0.00"}
 
 
-def test_transaction_page_offers_categorization_exports(browser_of, alice, acme, two_parts):
-    browser = browser_of(alice, acme).client
+def test_transaction_page_offers_categorization_exports(sign_in_browser, alice, acme, split_bill):
+    browser = sign_in_browser(alice, acme).client
     shown = browser.get(f"/app/companies/{acme.id}/transactions", {"q": "nimbus"}).content.decode()
     addresses = re.findall(r'href="([^"]+rows=categorizations)"', shown)
     assert [address.partition("?")[0].rpartition("/")[2] for address in addresses] == TABLES

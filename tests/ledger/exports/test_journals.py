@@ -69,15 +69,15 @@ CHECKS = pytest.mark.parametrize(
 
 
 @pytest.fixture
-def any_company(db, make_api):
-    """Makes what was drawn, with names and texts of all kinds, and most of it categorized."""
+def create_drawn_company(db, make_api):
+    """Create a drawn company with unusual names and texts, mostly categorized."""
 
-    def make(drawn, seed=0):
+    def create(drawn, seed=0):
         api, chance = (
             make_api(factories.make_company(name='Any "one"; or | none', base_currency=drawn.base)),
             random.Random(seed),
         )
-        drawn.made(api)
+        drawn.create(api)
         for each in api.get("accounts").json():
             assert api.put(f"accounts/{each['id']}", {"name": chance.choice(NAMES)}).status_code == 200
         categories = api.get("categories").json()
@@ -92,7 +92,7 @@ def any_company(db, make_api):
             assert api.put(f"transactions/{row['id']}", texts).status_code == 200
         return api
 
-    return make
+    return create
 
 
 def split_randomly(books, row, categories, chance):
@@ -106,7 +106,7 @@ def split_randomly(books, row, categories, chance):
             part["passThroughTax"] = float((value / 10).quantize(Decimal("0.01")))
         parts.append(part)
     if parts:
-        answer = books.split(row["id"], *parts)
+        answer = books.set_categorizations(row["id"], *parts)
         assert answer.status_code == 200, answer.content
 
 
@@ -114,7 +114,7 @@ def split_in_two(books, transaction_id):
     """On two lines of a category, with tax; twenty are left."""
     made = books.api.post("categories", {"name": "Machines", "plTypes": ["cogs", "ga"]}).json()
     part = {"categoryId": made["id"], "plSplit": {"cogs": -60, "ga": -20}, "passThroughTax": -19}
-    assert books.split(transaction_id, part).status_code == 200
+    assert books.set_categorizations(transaction_id, part).status_code == 200
 
 
 AMOUNT = re.compile(r"(-?\d+(?:\.(\d+))?) (?:[A-Z]{3})$|(-?\d+) (?:[A-Z]{3}) =", re.M)
@@ -141,8 +141,8 @@ def change_amount(text, place):
 @CHECKS
 @given(drawn=draw_bookings(first=START, days=100), seed=st.integers(0, 999))
 @checked_settings
-def test_journal_of_any_company_passes_checks(any_company, name, check, drawn, seed):
-    api = any_company(drawn, seed)
+def test_journal_of_any_company_passes_checks(create_drawn_company, name, check, drawn, seed):
+    api = create_drawn_company(drawn, seed)
     for query in ({}, WINDOW, {"startDate": "2024-02-15"}, {"endDate": "2024-02-15"}):
         assert not check(download_journal(api, name, **query)), query
 
@@ -150,22 +150,28 @@ def test_journal_of_any_company_passes_checks(any_company, name, check, drawn, s
 @CHECKS
 @given(drawn=draw_bookings(first=START, days=100), chance=st.randoms(use_true_random=False))
 @checked_settings
-def test_journal_with_altered_amount_fails_checks(any_company, name, check, drawn, chance):
-    text = download_journal(any_company(drawn), name, **WINDOW)
+def test_journal_with_altered_amount_fails_checks(create_drawn_company, name, check, drawn, chance):
+    text = download_journal(create_drawn_company(drawn), name, **WINDOW)
     for place in chance.sample(list_amount_places(text), k=min(8, len(list_amount_places(text)))):
         assert check(change_amount(text, place)), change_amount(text, place)[place[0] - 200 : place[1] + 20]
 
 
 @CHECKS
 def test_journal_checks_cover_every_amount(api, books, bank, name, check):
-    till = books.account(name="Till", type="cash", defaultCurrency="JPY")
-    bought = books.book(bank, "-119.00", "2024-02-10")["id"]
+    till = books.create_account(name="Till", type="cash", defaultCurrency="JPY")
+    bought = books.create_transaction(bank, "-119.00", "2024-02-10")["id"]
     split_in_two(books, bought)
-    out, into = books.book(bank, "-100.00", "2024-02-28")["id"], books.book(till, "16000", "2024-03-01")["id"]
-    assert books.link(out, into, force=True).status_code == 200
-    out, into = books.book(bank, "-50.00", "2024-03-03")["id"], books.book(till, "8000", "2024-03-05")["id"]
-    assert books.link(out, into, force=True).status_code == 200
-    books.book(bank, "0.00", "2024-03-06")
+    out, into = (
+        books.create_transaction(bank, "-100.00", "2024-02-28")["id"],
+        books.create_transaction(till, "16000", "2024-03-01")["id"],
+    )
+    assert books.link_transfer(out, into, force=True).status_code == 200
+    out, into = (
+        books.create_transaction(bank, "-50.00", "2024-03-03")["id"],
+        books.create_transaction(till, "8000", "2024-03-05")["id"],
+    )
+    assert books.link_transfer(out, into, force=True).status_code == 200
+    books.create_transaction(bank, "0.00", "2024-03-06")
     api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-05", "amountValue": "1000.00"})
     for query in (WINDOW, {}):
         text = download_journal(api, name, **query)
@@ -176,7 +182,7 @@ def test_journal_checks_cover_every_amount(api, books, bank, name, check):
 
 
 def test_bean_check_accepts_journal_and_rejects_altered_amount(api, books, bank, tmp_path):
-    books.book(bank, "-3.50", "2024-02-10", fromTo=TEXTS[0])
+    books.create_transaction(bank, "-3.50", "2024-02-10", fromTo=TEXTS[0])
     text = download_journal(api, "beancount", **WINDOW)
     assert run_bean_check(text, tmp_path) == ""
     assert "Transaction does not balance" in run_bean_check(change_amount(text, list_amount_places(text)[0]), tmp_path)
@@ -184,8 +190,8 @@ def test_bean_check_accepts_journal_and_rejects_altered_amount(api, books, bank,
 
 @given(drawn=draw_bookings(first=START, days=100))
 @checked_settings
-def test_journal_assertions_equal_account_balances(any_company, drawn):
-    api = any_company(drawn)
+def test_journal_assertions_equal_account_balances(create_drawn_company, drawn):
+    api = create_drawn_company(drawn)
     known = {str(account["id"]): None for account in api.get("accounts").json()}
     assert set(drawn.ids) == set(known)
     entries, _, _ = loader.load_string(download_journal(api, "beancount", **WINDOW))
@@ -195,14 +201,14 @@ def test_journal_assertions_equal_account_balances(any_company, drawn):
             asserted[each.date - timedelta(days=1), each.amount.currency] += each.amount.number
     held = Counter()
     days = {day for day, _ in asserted}
-    for booking in drawn.booked():
+    for booking in drawn.list_booked():
         for day in days:
             if booking.day <= day:
                 held[day, booking.currency] += booking.amount
     assert {key: value for key, value in asserted.items() if value} == {
         key: value for key, value in held.items() if value
     }
-    if any(booking.day <= date(2024, 2, 29) for booking in drawn.booked()):
+    if any(booking.day <= date(2024, 2, 29) for booking in drawn.list_booked()):
         assert days >= {date(2024, 2, 29), date(2024, 3, 31)}
 
 
@@ -213,7 +219,7 @@ def test_journal_balances_equal_reported_balances(api, books, bank):
         ("2024-02-29", "1.50"),
         ("2024-03-05", "8.00"),
     ):
-        books.book(bank, amount, day)
+        books.create_transaction(bank, amount, day)
     entries, _, _ = loader.load_string(download_journal(api, "beancount", **WINDOW))
     answers = {each.date - timedelta(days=1): each.amount.number for each in entries if isinstance(each, data.Balance)}
     assert sorted(answers) == [date(2024, 1, 31), date(2024, 2, 29), date(2024, 3, 31)]
@@ -237,7 +243,7 @@ def map_postings(entry):
 
 
 def test_journal_entry_posts_to_lines_and_categories(api, books, bank):
-    row = books.book(bank, "-119.00", "2024-02-10", fromTo='Nim"bus', description="two\nlines")
+    row = books.create_transaction(bank, "-119.00", "2024-02-10", fromTo='Nim"bus', description="two\nlines")
     split_in_two(books, row["id"])
     (entry,) = list_journal_transactions(api)
     assert (entry.payee, entry.narration, entry.flag, entry.meta["id"]) == ('Nim"bus', "two\nlines", "!", row["id"])
@@ -253,14 +259,14 @@ def test_journal_entry_posts_to_lines_and_categories(api, books, bank):
 @CHECKS
 def test_tax_payments_clear_the_pass_through_tax_account(api, books, bank, name, check):
     """Tax collected with a sale, less tax paid with a purchase, is what is paid to the tax office: nothing is left."""
-    sale = books.book(bank, "119.00", "2024-02-01")["id"]
-    purchase = books.book(bank, "-59.50", "2024-02-03")["id"]
-    paid = books.book(bank, "-9.50", "2024-03-10", fromTo="Tax office")["id"]
-    revenue = {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": 100}, "passThroughTax": 19}
-    hosting = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -50}, "passThroughTax": -9.5}
-    payment = {"categoryId": books.category("taxPayments"), "plSplit": {"neutral": -9.5}}
+    sale = books.create_transaction(bank, "119.00", "2024-02-01")["id"]
+    purchase = books.create_transaction(bank, "-59.50", "2024-02-03")["id"]
+    paid = books.create_transaction(bank, "-9.50", "2024-03-10", fromTo="Tax office")["id"]
+    revenue = {"categoryId": books.get_category_id("revenueOneOff"), "plSplit": {"revenue": 100}, "passThroughTax": 19}
+    hosting = {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -50}, "passThroughTax": -9.5}
+    payment = {"categoryId": books.get_category_id("taxPayments"), "plSplit": {"neutral": -9.5}}
     for transaction_id, part in ((sale, revenue), (purchase, hosting), (paid, payment)):
-        assert books.split(transaction_id, part).status_code == 200
+        assert books.set_categorizations(transaction_id, part).status_code == 200
     text = download_journal(api, name)
     assert not check(text)
     amounts = re.findall(r"^ +Liabilities:Pass-Through-Tax  (-?[\d.]+) EUR$", text, re.M)
@@ -269,9 +275,12 @@ def test_tax_payments_clear_the_pass_through_tax_account(api, books, bank, name,
 
 
 def test_transfer_is_one_journal_entry(api, books, bank):
-    till = books.account(name="Till", type="creditCard")
-    out, into = books.book(bank, "-50.00", "2024-02-03"), books.book(till, "50.00", "2024-02-05")
-    assert books.link(out["id"], into["id"]).status_code == 200
+    till = books.create_account(name="Till", type="creditCard")
+    out, into = (
+        books.create_transaction(bank, "-50.00", "2024-02-03"),
+        books.create_transaction(till, "50.00", "2024-02-05"),
+    )
+    assert books.link_transfer(out["id"], into["id"]).status_code == 200
     (entry,) = list_journal_transactions(api)
     assert entry.date == date(2024, 2, 3)
     assert map_postings(entry) == {
@@ -281,18 +290,21 @@ def test_transfer_is_one_journal_entry(api, books, bank):
 
 
 def test_transfer_in_transit_at_month_end_uses_transfers_account(api, books, bank):
-    till = books.account(name="Till", type="cash")
-    out, into = books.book(bank, "-50.00", "2024-02-28"), books.book(till, "50.00", "2024-03-01")
-    assert books.link(out["id"], into["id"]).status_code == 200
+    till = books.create_account(name="Till", type="cash")
+    out, into = (
+        books.create_transaction(bank, "-50.00", "2024-02-28"),
+        books.create_transaction(till, "50.00", "2024-03-01"),
+    )
+    assert books.link_transfer(out["id"], into["id"]).status_code == 200
     first, second = list_journal_transactions(api)
     assert map_postings(first)["Equity:Transfers"] == (Decimal(50), "EUR")
     assert map_postings(second)["Equity:Transfers"] == (Decimal(-50), "EUR")
 
 
 def test_journal_leaves_out_pending_and_opens_with_earlier_balances(api, books, bank):
-    books.book(bank, "7.00", "2024-01-20")
-    books.book(bank, "-2.00", "2024-02-20")
-    books.book(bank, "9.00", "2024-02-21", pending=True)
+    books.create_transaction(bank, "7.00", "2024-01-20")
+    books.create_transaction(bank, "-2.00", "2024-02-20")
+    books.create_transaction(bank, "9.00", "2024-02-21", pending=True)
     opening, entry = list_journal_transactions(api, **WINDOW)
     assert (opening.date, opening.narration) == (date(2024, 1, 31), "Opening balances")
     assert map_postings(opening)["Assets:Bank:Main"] == (Decimal(7), "EUR")
@@ -300,7 +312,7 @@ def test_journal_leaves_out_pending_and_opens_with_earlier_balances(api, books, 
 
 
 def test_journal_prices_foreign_currency_on_its_day_and_at_month_ends(api, books, bank):
-    books.book(bank, "10.00", "2024-02-07", amountCurrency="USD")
+    books.create_transaction(bank, "10.00", "2024-02-07", amountCurrency="USD")
     entries, _, _ = loader.load_string(download_journal(api, "beancount", **WINDOW))
     prices = {each.date: each.amount.number for each in entries if isinstance(each, data.Price)}
     assert list(prices) == [date(2024, 2, 7), date(2024, 2, 29), date(2024, 3, 31)]
@@ -309,7 +321,7 @@ def test_journal_prices_foreign_currency_on_its_day_and_at_month_ends(api, books
 
 
 def test_journal_replaces_hidden_names_with_ids(acme, make_api, books, bank):
-    books.book(bank, "-3.50", "2024-02-10")
+    books.create_transaction(bank, "-3.50", "2024-02-10")
     (entry,) = list_journal_transactions(make_api(acme, "transactions:read"))
     assert f"Assets:Bank:Account-{bank[-8:]}" in map_postings(entry)
 
@@ -325,15 +337,15 @@ def test_company_without_transactions_has_valid_journal(api):
     [{"endDate": "2023-12-31"}, {"startDate": "2090-01-01"}, {"startDate": "0001-01-01", "endDate": "9999-12-31"}],
 )
 def test_window_without_transactions_has_valid_journal(api, books, bank, name, check, parameters):
-    books.book(bank, "-3.50", "2024-02-10")
+    books.create_transaction(bank, "-3.50", "2024-02-10")
     assert not check(download_journal(api, name, **parameters))
 
 
 @pytest.mark.parametrize("name", ["beancount", "hledger"])
 @pytest.mark.parametrize("day", ["0026-03-15", "2100-01-01"])
 def test_journal_with_out_of_range_dates_is_rejected(api, books, bank, name, day):
-    books.book(bank, "-3.50", "2024-02-10")
-    books.book(bank, "-3.50", day)
+    books.create_transaction(bank, "-3.50", "2024-02-10")
+    books.create_transaction(bank, "-3.50", day)
     answer = api.get(f"exports/journal.{name}")
     assert (answer.status_code, answer.json()["code"]) == (400, "journal_days_out_of_range")
     assert download_journal(api, name, startDate="2024-01-01", endDate="2024-12-31")
@@ -344,7 +356,7 @@ def test_journal_without_rate_is_rejected(api, books, bank, monkeypatch):
     from ledger.exports import journals
     from ledger.money.calc.fx import RateTable
 
-    books.book(bank, "-3.50", "2024-02-10", amountCurrency="USD")
+    books.create_transaction(bank, "-3.50", "2024-02-10", amountCurrency="USD")
     monkeypatch.setattr(journals, "get_rate_table", lambda: RateTable([]))
     answer = api.get("exports/journal.beancount")
     assert (answer.status_code, answer.json()["code"]) == (409, "rate_missing")

@@ -24,7 +24,7 @@ def build_page_path(company, path=""):
 
 
 @pytest.fixture
-def upload(owner, acme):
+def upload_on_page(owner, acme):
     """Upload one file on the page of files; return the address of its own page."""
 
     def upload_one(content, name="invoice.xml"):
@@ -38,9 +38,9 @@ def upload(owner, acme):
     return upload_one
 
 
-def test_page_of_an_einvoice_shows_its_data_and_differences(owner, upload):
+def test_page_of_an_einvoice_shows_its_data_and_differences(owner, upload_on_page):
     lines = [("Design &amp; print", "2", "100.00", "19")]
-    answer = owner.get(upload(build_ubl(totals={"payable": "120.50"}, lines=lines)))
+    answer = owner.get(upload_on_page(build_ubl(totals={"payable": "120.50"}, lines=lines)))
     text, content = get_page_text(answer), answer.content.decode()
     assert "The totals of this invoice do not add up." in text
     assert "Amount due: €120.50 on the invoice, €119.00 computed" in text
@@ -52,8 +52,8 @@ def test_page_of_an_einvoice_shows_its_data_and_differences(owner, upload):
         assert re.search(rf'name="{name}"[^>]*value="{value}"', content), name
 
 
-def test_saving_the_form_keeps_what_it_does_not_show(owner, api, acme, upload):
-    address = upload(build_ubl())
+def test_saving_the_form_keeps_what_it_does_not_show(owner, api, acme, upload_on_page):
+    address = upload_on_page(build_ubl())
     file = File.objects.get()
     form = {
         "parseStatus": "parsed", "amount": "119.00", "currency": "EUR", "date": "2026-03-02", "kind": "creditNote",
@@ -68,10 +68,10 @@ def test_saving_the_form_keeps_what_it_does_not_show(owner, api, acme, upload):
     assert (data["buyer"]["name"], data["buyer"]["vatId"], len(data["lines"])) == (None, "FR40303265045", 1)
 
 
-def test_pdf_is_shown_in_the_page_within_the_content_security_policy(owner, upload):
-    address = upload(build_facturx(build_cii()), "invoice.pdf")
+def test_pdf_is_shown_in_the_page_within_the_content_security_policy(owner, upload_on_page):
+    address = upload_on_page(build_facturx(build_cii()), "invoice.pdf")
     page = owner.get(address)
-    assert f'<iframe class="card document" src="{address}/content"' in page.content.decode()
+    assert f'<iframe class="card file-frame" src="{address}/content"' in page.content.decode()
     assert "frame-src 'self'" in page["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
     content = owner.get(f"{address}/content")
@@ -79,14 +79,14 @@ def test_pdf_is_shown_in_the_page_within_the_content_security_policy(owner, uplo
     assert content["X-Frame-Options"] == "SAMEORIGIN"
 
 
-def test_page_says_why_an_einvoice_could_not_be_read(owner, upload):
+def test_page_says_why_an_einvoice_could_not_be_read(owner, upload_on_page):
     pdf = build_pdf_with_files(first=build_ubl(), second=build_cii())
-    assert "The PDF contains several invoices." in get_page_text(owner.get(upload(pdf, "two.pdf")))
+    assert "The PDF contains several invoices." in get_page_text(owner.get(upload_on_page(pdf, "two.pdf")))
 
 
-def test_payable_is_created_from_the_page(owner, api, acme, upload):
+def test_payable_is_created_from_the_page(owner, api, acme, upload_on_page):
     account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
-    address = upload(build_ubl())
+    address = upload_on_page(build_ubl())
     assert "Create payable" in get_page_text(owner.get(address))
     answer = owner.post(f"{address}/plan", {"accountId": account})
     planned = PlannedTransaction.objects.get()
@@ -100,8 +100,8 @@ def test_payable_is_created_from_the_page(owner, api, acme, upload):
     assert PlannedTransaction.objects.count() == 1
 
 
-def test_page_asks_for_the_direction_where_the_company_is_on_neither_side(owner, upload):
-    address = upload(build_ubl(buyer={"name": "Somebody"}))
+def test_page_asks_for_the_direction_where_the_company_is_on_neither_side(owner, upload_on_page):
+    address = upload_on_page(build_ubl(buyer={"name": "Somebody"}))
     assert "Create receivable or payable" in get_page_text(owner.get(address))
     assert owner.post(f"{address}/plan", {"direction": ""}, follow=True).status_code == 200
     assert not PlannedTransaction.objects.exists()
@@ -109,8 +109,8 @@ def test_page_asks_for_the_direction_where_the_company_is_on_neither_side(owner,
     assert PlannedTransaction.objects.get().amount_value == 119
 
 
-def test_amounts_of_a_pdf_without_xml_are_entered_and_planned(owner, upload):
-    address = upload(build_blank_pdf(), "scan.pdf")
+def test_amounts_of_a_pdf_without_xml_are_entered_and_planned(owner, upload_on_page):
+    address = upload_on_page(build_blank_pdf(), "scan.pdf")
     assert "Receivable or payable" not in get_page_text(owner.get(address))
     form = {"parseStatus": "parsed", "amount": "80.50", "currency": "EUR", "date": "2026-03-02", "kind": "invoice"}
     form |= {"dueDate": "", "invoiceNumber": "7", "seller": "Nordwind", "buyer": "Acme"}
@@ -120,8 +120,8 @@ def test_amounts_of_a_pdf_without_xml_are_entered_and_planned(owner, upload):
     assert (planned.amount_value, planned.counterparty.name) == (-80.5, "Nordwind")
 
 
-def test_viewer_sees_the_planned_transaction_but_cannot_create_one(owner, viewer, upload):
-    address = upload(build_ubl())
+def test_viewer_sees_the_planned_transaction_but_cannot_create_one(owner, viewer, upload_on_page):
+    address = upload_on_page(build_ubl())
     assert "Create payable" not in get_page_text(viewer.get(address))
     assert viewer.post(f"{address}/plan").status_code == 403
     owner.post(f"{address}/plan")

@@ -136,17 +136,21 @@ def test_pdf_without_xml_stays_open(api):
 
 
 def test_date_of_an_einvoice_sets_the_recognition_date_of_its_transaction(api, books, bank):
-    made = books.book(bank, date="2026-03-15")["id"]
+    made = books.create_transaction(bank, date="2026-03-15")["id"]
     rule = {"type": "invoiceDate"}
-    books.split(made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}, "usingDateRule": rule})
+    books.set_categorizations(
+        made, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -100}, "usingDateRule": rule}
+    )
     upload_file(api, build_ubl(date=date(2026, 2, 27)), transactionIds=[made])
-    assert books.parts(made)[0]["computedStartDate"] == "2026-02-27"
+    assert books.list_categorizations(made)[0]["computedStartDate"] == "2026-02-27"
 
 
 def test_einvoice_that_would_change_a_closed_month_is_refused(api, books, bank):
-    made = books.book(bank, date="2026-03-15")["id"]
+    made = books.create_transaction(bank, date="2026-03-15")["id"]
     rule = {"type": "invoiceDate"}
-    books.split(made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}, "usingDateRule": rule})
+    books.set_categorizations(
+        made, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -100}, "usingDateRule": rule}
+    )
     assert api.post("closings", {"month": "2026-03", "acknowledge": True}).status_code == 201
     answer = upload_file(api, build_ubl(date=date(2026, 4, 3)), transactionIds=[made])
     assert (answer.status_code, answer.json()["code"]) == (409, "period_closed")

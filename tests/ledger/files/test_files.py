@@ -34,7 +34,7 @@ def upload_file(api, content, name="invoice.pdf", **fields):
 
 
 def test_file_upload_stores_content_and_returns_metadata(api, books, bank, acme):
-    one, two = books.book(bank)["id"], books.book(bank)["id"]
+    one, two = books.create_transaction(bank)["id"], books.create_transaction(bank)["id"]
     answer = upload_file(api, PDF, transactionIds=[one, two])
     assert answer.status_code == 201, answer.content
     body = answer.json()
@@ -233,7 +233,7 @@ def test_file_upload_requires_multipart_form_with_file(api):
 
 
 def test_file_transactions_accept_json_array_and_must_exist(api, globex_api, books, bank):
-    one = books.book(bank)["id"]
+    one = books.create_transaction(bank)["id"]
     assert upload_file(api, PDF, transactionIds=json.dumps([one])).json()["transactionIds"] == [one]
     account = globex_api.post("accounts", {"name": "G", "type": "bank"}).json()["id"]
     body = {"accountId": account, "date": "2026-03-15", "amountValue": "1"}
@@ -246,7 +246,7 @@ def test_file_transactions_accept_json_array_and_must_exist(api, globex_api, boo
 
 
 def test_file_update_changes_only_sent_metadata(api, books, bank):
-    one, two = books.book(bank)["id"], books.book(bank)["id"]
+    one, two = books.create_transaction(bank)["id"], books.create_transaction(bank)["id"]
     made = upload_file(api, PDF, transactionIds=[one]).json()
     path = f"files/{made['id']}"
     data = {"amount": {"value": 119.5, "currency": "EUR"}, "date": "2026-02-28", "type": "invoice"}
@@ -274,15 +274,17 @@ def test_file_update_changes_only_sent_metadata(api, books, bank):
     assert not FileTransaction.objects.exists()
 
 
-def test_attached_invoice_date_sets_recognition_date(api, books, bank, exact):
-    made = books.book(bank, date="2026-03-15")["id"]
+def test_attached_invoice_date_sets_recognition_date(api, books, bank, check_derived_rows):
+    made = books.create_transaction(bank, date="2026-03-15")["id"]
     rule = {"type": "invoiceDate"}
-    books.split(made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -5}, "usingDateRule": rule})
+    books.set_categorizations(
+        made, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -5}, "usingDateRule": rule}
+    )
     document = upload_file(api, PDF, transactionIds=[made]).json()
     path = f"files/{document['id']}"
 
     def dated():
-        return books.parts(made)[0]["computedStartDate"]
+        return books.list_categorizations(made)[0]["computedStartDate"]
 
     assert dated() == "2026-03-15"
     api.put(path, {"parseData": {"date": "2026-02-27", "type": "invoice"}})
@@ -306,7 +308,7 @@ def test_deleting_file_deletes_its_content(api, django_capture_on_commit_callbac
 
 
 def test_file_list_is_paged_and_filtered_with_one_query(api, books, bank, django_assert_num_queries):
-    one = books.book(bank)["id"]
+    one = books.create_transaction(bank)["id"]
     ids = [upload_file(api, PDF, transactionIds=[one] if n == 1 else []).json()["id"] for n in range(3)]
     with django_assert_num_queries(2):
         whole = api.get("files").json()
@@ -321,7 +323,7 @@ def test_file_list_is_paged_and_filtered_with_one_query(api, books, bank, django
 
 
 def test_deleting_a_transaction_keeps_its_documents(api, books, bank):
-    one = books.book(bank)["id"]
+    one = books.create_transaction(bank)["id"]
     made = upload_file(api, PDF, transactionIds=[one]).json()
     api.delete(f"transactions/{one}")
     assert api.get(f"files/{made['id']}").json()["transactionIds"] == []
@@ -338,11 +340,11 @@ def test_retried_upload_stores_one_file(api):
 
 def test_invoice_date_moves_revenue_but_not_cost_if_recognized_by_invoice(api, books, bank):
     api.put("", {"plRecognizeRevenueOnInvoice": True})
-    sale = books.book(bank, date="2026-03-15", amountValue="100.00")["id"]
-    cost = books.book(bank, date="2026-03-15", amountValue="-100.00")["id"]
-    books.split(sale, {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 100}})
-    books.split(cost, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
+    sale = books.create_transaction(bank, date="2026-03-15", amountValue="100.00")["id"]
+    cost = books.create_transaction(bank, date="2026-03-15", amountValue="-100.00")["id"]
+    books.set_categorizations(sale, {"categoryId": books.get_category_id("revenueOther"), "plSplit": {"revenue": 100}})
+    books.set_categorizations(cost, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -100}})
     document = upload_file(api, PDF, transactionIds=[sale, cost]).json()
     api.put(f"files/{document['id']}", {"parseData": {"date": "2026-02-27", "type": "invoice"}})
-    assert books.parts(sale)[0]["computedStartDate"] == "2026-02-27"
-    assert books.parts(cost)[0]["computedStartDate"] == "2026-03-15"
+    assert books.list_categorizations(sale)[0]["computedStartDate"] == "2026-02-27"
+    assert books.list_categorizations(cost)[0]["computedStartDate"] == "2026-03-15"

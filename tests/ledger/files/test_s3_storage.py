@@ -25,8 +25,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def store():
-    """A server that speaks S3's protocol, and its address."""
+def s3_server():
+    """The address of an S3 server."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -35,59 +35,59 @@ def store():
 
 
 @pytest.fixture
-def kept_at(settings, monkeypatch, tmp_path):
-    """Files are kept where an address says, as an operator sets it."""
+def set_storage_url(settings, monkeypatch, tmp_path):
+    """Store files at a STORAGE_URL."""
 
-    def keep(address):
+    def set_storage_url(address):
         monkeypatch.setenv("STORAGE_URL", address)
         settings.STORAGES = {**settings.STORAGES, "default": environment.read_storage_settings("STORAGE_URL", tmp_path)}
 
-    return keep
+    return set_storage_url
 
 
 @pytest.fixture
-def documents(store, kept_at):
-    """The names in the bucket that files are kept in."""
+def list_stored_names(s3_server, set_storage_url):
+    """Store files in a bucket; return the names of its objects."""
     client = boto3.client(
         "s3",
-        endpoint_url=f"http://{store}",
+        endpoint_url=f"http://{s3_server}",
         aws_access_key_id="key",
         aws_secret_access_key="secret",
         region_name="us-east-1",
     )
     client.create_bucket(Bucket="documents")
-    kept_at(f"s3+http://key:secret@{store}/documents?region=us-east-1")
+    set_storage_url(f"s3+http://key:secret@{s3_server}/documents?region=us-east-1")
     yield lambda: [each["Key"] for each in client.list_objects_v2(Bucket="documents").get("Contents", [])]
     for each in client.list_objects_v2(Bucket="documents").get("Contents", []):
         client.delete_object(Bucket="documents", Key=each["Key"])
     client.delete_bucket(Bucket="documents")
 
 
-def test_s3_storage_stores_reads_and_deletes_document(api, documents, django_capture_on_commit_callbacks):
+def test_s3_storage_stores_reads_and_deletes_document(api, list_stored_names, django_capture_on_commit_callbacks):
     made = upload_file(api, PDF).json()
-    assert documents() == [made["storagePath"]]
+    assert list_stored_names() == [made["storagePath"]]
     answer = api.get(f"files/{made['id']}/content")
     assert b"".join(answer.streaming_content) == PDF
     assert answer["Content-Length"] == str(len(PDF))
     with django_capture_on_commit_callbacks(execute=True):
         assert api.delete(f"files/{made['id']}").status_code == 200
-    assert documents() == []
+    assert list_stored_names() == []
 
 
-def test_document_with_missing_content_is_not_found(api, documents, kept_at, store):
+def test_document_with_missing_content_is_not_found(api, list_stored_names, set_storage_url, s3_server):
     made = upload_file(api, PDF).json()
-    s3.BucketStorage(**build_s3_options(store)).delete(made["storagePath"])
+    s3.BucketStorage(**build_s3_options(s3_server)).delete(made["storagePath"])
     assert api.get(f"files/{made['id']}/content").status_code == 404
 
 
-def build_s3_options(store):
+def build_s3_options(s3_server):
     return {
-        "bucket_name": "documents", "endpoint_url": f"http://{store}", "access_key": "key", "secret_key": "secret",
+        "bucket_name": "documents", "endpoint_url": f"http://{s3_server}", "access_key": "key", "secret_key": "secret",
         "region_name": "us-east-1",
     }  # fmt: skip
 
 
-def test_import_upload_is_kept_in_storage_for_a_day(acme, alice, documents, now):
+def test_import_upload_is_kept_in_storage_for_a_day(acme, alice, list_stored_names, now):
     owned = {"company_id": acme.id, "user_id": alice.id}
     upload_id = uploads.store_upload(**owned, file=ContentFile(b"Date;Amount\n"))
     assert uploads.read_upload(**owned, upload_id=upload_id) == b"Date;Amount\n"
@@ -97,20 +97,22 @@ def test_import_upload_is_kept_in_storage_for_a_day(acme, alice, documents, now)
     with pytest.raises(uploads.UploadExpired):
         uploads.read_upload(**owned, upload_id=upload_id)
     assert not uploads.is_upload_stored(**owned, upload_id=upload_id)
-    assert documents() == []
+    assert list_stored_names() == []
 
 
 @pytest.mark.parametrize("fault", ["nobody listens", "it never answers", "there is no such bucket"])
-def test_storage_failure_returns_503_and_stores_nothing(api, documents, kept_at, store, monkeypatch, fault):
+def test_storage_failure_returns_503_and_stores_nothing(
+    api, list_stored_names, set_storage_url, s3_server, monkeypatch, fault
+):
     made = upload_file(api, PDF).json()
     with socket.create_server(("127.0.0.1", 0)) as silent:
         where = {
             "nobody listens": f"127.0.0.1:{find_free_port()}/documents",
             "it never answers": f"127.0.0.1:{silent.getsockname()[1]}/documents",
-            "there is no such bucket": f"{store}/others",
+            "there is no such bucket": f"{s3_server}/others",
         }[fault]
         monkeypatch.setattr(s3, "CLIENT_CONFIG", Config(read_timeout=0.2, retries={"total_max_attempts": 1}))
-        kept_at(f"s3+http://key:secret@{where}?region=us-east-1")
+        set_storage_url(f"s3+http://key:secret@{where}?region=us-east-1")
         answers = [upload_file(api, PDF)]
         if fault != "there is no such bucket":
             answers.append(api.get(f"files/{made['id']}/content"))
@@ -118,7 +120,7 @@ def test_storage_failure_returns_503_and_stores_nothing(api, documents, kept_at,
         assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
         assert "Retry-After" in answer
     assert File.objects.count() == 1
-    assert documents() == [made["storagePath"]]
+    assert list_stored_names() == [made["storagePath"]]
 
 
 class BreakingServer(BaseHTTPRequestHandler):
@@ -141,27 +143,29 @@ class BreakingServer(BaseHTTPRequestHandler):
         """Nobody listens."""
 
 
-def test_truncated_document_download_returns_503_without_many_retries(api, documents, kept_at):
+def test_truncated_document_download_returns_503_without_many_retries(api, list_stored_names, set_storage_url):
     made = upload_file(api, PDF).json()
     BreakingServer.requested_paths.clear()
     with ThreadingHTTPServer(("127.0.0.1", 0), BreakingServer) as broken:
         threading.Thread(target=broken.serve_forever, daemon=True).start()
-        kept_at(f"s3+http://key:secret@127.0.0.1:{broken.server_port}/documents?region=us-east-1")
+        set_storage_url(f"s3+http://key:secret@127.0.0.1:{broken.server_port}/documents?region=us-east-1")
         answer = api.get(f"files/{made['id']}/content")
         broken.shutdown()
     assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
     assert len(BreakingServer.requested_paths) <= 2
 
 
-def test_page_shows_storage_outage_and_imports_nothing(api, acme, alice, browser_of, documents, kept_at):
-    client = browser_of(alice, acme).client
+def test_page_shows_storage_outage_and_imports_nothing(
+    api, acme, alice, sign_in_browser, list_stored_names, set_storage_url
+):
+    client = sign_in_browser(alice, acme).client
     client.raise_request_exception = False
     account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
     address = f"/app/companies/{acme.id}/imports/new"
     table = b"Date;Amount\n2026-11-02;5,00\n"
     check = client.post(address, {"file": SimpleUploadedFile("a.csv", table), "account": account})["Location"]
     choices = client.get(check).context["form"].data
-    kept_at(f"s3+http://key:secret@127.0.0.1:{find_free_port()}/documents?region=us-east-1")
+    set_storage_url(f"s3+http://key:secret@127.0.0.1:{find_free_port()}/documents?region=us-east-1")
     answers = [
         client.post(address, {"file": SimpleUploadedFile("a.csv", table), "account": account}),
         client.get(check),
@@ -174,10 +178,10 @@ def test_page_shows_storage_outage_and_imports_nothing(api, acme, alice, browser
 
 
 def test_document_deletion_succeeds_even_if_storage_is_unavailable(
-    api, documents, kept_at, caplog, django_capture_on_commit_callbacks
+    api, list_stored_names, set_storage_url, caplog, django_capture_on_commit_callbacks
 ):
     made = upload_file(api, PDF).json()
-    kept_at(f"s3+http://key:secret@127.0.0.1:{find_free_port()}/documents?region=us-east-1")
+    set_storage_url(f"s3+http://key:secret@127.0.0.1:{find_free_port()}/documents?region=us-east-1")
     with django_capture_on_commit_callbacks(execute=True):
         assert api.delete(f"files/{made['id']}").json() == {"success": True}
     assert api.get(f"files/{made['id']}").status_code == 404

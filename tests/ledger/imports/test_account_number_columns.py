@@ -34,12 +34,12 @@ def build_file(*numbers, heading="Account Number"):
 
 @pytest.fixture
 def main_account(books):
-    return books.account(accountNumber=MAIN)
+    return books.create_account(accountNumber=MAIN)
 
 
 @pytest.fixture
 def savings(books):
-    return books.account(name="Savings", accountNumber=SAVINGS)
+    return books.create_account(name="Savings", accountNumber=SAVINGS)
 
 
 def assert_account_differs(api, content, account, number):
@@ -57,17 +57,17 @@ def test_column_of_another_accounts_number_rejects_the_file(api, acme, main_acco
     assert list_stored(acme) == []
 
 
-def test_column_of_two_own_accounts_gives_each_its_rows(take, main_account, savings):
+def test_column_of_two_own_accounts_gives_each_its_rows(upload_statement_file, main_account, savings):
     content = build_file(MAIN, SAVINGS, MAIN)
-    summary = take(content, accountId=main_account, dryRun="true")
+    summary = upload_statement_file(content, accountId=main_account, dryRun="true")
     assert (summary["count"], summary["leftOut"]) == (2, 1)
-    counts = {each["accountId"]: each["count"] for each in take(content)["statements"]}
+    counts = {each["accountId"]: each["count"] for each in upload_statement_file(content)["statements"]}
     assert counts == {main_account: 2, savings: 1}
 
 
-def test_sort_code_beside_the_account_number_is_not_the_account(api, take, main_account, savings):
+def test_sort_code_beside_the_account_number_is_not_the_account(api, upload_statement_file, main_account, savings):
     assert_account_differs(api, LLOYDS.format(number=SAVINGS).encode(), main_account, SAVINGS)
-    assert take(LLOYDS.format(number=MAIN).encode(), accountId=main_account)["count"] == 2
+    assert upload_statement_file(LLOYDS.format(number=MAIN).encode(), accountId=main_account)["count"] == 2
 
 
 def test_account_number_beside_an_account_name_decides(api, main_account, savings):
@@ -82,15 +82,15 @@ def test_unknown_account_numbers_without_counterparties_are_asked(api, bank):
 
 
 @pytest.mark.parametrize("heading", ["Payee,Account Number", "Payee,Beneficiary Account Number", "Payee,Account No."])
-def test_numbers_beside_counterparties_are_theirs(take, main_account, savings, heading):
+def test_numbers_beside_counterparties_are_theirs(upload_statement_file, main_account, savings, heading):
     content = build_file(f"Baker,{UNKNOWN}", f"Bob,{SAVINGS}", "Shop,50111222", heading=heading)
-    summary = take(content, accountId=main_account)
+    summary = upload_statement_file(content, accountId=main_account)
     assert (summary["count"], summary["leftOut"]) == (3, 0)
 
 
-def test_own_numbers_beside_counterparties_are_the_accounts(take, main_account, savings):
+def test_own_numbers_beside_counterparties_are_the_accounts(upload_statement_file, main_account, savings):
     content = build_file(f"Baker,{MAIN}", f"Bob,{SAVINGS}", f"Shop,{MAIN}", heading="Payee,Account Number")
-    summary = take(content, accountId=main_account)
+    summary = upload_statement_file(content, accountId=main_account)
     assert (summary["count"], summary["leftOut"]) == (2, 1)
 
 
@@ -98,17 +98,21 @@ def test_own_numbers_beside_counterparties_are_the_accounts(take, main_account, 
 
 
 @pytest.mark.parametrize("above", ABOVE)
-def test_domestic_number_above_the_headings_names_the_account(api, take, books, main_account, savings, above):
+def test_domestic_number_above_the_headings_names_the_account(
+    api, upload_statement_file, books, main_account, savings, above
+):
     content = f"{above.format(SAVINGS)}{ROWS}".encode()
     assert_account_differs(api, content, main_account, SAVINGS)
-    assert_account_differs(api, content, books.account(name="Numberless"), SAVINGS)
-    assert take(content, accountId=savings, dryRun="true")["count"] == 2
-    (statement,) = take(content)["statements"]
+    assert_account_differs(api, content, books.create_account(name="Numberless"), SAVINGS)
+    assert upload_statement_file(content, accountId=savings, dryRun="true")["count"] == 2
+    (statement,) = upload_statement_file(content)["statements"]
     assert statement["accountId"] == savings
 
 
 @pytest.mark.parametrize("above", ABOVE)
-def test_unknown_domestic_number_above_the_headings_is_of_another_account(api, take, books, main_account, above):
+def test_unknown_domestic_number_above_the_headings_is_of_another_account(
+    api, upload_statement_file, books, main_account, above
+):
     content = f"{above.format(UNKNOWN)}{ROWS}".encode()
     assert_account_differs(api, content, main_account, UNKNOWN)
-    assert take(content, accountId=books.account(name="Numberless"))["count"] == 2
+    assert upload_statement_file(content, accountId=books.create_account(name="Numberless"))["count"] == 2

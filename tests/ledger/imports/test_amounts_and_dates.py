@@ -26,8 +26,8 @@ MONEY = st.decimals(min_value=-(10**13), max_value=10**13, places=2)
 
 
 @pytest.fixture(autouse=True)
-def nothing_read_before():
-    """Dates are remembered: what another test has read would hide how this one's are read."""
+def clear_date_cache():
+    """Clear the cache of parsed dates, so that each test parses its own."""
     parse_bank_date.cache_clear()
 
 

@@ -64,7 +64,7 @@ def test_both_marks_remain_in_currency_with_three_decimals():
 
 
 def test_three_digits_are_thousands_where_currency_has_no_decimals(api, acme, books):
-    assert upload(api, books.account(defaultCurrency="JPY"), THREE_DIGITS).status_code == 200
+    assert upload(api, books.create_account(defaultCurrency="JPY"), THREE_DIGITS).status_code == 200
     assert [row[1:] for row in list_stored(acme)] == [("1234.00", "JPY"), ("-1567.00", "JPY")]
 
 

@@ -11,19 +11,19 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def exported(api, books, bank):
-    """Books rows in a closed and in an open month: four with an own id, two without; some are categorized."""
-    hosting = books.category("hosting")
+    """Transactions in a closed and an open month, some with an external id, some categorized."""
+    hosting = books.get_category_id("hosting")
     rows = [
-        books.book(bank, "-119.00", "2026-03-16", fromTo="Nimbus Cloud", externalId="e-1")["id"],
-        books.book(bank, "-4.20", "2026-03-17", description="Café", externalId="e-2")["id"],
-        books.book(bank, "-4.20", "2026-03-17", description="Café")["id"],
-        books.book(bank, "-7.00", "2026-04-05", fromTo="Shop", externalId="e-3")["id"],
-        books.book(bank, "-7.00", "2026-04-05", fromTo="Shop", externalId="e-4")["id"],
-        books.book(bank, "1190.50", "2026-04-06", fromTo="Initech", description="=Invoice 1042")["id"],
+        books.create_transaction(bank, "-119.00", "2026-03-16", fromTo="Nimbus Cloud", externalId="e-1")["id"],
+        books.create_transaction(bank, "-4.20", "2026-03-17", description="Café", externalId="e-2")["id"],
+        books.create_transaction(bank, "-4.20", "2026-03-17", description="Café")["id"],
+        books.create_transaction(bank, "-7.00", "2026-04-05", fromTo="Shop", externalId="e-3")["id"],
+        books.create_transaction(bank, "-7.00", "2026-04-05", fromTo="Shop", externalId="e-4")["id"],
+        books.create_transaction(bank, "1190.50", "2026-04-06", fromTo="Initech", description="=Invoice 1042")["id"],
     ]
     for row in rows[::2]:
-        amount = float(books.read(row)["amountValue"])
-        books.split(row, {"categoryId": hosting, "plSplit": {"cogs": amount}})
+        amount = float(books.get_transaction(row)["amountValue"])
+        books.set_categorizations(row, {"categoryId": hosting, "plSplit": {"cogs": amount}})
     assert api.post("closings", {"month": "2026-03", "acknowledge": True}).status_code == 201
     return len(rows)
 

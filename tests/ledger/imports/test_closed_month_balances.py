@@ -17,15 +17,15 @@ JULY = f"{HEADINGS}2025-07-01,Initech,100.00,1100.00\n2025-07-02,Landlord,-40.00
 
 
 @pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
+def editor(sign_in_browser, alice, acme):
+    return sign_in_browser(alice, acme).client
 
 
 @pytest.fixture(autouse=True)
-def closed(api, books):
-    """The books are closed through 30 June; another account has the transactions that make the month."""
-    other = books.account(name="Other")
-    books.book(other, "-4.00", "2025-06-15")
+def close_books_through_june(api, books):
+    """Close the books through 30 June, with a transaction on another account."""
+    other = books.create_account(name="Other")
+    books.create_transaction(other, "-4.00", "2025-06-15")
     answer = api.post("closings", {"month": "2025-06", "acknowledge": True})
     assert answer.status_code == 201, answer.content
 
@@ -105,11 +105,11 @@ def test_daily_statements_open_the_account_with_the_first_open_day(api, bank):
     assert get_opening_balance(api, bank) == ("2025-07-01", "1012.00")
 
 
-def test_notification_names_rows_left_out_in_closed_months(editor, browser_of, alice, acme, bank):
+def test_notification_names_rows_left_out_in_closed_months(editor, sign_in_browser, alice, acme, bank):
     import_table(editor, acme, bank, JUNE_AND_JULY, set_opening="on", leave_closed="on")
     [payload] = [
         row["payload"]
-        for row in browser_of(alice, acme).get("notifications").json()
+        for row in sign_in_browser(alice, acme).get("notifications").json()
         if row["type"] == "import.finished"
     ]
     assert payload["body"].startswith("1 transaction saved. 1 in a closed month left out. File: ")

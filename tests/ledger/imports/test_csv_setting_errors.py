@@ -104,9 +104,9 @@ def test_settings_saved_by_page_can_be_sent_back(api, editor_of_bank):
 
 
 @pytest.fixture
-def editor_of_bank(browser_of, alice, acme, bank):
+def editor_of_bank(sign_in_browser, alice, acme, bank):
     from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
 
-    editor = browser_of(alice, acme).client
+    editor = sign_in_browser(alice, acme).client
     confirm_import(editor, open_check_page(editor, acme, bank, read_file("11_padded_preamble"))[0])
     return bank

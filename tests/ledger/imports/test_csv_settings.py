@@ -26,7 +26,7 @@ def save_settings(api, account, **settings):
 # ---------------------------------------------------------------------------------------------- settings
 
 
-def test_settings_map_every_column_and_included_values(api, take, acme, bank):
+def test_settings_map_every_column_and_included_values(api, upload_statement_file, acme, bank):
     save_settings(
         api,
         bank,
@@ -64,7 +64,7 @@ def test_settings_map_every_column_and_included_values(api, take, acme, bank):
         "04.02.2026;;40,00;plus;;EUR;Bank;;Interest;;R4;ok;Other;\n"
         "Total;;;;;;;;;;;;;\n"
     )
-    answer = take(text.encode("cp1250"), accountId=bank)
+    answer = upload_statement_file(text.encode("cp1250"), accountId=bank)
     assert (answer["count"], answer["leftOut"]) == (2, 2)
     assert list_stored(acme) == [("2026-02-01", "-10.50", "USD"), ("2026-02-02", "20.00", "EUR", "pending")]
     row = Transaction.objects.for_company(acme.id).get(date="2026-02-01")
@@ -89,9 +89,9 @@ def test_legacy_settings_are_normalized():
     }
 
 
-def test_request_settings_override_and_are_not_saved(api, take, acme, bank):
+def test_request_settings_override_and_are_not_saved(api, upload_statement_file, acme, bank):
     settings = json.dumps({"csv": {"flipSign": True}})
-    take(read_file("42_card_charges_positive"), accountId=bank, importSettings=settings)
+    upload_statement_file(read_file("42_card_charges_positive"), accountId=bank, importSettings=settings)
     assert [row[1] for row in list_stored(acme)] == ["-20.00", "-4.00", "24.00"]
     assert api.get(f"accounts/{bank}").json()["importSettings"] is None
 
@@ -115,11 +115,11 @@ def test_row_with_garbled_amount_rejects_csv_file(api, acme, bank):
     assert list_stored(acme) == []
 
 
-def test_csv_rows_are_selected_by_account_number_or_file_is_rejected(api, take, acme, books):
-    account = books.account(accountNumber=IBAN)
+def test_csv_rows_are_selected_by_account_number_or_file_is_rejected(api, upload_statement_file, acme, books):
+    account = books.create_account(accountNumber=IBAN)
     other = "DE02120300000000202051"
     text = f"Account,Date,Text,Amount\n{IBAN},2026-01-31,a,-1.00\n{other},2026-01-31,b,-2.00\n"
-    assert take(text.encode(), accountId=account)["leftOut"] == 1
+    assert upload_statement_file(text.encode(), accountId=account)["leftOut"] == 1
     assert [row[1] for row in list_stored(acme)] == ["-1.00"]
     answer = upload_statement(api, text.replace(IBAN, other).encode(), accountId=account)
     assert get_status_and_code(answer) == (400, "account_differs")
@@ -189,8 +189,8 @@ def test_opening_balance_is_not_set_unless_chosen(editor, api, acme, bank):
     assert get_initial_balance(api, bank) is None
 
 
-def test_first_csv_import_by_api_sets_opening_balance(api, take, bank):
-    (statements,) = take(read_file("11_padded_preamble"), accountId=bank)["statements"]
+def test_first_csv_import_by_api_sets_opening_balance(api, upload_statement_file, bank):
+    (statements,) = upload_statement_file(read_file("11_padded_preamble"), accountId=bank)["statements"]
     assert (statements["openingBalance"], statements["closingBalance"], statements["ledgerDifference"]) == (
         "2000.00",
         "1619.50",
@@ -203,7 +203,7 @@ def test_first_csv_import_by_api_sets_opening_balance(api, take, bank):
 
 
 def test_csv_page_import_then_camt_does_not_duplicate_entry(editor, acme, books, api):
-    account = books.account()
+    account = books.create_account()
     confirm_import(editor, open_check_page(editor, acme, account, read_file("35_page_then_camt"))[0])
     assert (
         upload_statement(api, (SAMPLES_FOLDER / "35_page_then_camt.xml").read_bytes(), accountId=account).json()[
@@ -214,7 +214,7 @@ def test_csv_page_import_then_camt_does_not_duplicate_entry(editor, acme, books,
 
 
 def test_camt_then_csv_page_import_does_not_duplicate_entry(editor, acme, books, api):
-    account = books.account()
+    account = books.create_account()
     upload_statement(api, (SAMPLES_FOLDER / "35_page_then_camt.xml").read_bytes(), accountId=account)
     _, answer = open_check_page(editor, acme, account, read_file("35_page_then_camt"))
     assert b"disabled>Import 0 transactions" in answer.content
@@ -222,8 +222,8 @@ def test_camt_then_csv_page_import_does_not_duplicate_entry(editor, acme, books,
     assert (body["count"], body["duplicates"], body["possibleDuplicates"]) == (0, 1, 0)
 
 
-def test_api_import_then_page_import_does_not_duplicate_file(editor, take, acme, bank):
-    take(read_file("37_blanks_in_texts"), accountId=bank)
+def test_api_import_then_page_import_does_not_duplicate_file(editor, upload_statement_file, acme, bank):
+    upload_statement_file(read_file("37_blanks_in_texts"), accountId=bank)
     _, answer = open_check_page(editor, acme, bank, read_file("37_blanks_in_texts"))
     assert b"disabled>Import 0 transactions" in answer.content
 
@@ -234,11 +234,11 @@ def test_rows_sharing_an_external_id_are_all_stored_once(editor, acme, bank):
     assert [row[1] for row in list_stored(acme)] == ["-357.38", "-11.35"]
 
 
-def test_row_with_different_text_is_a_possible_duplicate(editor, take, acme, bank):
+def test_row_with_different_text_is_a_possible_duplicate(editor, upload_statement_file, acme, bank):
     text = "Date,Text,Amount\n2026-01-31,Coffee bar,-3.50\n"
-    take(text.encode(), accountId=bank)
+    upload_statement_file(text.encode(), accountId=bank)
     other = text.replace("Coffee bar", "Card payment 4711")
-    assert take(other.encode(), accountId=bank, dryRun="true")["possibleDuplicates"] == 1
+    assert upload_statement_file(other.encode(), accountId=bank, dryRun="true")["possibleDuplicates"] == 1
     address, answer = open_check_page(editor, acme, bank, other)
     assert "1 row may be a duplicate: same date and amount, different text." in get_page_text(answer)
     confirm_import(editor, address, leave_possible="on")
@@ -250,25 +250,25 @@ def test_row_with_different_text_is_a_possible_duplicate(editor, take, acme, ban
 # ---------------------------------------------------------------------------------------------- workbooks and archives
 
 
-def test_workbook_is_imported_as_table(take, acme, bank):
+def test_workbook_is_imported_as_table(upload_statement_file, acme, bank):
     book = Workbook()
     book.active.append(["Date", "Text", "Amount"])
     book.active.append(["2026-01-31", "Rent", -500])
     book.active.append(["2026-02-01", "Sale", 120.5])
     out = io.BytesIO()
     book.save(out)
-    assert take(out.getvalue(), accountId=bank)["format"] == "csv"
+    assert upload_statement_file(out.getvalue(), accountId=bank)["format"] == "csv"
     assert list_stored(acme) == [("2026-01-31", "-500.00", "EUR"), ("2026-02-01", "120.50", "EUR")]
 
 
-def test_archive_of_statements_is_imported_at_once(take, acme, books):
-    books.account(accountNumber=IBAN)
+def test_archive_of_statements_is_imported_at_once(upload_statement_file, acme, books):
+    books.create_account(accountNumber=IBAN)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("a.xml", build_simple_camt("-1.00", day="2026-01-15"))
         february = {"start": "2026-02-01", "end": "2026-02-28", "opening": "99.00"}
         archive.writestr("b.xml", build_simple_camt("-2.00", day="2026-02-15", **february))
-    assert take(out.getvalue())["count"] == 2
+    assert upload_statement_file(out.getvalue())["count"] == 2
     assert [row[1] for row in list_stored(acme)] == ["-1.00", "-2.00"]
 
 

@@ -40,8 +40,8 @@ def notes(acme):
     return list(Transaction.objects.for_company(acme.id).order_by("date").values_list("notes", flat=True))
 
 
-def test_row_is_categorized_by_category_name(take, acme, bank, office):
-    take(CATEGORIES.encode(), accountId=bank)
+def test_row_is_categorized_by_category_name(upload_statement_file, acme, bank, office):
+    upload_statement_file(CATEGORIES.encode(), accountId=bank)
     assert categorized(acme) == [(office, "-7.00")]
     assert notes(acme) == [None, "Category Eating out"]
 
@@ -52,10 +52,10 @@ def test_import_page_categorizes_row_by_category_name(editor, acme, bank, office
     assert notes(acme) == [None, "Category Eating out"]
 
 
-def test_ambiguous_category_name_is_kept_in_notes(api, take, acme, bank, office):
+def test_ambiguous_category_name_is_kept_in_notes(api, upload_statement_file, acme, bank, office):
     api.post("categories", {"name": "OFFICE rent", "plTypes": ["pd"]})
     api.post("categories", {"name": "Eating out", "plTypes": ["ga", "pd"]})
-    take(CATEGORIES.encode(), accountId=bank)
+    upload_statement_file(CATEGORIES.encode(), accountId=bank)
     assert categorized(acme) == []
     assert notes(acme) == ["Category office RENT", "Category Eating out"]
 
@@ -65,13 +65,13 @@ def test_ambiguous_category_name_is_kept_in_notes(api, take, acme, bank, office)
 UNSURE = "Date,Name,Amount\n2024-03-24,Peña,-1.00\n2024-03-25,Cafe,2.00\n".encode("cp1252")
 
 
-def test_ambiguous_encoding_is_asked(api, take, acme, bank):
+def test_ambiguous_encoding_is_asked(api, upload_statement_file, acme, bank):
     answer = upload_statement(api, UNSURE, accountId=bank)
     assert get_status_and_code(answer) == (400, "mapping_ambiguous")
     (choice,) = answer.json()["choices"]
     shown = {option["value"]: [row["fromTo"] for row in option["examples"]] for option in choice["options"]}
     assert (choice["field"], shown) == ("encoding", {"windows-1252": ["Peña"], "windows-1250": ["Peńa"]})
-    take(UNSURE, accountId=bank, importSettings=json.dumps({"csv": {"encoding": "windows-1252"}}))
+    upload_statement_file(UNSURE, accountId=bank, importSettings=json.dumps({"csv": {"encoding": "windows-1252"}}))
     assert set(Transaction.objects.for_company(acme.id).values_list("from_to", flat=True)) == {"Peña", "Cafe"}
 
 
@@ -99,7 +99,7 @@ def test_file_in_another_encoding_than_the_settings_name_is_rejected(api, acme, 
     assert Transaction.objects.for_company(acme.id).without_initial_balances().count() == 1
 
 
-def test_encoding_is_not_asked_if_headings_or_letters_determine_encoding(take, acme, bank):
+def test_encoding_is_not_asked_if_headings_or_letters_determine_encoding(upload_statement_file, acme, bank):
     for text, encoding in [
         ("Dato;Tekst;Beløb\n24-03-2024;Købmand på hjørnet;-1,00\n", "cp1252"),
         ("Fecha;Concepto;Importe\n24/03/2024;Señor Muñoz;-1,00\n", "cp1252"),
@@ -109,7 +109,7 @@ def test_encoding_is_not_asked_if_headings_or_letters_determine_encoding(take, a
         ("Date,Name,Amount\n2024-03-24,Peña,-1.00\n", "utf-8"),
     ]:
         with undo_changes():
-            take(text.encode(encoding), accountId=bank)
+            upload_statement_file(text.encode(encoding), accountId=bank)
             row = Transaction.objects.for_company(acme.id).get()
             assert text.split("\n")[1].replace(",", ";").split(";")[1] in (row.description, row.from_to)
 
@@ -151,20 +151,20 @@ def test_amounts_in_cents_are_converted_on_page(editor, acme, bank):
 
 
 @pytest.mark.parametrize(("before", "after"), [("", " EUR"), ("EUR ", ""), ("€", "")])
-def test_amounts_in_parentheses_beside_their_currency_are_negative(take, acme, bank, before, after):
+def test_amounts_in_parentheses_beside_their_currency_are_negative(upload_statement_file, acme, bank, before, after):
     rows = f"2024-03-24,Rent,{before}(20.00){after}\n2024-03-25,Sale,{before}8.00{after}\n"
-    assert take(f"Date,Description,Amount\n{rows}".encode(), accountId=bank)["count"] == 2
+    assert upload_statement_file(f"Date,Description,Amount\n{rows}".encode(), accountId=bank)["count"] == 2
     assert list_stored(acme) == [("2024-03-24", "-20.00", "EUR"), ("2024-03-25", "8.00", "EUR")]
 
 
 # ---------------------------------------------------------------------------------------------- dates
 
 
-def test_overlapping_files_with_started_and_completed_dates_add_nothing(take, acme, bank):
+def test_overlapping_files_with_started_and_completed_dates_add_nothing(upload_statement_file, acme, bank):
     pending = read_file("76_revolut_pending")
-    take(pending, accountId=bank)
+    upload_statement_file(pending, accountId=bank)
     booked = pending.replace(b"2024-03-27 08:00:00,,", b"2024-03-27 08:00:00,2024-03-28 07:00:00,")
-    take(booked.replace(b"PENDING,", b"COMPLETED,83.50"), accountId=bank)
+    upload_statement_file(booked.replace(b"PENDING,", b"COMPLETED,83.50"), accountId=bank)
     assert list_stored(acme) == [("2024-03-24", "-4.50", "EUR"), ("2024-03-28", "-12.00", "EUR")]
 
 

@@ -85,8 +85,8 @@ def test_currency_column_accepts_names_and_numbers(text, code):
 def test_preamble_determines_currency_and_unit_of_all_amounts(above, code):
     text = f"{above}\n\nDatum;Text;Betrag\n24.03.2024;Miete;-7,00\n25.03.2024;Verkauf;8,00\n"
     refused = detect_mapping(
-        read_delimited_lines(io.StringIO(text, newline=""), max_lines=100), own=AccountFacts("EUR")
-    ).refused
+        read_delimited_lines(io.StringIO(text, newline=""), max_lines=100), account=AccountFacts("EUR")
+    ).fault
     assert (refused and refused.code) == code
 
 
@@ -95,15 +95,15 @@ def test_mixed_decimal_marks_are_never_read_together(marks):
     rows = "".join(f"24.03.2024;a;{amount}\n" for amount in marks.split())
     mapping = detect_mapping(
         read_delimited_lines(io.StringIO(f"Datum;Text;Betrag\n{rows}", newline=""), max_lines=100),
-        own=AccountFacts("EUR"),
+        account=AccountFacts("EUR"),
     )
     assert not mapping.questions
-    assert (mapping.refused is not None) == (len(marks.split()) == 2)  # else the odd row is named when rows are read
+    assert (mapping.fault is not None) == (len(marks.split()) == 2)  # else the odd row is named when rows are read
 
 
 def test_debits_and_credits_in_two_currencies_are_rejected():
     text = "Date,Text,Debit (USD),Credit (EUR)\n2024-03-24,a,5.00,\n2024-03-25,b,,7.00\n"
     mapping = detect_mapping(
-        read_delimited_lines(io.StringIO(text, newline=""), max_lines=100), own=AccountFacts("EUR")
+        read_delimited_lines(io.StringIO(text, newline=""), max_lines=100), account=AccountFacts("EUR")
     )
-    assert mapping.refused.code == "currency_differs"
+    assert mapping.fault.code == "currency_differs"

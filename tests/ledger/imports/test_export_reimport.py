@@ -13,25 +13,29 @@ LANGUAGES = [code for code, _name in settings.LANGUAGES]
 
 
 @pytest.fixture
-def main(books):
-    account = books.account()
+def main_account(books):
+    account = books.create_account()
     answer = books.api.put(f"accounts/{account}/initial_balance", {"date": "2026-01-01", "amountValue": "1000.00"})
     assert answer.status_code == 200, answer.content
     return account
 
 
 @pytest.fixture
-def booked(books, main):
-    books.book(main, "-119.00", fromTo="Nimbus Cloud", description="March hosting", notes="Value date 2026-03-16")
-    books.book(main, "1190.50", fromTo="Initech", description="=Invoice 1042", externalId="bank-17")
-    books.book(main, "-4.20", date="2026-03-05", description="Café")
-    books.book(main, "-4.20", date="2026-03-05", description="Café")
+def booked(books, main_account):
+    books.create_transaction(
+        main_account, "-119.00", fromTo="Nimbus Cloud", description="March hosting", notes="Value date 2026-03-16"
+    )
+    books.create_transaction(
+        main_account, "1190.50", fromTo="Initech", description="=Invoice 1042", externalId="bank-17"
+    )
+    books.create_transaction(main_account, "-4.20", date="2026-03-05", description="Café")
+    books.create_transaction(main_account, "-4.20", date="2026-03-05", description="Café")
 
 
 @pytest.fixture
-def reader(browser_of, alice, acme):
+def reader(sign_in_browser, alice, acme):
     def reading(language):
-        client = browser_of(alice, acme).client
+        client = sign_in_browser(alice, acme).client
         client.defaults["HTTP_ACCEPT_LANGUAGE"] = language
         return client
 
@@ -46,23 +50,23 @@ def download_export(client, company, account):
 @pytest.mark.usefixtures("booked")
 @pytest.mark.parametrize("written", LANGUAGES)
 @pytest.mark.parametrize("read", LANGUAGES)
-def test_reimported_export_adds_nothing(reader, acme, main, written, read):
-    table = download_export(reader(written), acme, main)
-    _, answer = open_check_page(reader(read), acme, main, table)
+def test_reimported_export_adds_nothing(reader, acme, main_account, written, read):
+    table = download_export(reader(written), acme, main_account)
+    _, answer = open_check_page(reader(read), acme, main_account, table)
     assert list_sums(answer) == [0, 4, 0, 0]  # the initial balance is a balance
 
 
 @pytest.mark.usefixtures("booked")
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_saved_columns_do_not_apply_to_own_exports(reader, acme, main, language):
+def test_saved_columns_do_not_apply_to_own_exports(reader, acme, main_account, language):
     client = reader(language)
-    table = download_export(client, acme, main)
+    table = download_export(client, acme, main_account)
     headings = table.decode().splitlines()[0].split(",")
     wrong = {"date": headings[0], "amount": headings[4], "reference": headings[-1]}
     save_column_settings(
-        client, acme, main, headings, {name: str(headings.index(each)) for name, each in wrong.items()}
+        client, acme, main_account, headings, {name: str(headings.index(each)) for name, each in wrong.items()}
     )
-    _, answer = open_check_page(client, acme, main, table)
+    _, answer = open_check_page(client, acme, main_account, table)
     assert list_sums(answer) == [0, 4, 0, 0]  # the initial balance is a balance
 
 
@@ -79,9 +83,9 @@ def save_column_settings(client, company, account, headings, columns):
 
 @pytest.mark.usefixtures("booked")
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_export_reimport_leaves_out_transactions_of_other_accounts(reader, acme, books, main, language):
+def test_export_reimport_leaves_out_transactions_of_other_accounts(reader, acme, books, main_account, language):
     client = reader(language)
-    books.book(books.account(name="=Tax"), "-7.00")
+    books.create_transaction(books.create_account(name="=Tax"), "-7.00")
     both = b"".join(client.get(f"/app/companies/{acme.id}/transactions/export/transactions.csv"))
-    _, answer = open_check_page(client, acme, main, both)
+    _, answer = open_check_page(client, acme, main_account, both)
     assert list_sums(answer) == [0, 4, 0, 0]

@@ -33,7 +33,7 @@ MARCH = (
 
 @pytest.fixture
 def main_account(books):
-    return books.account(accountNumber=IBAN)
+    return books.create_account(accountNumber=IBAN)
 
 
 # ---------------------------------------------------------------------------------------------- the file's own number
@@ -48,17 +48,17 @@ def test_number_above_the_table_of_another_account_rejects_the_file(api, acme, m
 
 
 @pytest.mark.parametrize("above", [f"IBAN;{IBAN}", "Konto: DE89 3704 0044 0532 0130 00", "Kontonummer;0532013000"])
-def test_number_above_the_table_of_the_named_account_is_accepted(take, main_account, above):
-    assert take((above + ROWS).encode(), accountId=main_account)["count"] == 2
+def test_number_above_the_table_of_the_named_account_is_accepted(upload_statement_file, main_account, above):
+    assert upload_statement_file((above + ROWS).encode(), accountId=main_account)["count"] == 2
 
 
-def test_local_form_of_a_number_that_is_no_part_of_its_iban_is_accepted(take, books):
-    account = books.account(accountNumber="CZ65 0800 0000 1920 0014 5399")
-    assert take(f"Konto: 19-2000145399/0800{ROWS}".encode(), accountId=account)["count"] == 2
+def test_local_form_of_a_number_that_is_no_part_of_its_iban_is_accepted(upload_statement_file, books):
+    account = books.create_account(accountNumber="CZ65 0800 0000 1920 0014 5399")
+    assert upload_statement_file(f"Konto: 19-2000145399/0800{ROWS}".encode(), accountId=account)["count"] == 2
 
 
 def test_number_of_another_account_rejects_the_file_for_an_account_without_number(api, acme, main_account, books):
-    savings = books.account(name="Savings")
+    savings = books.create_account(name="Savings")
     in_column = f"Auftragskonto;Datum;Text;Betrag\n{IBAN};11.03.2025;Rewe;-5,00\n{IBAN};12.03.2025;Rewe;6,00\n"
     for text in (f"IBAN;{IBAN}{ROWS}", in_column):
         answer = upload_statement(api, text.encode(), accountId=savings)
@@ -66,14 +66,14 @@ def test_number_of_another_account_rejects_the_file_for_an_account_without_numbe
     assert list_stored(acme) == []
 
 
-def test_file_without_account_id_goes_to_the_account_stated_above_the_table(take, main_account):
-    (statement,) = take(f"IBAN;{IBAN}{ROWS}".encode())["statements"]
+def test_file_without_account_id_goes_to_the_account_stated_above_the_table(upload_statement_file, main_account):
+    (statement,) = upload_statement_file(f"IBAN;{IBAN}{ROWS}".encode())["statements"]
     assert (statement["accountId"], statement["count"]) == (main_account, 2)
 
 
 def test_page_names_the_account_that_the_file_is_of(editor, acme, books):
-    books.account(name="Sparkasse Giro", accountNumber=IBAN)
-    second = books.account(name="Sparkasse 2")
+    books.create_account(name="Sparkasse Giro", accountNumber=IBAN)
+    second = books.create_account(name="Sparkasse 2")
     text = f"Auftragskonto;Datum;Text;Betrag\n{IBAN};11.03.2025;Rewe;-5,00\n{IBAN};12.03.2025;Rewe;6,00\n"
     _, answer = open_check_page(editor, acme, second, text)
     assert "The file belongs to account Sparkasse Giro. Choose that account." in get_page_text(answer)
@@ -83,7 +83,7 @@ def test_page_names_the_account_that_the_file_is_of(editor, acme, books):
 # ---------------------------------------------------------------------------------------------- other parties' numbers
 
 
-def test_column_of_several_unknown_numbers_is_the_other_parties(take, acme, bank):
+def test_column_of_several_unknown_numbers_is_the_other_parties(upload_statement_file, acme, bank):
     for heading in [
         "IBAN",
         "IBAN / Kontonummer",
@@ -95,24 +95,24 @@ def test_column_of_several_unknown_numbers_is_the_other_parties(take, acme, bank
         "Tilinumero",
     ]:
         with undo_changes():
-            summary = take(build_dkb_file(*MARCH, heading=heading), accountId=bank)
+            summary = upload_statement_file(build_dkb_file(*MARCH, heading=heading), accountId=bank)
             assert (summary["count"], summary["leftOut"]) == (3, 0), heading
             notes = Transaction.objects.for_company(acme.id).order_by("date").values_list("notes", flat=True)
             assert list(notes) == [f"Account {OTHER}", f"Account {THIRD}", None], heading
 
 
-def test_other_party_that_is_an_account_of_ours_keeps_all_rows(take, books):
-    main_account = books.account(accountNumber=IBAN)
-    books.account(name="Savings", accountNumber=OTHER)
-    summary = take(build_dkb_file(*MARCH), accountId=main_account)
+def test_other_party_that_is_an_account_of_ours_keeps_all_rows(upload_statement_file, books):
+    main_account = books.create_account(accountNumber=IBAN)
+    books.create_account(name="Savings", accountNumber=OTHER)
+    summary = upload_statement_file(build_dkb_file(*MARCH), accountId=main_account)
     assert (summary["count"], summary["leftOut"]) == (3, 0)
 
 
 @pytest.mark.parametrize("rows", [MARCH, MARCH[:1], MARCH[1:]])
-def test_number_above_the_table_tells_the_column_to_be_the_other_parties(take, main_account, rows):
+def test_number_above_the_table_tells_the_column_to_be_the_other_parties(upload_statement_file, main_account, rows):
     content = build_dkb_file(*rows, above=f'"Girokonto";"{IBAN}"\n\n')
-    assert take(content, accountId=main_account, dryRun="true")["count"] == len(rows)
-    (statement,) = take(content)["statements"]
+    assert upload_statement_file(content, accountId=main_account, dryRun="true")["count"] == len(rows)
+    (statement,) = upload_statement_file(content)["statements"]
     assert statement["accountId"] == main_account
 
 
@@ -122,10 +122,10 @@ def test_file_of_other_parties_numbers_asks_for_account_id_without_naming_them(a
     assert OTHER not in answer.json()["detail"]
 
 
-def test_footer_is_no_account(take, acme, bank):
+def test_footer_is_no_account(upload_statement_file, acme, bank):
     rows = f"14.3.2025;14.3.2025;a;{OTHER};-45,60;EUR\n15.3.2025;15.3.2025;b;{OTHER};5,00;EUR\n"
     text = f"Buchungstag;Wert;Verwendungszweck;IBAN;Betrag;Währung\n{rows}Kontostand;31.3.2025;;EUR;0,00;EUR\n"
-    assert take(text.encode(), accountId=bank)["count"] == 2
+    assert upload_statement_file(text.encode(), accountId=bank)["count"] == 2
 
 
 # ---------------------------------------------------------------------------------------------- kept choices

@@ -57,7 +57,7 @@ def test_settings_do_not_hide_a_garbled_amount(api, bank, name, file):
 
 
 @pytest.mark.parametrize("placeholder", ["-", "n/a", "0.00"])
-def test_column_without_amounts_is_no_garbled_amount(take, bank, placeholder):
+def test_column_without_amounts_is_no_garbled_amount(upload_statement_file, bank, placeholder):
     content = f"{PAIR}2026-01-28,{placeholder},100.00,a\n2026-01-29,{placeholder},20.00,b\n"
     settings = json.dumps({"flipSign": False})
-    assert take(content.encode(), accountId=bank, importSettings=settings)["count"] == 2
+    assert upload_statement_file(content.encode(), accountId=bank, importSettings=settings)["count"] == 2

@@ -17,8 +17,8 @@ MIN_READ_PERCENT = 60  # of the files, without a question
 
 def read_generated_file(generated):
     """Return "read", "asked" or "error", or what was stored where it differs from what was meant."""
-    detection = detect_mapping(read_uploaded_table(generated.content), own=AccountFacts("EUR"))
-    if detection.refused or detection.questions:
+    detection = detect_mapping(read_uploaded_table(generated.content), account=AccountFacts("EUR"))
+    if detection.fault or detection.questions:
         return "asked"
     rows = list(RowReader(detection.table, detection.mapping, "EUR").read_rows())
     if any(isinstance(row, BadCell) for row in rows):

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from ledger.models import ImportBatch, Transaction
-from tests.ledger.archives import archive, saved
+from tests.ledger.archives import build_xlsx, build_zip
 from tests.ledger.bank_file_builders import build_simple_camt
 from tests.ledger.exports.test_exports import read_stream
 from tests.ledger.statement_upload import get_status_and_code, upload_statement
@@ -42,7 +42,7 @@ TYPES = (
 def build_workbook(sheet):
     """A workbook by hand, of one sheet as it is given."""
     parts = {"[Content_Types].xml": TYPES, "xl/workbook.xml": WORKBOOK, "xl/_rels/workbook.xml.rels": RELATIONSHIPS}
-    return archive(**parts, **{"xl/worksheets/s.xml": sheet})
+    return build_zip(**parts, **{"xl/worksheets/s.xml": sheet})
 
 
 def build_far_cells():
@@ -62,12 +62,12 @@ def far_cell(name):
 
 def many_files(count):
     """An archive of empty files, with a directory far longer than they are."""
-    return archive(**{f"{n:0200}.xml": b"" for n in range(count)})
+    return build_zip(**{f"{n:0200}.xml": b"" for n in range(count)})
 
 
 def locked():
     """An archive whose file says that it has a password."""
-    content = bytearray(archive(**{"a.xml": build_simple_camt("-1.00")}))
+    content = bytearray(build_zip(**{"a.xml": build_simple_camt("-1.00")}))
     content[6] |= 1
     content[content.index(b"PK\1\2") + 8] |= 1
     return bytes(content)
@@ -75,7 +75,7 @@ def locked():
 
 def understated():
     """An archive whose file unpacks to more than its directory says."""
-    content = bytearray(archive(**{"a.xml": build_simple_camt("-1.00") + b" " * MIB}))
+    content = bytearray(build_zip(**{"a.xml": build_simple_camt("-1.00") + b" " * MIB}))
     position = content.index(b"PK\1\2") + 24
     content[position : position + 4] = (100).to_bytes(4, "little")
     return bytes(content)
@@ -103,14 +103,14 @@ REJECTED_FILES = {  # those that take long to build are built in the test
     "two encodings with zeros": (HEAD + GOOD + "2026-01-31,ä,-1.00\n".encode("utf-16-le") + GOOD, UNKNOWN),
     "a formula for an amount": (HEAD + GOOD + b"2026-01-31,a,=1+1\n", UNREADABLE),
     "a formula for a day": (HEAD + GOOD + b"=2026-01-31,a,-1.00\n", UNREADABLE),
-    "an archive in an archive": (archive(**{"a.zip": archive(**{"a.xml": build_simple_camt("-1.00")})}), UNKNOWN),
-    "an archive of zeros": (lambda: archive(**{"a.xml": bytes(20 * MIB)}), UNKNOWN),
-    "an archive of many files": (lambda: archive(**{f"{n}.xml": b"<Document/>" for n in range(1001)}), UNKNOWN),
-    "an archive that ends early": (lambda: archive(**{"a.xml": build_simple_camt("-1.00")})[:-30], UNKNOWN),
+    "an archive in an archive": (build_zip(**{"a.zip": build_zip(**{"a.xml": build_simple_camt("-1.00")})}), UNKNOWN),
+    "an archive of zeros": (lambda: build_zip(**{"a.xml": bytes(20 * MIB)}), UNKNOWN),
+    "an archive of many files": (lambda: build_zip(**{f"{n}.xml": b"<Document/>" for n in range(1001)}), UNKNOWN),
+    "an archive that ends early": (lambda: build_zip(**{"a.xml": build_simple_camt("-1.00")})[:-30], UNKNOWN),
     "a workbook of blanks": (lambda: build_workbook(SHEET + b" " * 60 * MIB + b"</sheetData></worksheet>"), UNKNOWN),
     "a cell of 200,000 characters": (HEAD + GOOD + b"2026-01-31," + b"x" * 200_000 + b",-1.00\n", TOO_LARGE),
     "a file of empty lines": (HEAD + GOOD + b"\n" * 300_000 + GOOD, TOO_LARGE),
-    "an archive of 10,000 files": (lambda: archive(**{f"{n}.xml": b"<Document/>" for n in range(10_000)}), UNKNOWN),
+    "an archive of 10,000 files": (lambda: build_zip(**{f"{n}.xml": b"<Document/>" for n in range(10_000)}), UNKNOWN),
     "an archive of a long directory": (lambda: many_files(20_000), UNKNOWN),
     "an archive with a password": (locked, UNKNOWN),
     "an archive of LZMA": (lambda: compressed_otherwise(zipfile.ZIP_LZMA), UNKNOWN),
@@ -121,7 +121,8 @@ REJECTED_FILES = {  # those that take long to build are built in the test
     "a workbook of a row beyond the last": (lambda: build_workbook(far_cell(b"A1048577")), UNKNOWN),
     "a workbook of broken XML": (lambda: build_workbook(SHEET + b"<row><c>"), UNKNOWN),
     "a workbook of formulas": (
-        lambda: saved(["Date", "Text", "Amount"], ["2026-01-31", "a", -1], ["2026-01-30", "a", "=1+1"]), UNREADABLE,
+        lambda: build_xlsx(["Date", "Text", "Amount"], ["2026-01-31", "a", -1], ["2026-01-30", "a", "=1+1"]),
+        UNREADABLE,
     ),
 }  # fmt: skip
 
@@ -152,7 +153,7 @@ LIMITS = {
     "The file has more than 200,000 empty lines. Remove them.": HEAD + GOOD + b"\n" * 300_000 + GOOD,
     "Line 3 has 16,384 columns. The limit is 250.": lambda: build_workbook(far_cell(b"XFD3")),
     "Line 3 has 251 columns. The limit is 250.": lambda: build_workbook(far_cell(b"IQ3")),
-    "The archive has 1,001 files; at most 1,000 are read.": lambda: archive(
+    "The archive has 1,001 files; at most 1,000 are read.": lambda: build_zip(
         **{f"{n}.xml": b"<a/>" for n in range(1001)}
     ),
     "The archive has more than 1,000 files. Send fewer at once.": lambda: many_files(20_000),
@@ -165,24 +166,26 @@ def test_file_over_limit_error_names_limit_and_position(api, bank):
         assert upload_statement(api, sent, accountId=bank).json()["detail"] == detail
 
 
-def test_a_cell_in_column_250_is_read(take, bank):
+def test_a_cell_in_column_250_is_read(upload_statement_file, bank):
     settings = json.dumps({"csv": {"columns": {"date": 0, "description": [1], "amount": 2}}})
-    assert take(build_workbook(far_cell(b"IP2")), accountId=bank, importSettings=settings)["count"] == 1
+    assert (
+        upload_statement_file(build_workbook(far_cell(b"IP2")), accountId=bank, importSettings=settings)["count"] == 1
+    )
 
 
-def test_file_with_mixed_line_encodings_keeps_its_amounts(take, acme, bank):
+def test_file_with_mixed_line_encodings_keeps_its_amounts(upload_statement_file, acme, bank):
     lines = [f"2026-01-{1 + n:02},Müller {n},-{n}.50\n".encode("utf-8" if n % 2 else "cp1252") for n in range(20)]
-    assert take(HEAD + b"".join(lines), accountId=bank)["count"] == 20
+    assert upload_statement_file(HEAD + b"".join(lines), accountId=bank)["count"] == 20
     rows = Transaction.objects.for_company(acme.id).without_initial_balances().order_by("date")
     assert [f"{row.amount_value:.2f}" for row in rows] == [f"-{n}.50" for n in range(20)]
     assert all(row.description.startswith("M") and row.description.endswith(f" {n}") for n, row in enumerate(rows))
 
 
-def test_formulas_are_stored_as_text_and_escaped_in_exports(api, take, acme, bank):
+def test_formulas_are_stored_as_text_and_escaped_in_exports(api, upload_statement_file, acme, bank):
     formulas = ["=HYPERLINK(1)", "+1+1", "-1+1", "@SUM(A1)", "=cmd|' /C calc'!A0"]
     lines = "".join(f"2026-01-{1 + n:02},{text},-1.00\n" for n, text in enumerate(formulas))
     settings = json.dumps({"csv": {"columns": {"description": "Text"}}})
-    take(HEAD + lines.encode(), accountId=bank, importSettings=settings)
+    upload_statement_file(HEAD + lines.encode(), accountId=bank, importSettings=settings)
     rows = Transaction.objects.for_company(acme.id).without_initial_balances().order_by("date")
     assert [row.description for row in rows] == formulas
     text = read_stream(api.get("exports/transactions.csv")).decode()

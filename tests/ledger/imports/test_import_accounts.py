@@ -29,7 +29,7 @@ def parse_form(shown):
 
 
 def test_table_import_asks_for_account_if_there_are_several(editor, acme, books, bank):
-    other = books.account(name="Other", importSettings={"csv": SAVED_SETTINGS})
+    other = books.create_account(name="Other", importSettings={"csv": SAVED_SETTINGS})
     address, answer = open_check_page(editor, acme, "", GOOD)
     shown = answer.content.decode()
     assert list_sums(answer) == []

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db
     ],
 )
 def test_account_of_one_csv_file_is_found_by_its_number(editor, acme, books, text):
-    books.account(name="Savings")
-    giro = books.account(name="Giro", accountNumber=IBAN)
+    books.create_account(name="Savings")
+    giro = books.create_account(name="Giro", accountNumber=IBAN)
     _, answer = open_check_page(editor, acme, "", text)
     assert parse_choices(answer)["account"] == giro
 
@@ -44,7 +44,7 @@ def test_question_with_one_option_is_answered_by_it(editor, acme, bank):
 
 
 def test_page_says_that_all_amounts_are_in_another_currency(editor, acme, books):
-    account = books.account(name="Dollars", defaultCurrency="USD")
+    account = books.create_account(name="Dollars", defaultCurrency="USD")
     text = "Date,Text,Amount,Currency\n2025-03-01,a,-1.00,EUR\n2025-03-02,b,2.00,EUR\n"
     _, answer = open_check_page(editor, acme, account, text)
     assert "All amounts are in EUR, and the account is in USD. They are stored in EUR." in get_page_text(answer)

@@ -210,12 +210,12 @@ def test_partial_upload_is_removed_if_disk_is_full(acme, alice):
     assert not default_storage.listdir(uploads.UPLOAD_FOLDER)[1]
 
 
-def test_upload_belongs_to_its_user_and_company(editor, browser_of, acme, globex, bank):
+def test_upload_belongs_to_its_user_and_company(editor, sign_in_browser, acme, globex, bank):
     address, _ = open_check_page(editor, acme, bank, GOOD)
     other = factories.make_member(acme, "erin@acme.example", role="editor")
-    assert browser_of(other, acme).client.get(address).status_code == 302
+    assert sign_in_browser(other, acme).client.get(address).status_code == 302
     both = factories.make_member(globex, "alice@acme.example", role="owner")
-    elsewhere = browser_of(both, globex).client.get(address.replace(str(acme.id), str(globex.id)))
+    elsewhere = sign_in_browser(both, globex).client.get(address.replace(str(acme.id), str(globex.id)))
     assert elsewhere.status_code == 302
 
 

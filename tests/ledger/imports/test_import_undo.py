@@ -5,7 +5,7 @@ import pytest
 from ledger.models import Counterparty, DayMovement, Transaction
 from notifications.models import Notification
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 
 def import_items(api, account, *amounts, **options):
@@ -49,7 +49,7 @@ def test_imports_are_listed_latest_first(api, bank):
 
 
 def test_import_undo_reverts_the_whole_import(api, books, bank, acme):
-    books.book(bank, "-7.00", "2026-01-05")
+    books.create_transaction(bank, "-7.00", "2026-01-05")
     before = list_balances(acme)
     done = import_items(api, bank, "-1.00", "-2.00", ids=True)
     row = api.get("transactions", {"importId": done["importId"]}).json()[0]
@@ -76,10 +76,10 @@ def test_import_after_undo_gives_same_balances(api, bank, acme):
 def test_import_undo_unlinks_transfer_partners_of_removed_rows(api, books, bank, savings):
     done = import_items(api, bank, "-100.00")
     (row,) = api.get("transactions").json()
-    partner = books.book(savings, "100.00")["id"]
-    books.link(row["id"], partner)
+    partner = books.create_transaction(savings, "100.00")["id"]
+    books.link_transfer(row["id"], partner)
     assert api.delete(f"imports/{done['importId']}").json()["changedCount"] == 1
-    assert books.parts(partner) == []
+    assert books.list_categorizations(partner) == []
     assert DayMovement.objects.get(account_id=savings).inflow == 100
 
 
@@ -89,7 +89,7 @@ def test_import_undo_removes_categorized_rows_and_postings(api, books, bank):
             "accountId": bank,
             "date": "2026-01-05",
             "amountValue": "-5.00",
-            "categoryId": books.category("hosting"),
+            "categoryId": books.get_category_id("hosting"),
             "fromTo": "x",
             "description": "y",
         }

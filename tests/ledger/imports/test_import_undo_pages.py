@@ -7,7 +7,7 @@ from tests.ledger.bank_file_builders import build_camt, build_entry, build_simpl
 from tests.ledger.conftest import get_page_text
 from tests.ledger.statement_upload import list_stored_rows
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 
 def build_pending_entry(amount, ref):
@@ -26,8 +26,8 @@ def build_undo_path(company, summary):
     return f"/app/companies/{company.id}/imports/{summary['importId']}/undo"
 
 
-def test_undo_preview_counts_match_deleted_and_changed_rows(editor, api, acme, take, main):
-    first, last = take(ANNOUNCED), take(BOOKED)
+def test_undo_preview_counts_match_deleted_and_changed_rows(editor, api, acme, upload_statement_file, main_account):
+    first, last = upload_statement_file(ANNOUNCED), upload_statement_file(BOOKED)
     api.delete(f"imports/{first['importId']}")
     row = Transaction.objects.for_company(acme.id).get(bank_reference="R1")
     api.put(f"transactions/{row.id}", {"notes": "mine"})
@@ -41,9 +41,9 @@ def test_undo_preview_counts_match_deleted_and_changed_rows(editor, api, acme, t
     assert list_stored_rows(acme) == []
 
 
-def test_undo_preview_lists_rows_that_become_pending(editor, acme, take, main):
-    take(ANNOUNCED)
-    last = take(BOOKED)
+def test_undo_preview_lists_rows_that_become_pending(editor, acme, upload_statement_file, main_account):
+    upload_statement_file(ANNOUNCED)
+    last = upload_statement_file(BOOKED)
     page_text = get_page_text(editor.get(build_undo_path(acme, last)))
     assert (
         "This deletes 1 transaction. It has not been changed since. 2 transactions become pending again." in page_text
@@ -53,16 +53,18 @@ def test_undo_preview_lists_rows_that_become_pending(editor, acme, take, main):
     assert Transaction.objects.for_company(acme.id).filter(pending=True).count() == 2
 
 
-def test_undo_preview_leaves_out_rows_of_other_imports(editor, acme, take, main):
-    first = take(build_simple_camt("-40.00", "25.50"))
-    take(build_simple_camt("-40.00", "25.50", "-3.00"))
+def test_undo_preview_leaves_out_rows_of_other_imports(editor, acme, upload_statement_file, main_account):
+    first = upload_statement_file(build_simple_camt("-40.00", "25.50"))
+    upload_statement_file(build_simple_camt("-40.00", "25.50", "-3.00"))
     page_text = get_page_text(editor.get(build_undo_path(acme, first)))
     assert "No transactions are deleted. Other imports contain them, or they are already deleted." in page_text
     assert len(list_stored_rows(acme)) == 3
 
 
-def test_undo_preview_changes_nothing_and_is_unavailable_after_undo(editor, api, acme, take, main):
-    answer = take(BOOKED)
+def test_undo_preview_changes_nothing_and_is_unavailable_after_undo(
+    editor, api, acme, upload_statement_file, main_account
+):
+    answer = upload_statement_file(BOOKED)
     editor.get(build_undo_path(acme, answer))
     assert ImportBatch.objects.for_company(acme.id).get().undone_time is None
     assert len(api.get("events", {"type": "import.undone"}).json()) == 0

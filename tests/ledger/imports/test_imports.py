@@ -220,10 +220,10 @@ def test_invalid_item_category_is_pointed_at(api, bank, hosting, audit_context):
         assert not Transaction.objects.exists(), values
 
 
-def test_import_by_api_key_notifies_owners(api, bank, alice, browser_of):
+def test_import_by_api_key_notifies_owners(api, bank, alice, sign_in_browser):
     body = import_items(api, build_item(bank)).json()
     (answer,) = [
-        n for n in browser_of(alice, api.company).get("notifications").json() if n["type"] == "import.finished"
+        n for n in sign_in_browser(alice, api.company).get("notifications").json() if n["type"] == "import.finished"
     ]
     assert answer["payload"]["entityId"] == body["importId"]
     assert answer["payload"]["count"] == 1

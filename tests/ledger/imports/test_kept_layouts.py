@@ -18,18 +18,18 @@ def keep_settings(api, account, **settings):
 # ---------------------------------------------------------------------------------------------- currencies and fees
 
 
-def test_kept_amount_column_is_replaced_where_the_balance_contradicts_it(editor, take, acme, bank):
+def test_kept_amount_column_is_replaced_where_the_balance_contradicts_it(editor, upload_statement_file, acme, bank):
     confirm_import(editor, open_check_page(editor, acme, bank, read_file("121_revolut_business_a"))[0])
     _, answer = open_check_page(editor, acme, bank, read_file("121_revolut_business_b"))
     assert "−€20.10" in get_page_text(answer)
     assert "−€101.00" in get_page_text(answer)
-    take(read_file("121_revolut_business_b"), accountId=bank)
+    upload_statement_file(read_file("121_revolut_business_b"), accountId=bank)
     assert [row[1:] for row in list_stored(acme)[2:]] == [("-20.10", "EUR"), ("-101.00", "EUR")]
 
 
-def test_kept_column_of_original_currencies_gives_way_to_that_of_the_amount(api, take, acme, bank):
+def test_kept_column_of_original_currencies_gives_way_to_that_of_the_amount(api, upload_statement_file, acme, bank):
     keep_settings(api, bank, columns={"amount": "Total amount", "currency": "Orig currency"})
-    take(read_file("121_revolut_business_b"), accountId=bank)
+    upload_statement_file(read_file("121_revolut_business_b"), accountId=bank)
     assert [row[1:] for row in list_stored(acme)] == [("-20.10", "EUR"), ("-101.00", "EUR")]
 
 

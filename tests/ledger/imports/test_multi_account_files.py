@@ -27,13 +27,13 @@ SECTIONS = (
 
 
 @pytest.fixture
-def ours(books):
-    return books.account(accountNumber="DE89 3704 0044 0532 0130 00")
+def main_account(books):
+    return books.create_account(accountNumber="DE89 3704 0044 0532 0130 00")
 
 
 @pytest.fixture
-def other(books):
-    return books.account(name="Savings", accountNumber=OTHER)
+def other_account(books):
+    return books.create_account(name="Savings", accountNumber=OTHER)
 
 
 def list_amounts(company, account):
@@ -46,45 +46,49 @@ def list_amounts(company, account):
     return [f"{row.amount_value:.2f}" for row in rows]
 
 
-def test_rows_and_balances_are_routed_by_account_number_column(take, acme, ours, other):
-    answer = take(COLUMN.encode())
+def test_rows_and_balances_are_routed_by_account_number_column(
+    upload_statement_file, acme, main_account, other_account
+):
+    answer = upload_statement_file(COLUMN.encode())
     assert (answer["count"], answer["leftOut"]) == (4, 0)
     names = ("accountId", "count", "openingBalance", "ledgerDifference")
     assert [tuple(row[name] for name in names) for row in answer["statements"]] == [
-        (ours, 2, "100.00", "0.00"),
-        (other, 2, "500.00", "0.00"),
+        (main_account, 2, "100.00", "0.00"),
+        (other_account, 2, "500.00", "0.00"),
     ]
-    assert list_amounts(acme, ours) == ["-1.00", "3.00"]
-    assert list_amounts(acme, other) == ["2.00", "-4.00"]
+    assert list_amounts(acme, main_account) == ["-1.00", "3.00"]
+    assert list_amounts(acme, other_account) == ["2.00", "-4.00"]
 
 
-def test_sections_are_routed_by_account_number_in_their_title(take, acme, ours, other):
-    assert take(SECTIONS.encode())["count"] == 3
-    assert list_amounts(acme, ours) == ["-500.00", "-50.00"]
-    assert list_amounts(acme, other) == ["12.00"]
+def test_sections_are_routed_by_account_number_in_their_title(upload_statement_file, acme, main_account, other_account):
+    assert upload_statement_file(SECTIONS.encode())["count"] == 3
+    assert list_amounts(acme, main_account) == ["-500.00", "-50.00"]
+    assert list_amounts(acme, other_account) == ["12.00"]
 
 
-def test_import_into_named_account_stores_only_its_rows(take, acme, ours, other):
-    answer = take(COLUMN.encode(), accountId=other)
+def test_import_into_named_account_stores_only_its_rows(upload_statement_file, acme, main_account, other_account):
+    answer = upload_statement_file(COLUMN.encode(), accountId=other_account)
     assert (answer["count"], answer["leftOut"], answer["statements"][0]["openingBalance"]) == (2, 2, "500.00")
-    assert take(SECTIONS.encode(), accountId=ours)["count"] == 2
-    assert list_amounts(acme, other) == ["2.00", "-4.00"]
-    assert list_amounts(acme, ours) == ["-500.00", "-50.00"]
+    assert upload_statement_file(SECTIONS.encode(), accountId=main_account)["count"] == 2
+    assert list_amounts(acme, other_account) == ["2.00", "-4.00"]
+    assert list_amounts(acme, main_account) == ["-500.00", "-50.00"]
 
 
-def test_unknown_account_number_is_rejected_and_named(api, acme, ours):
+def test_unknown_account_number_is_rejected_and_named(api, acme, main_account):
     answer = upload_statement(api, COLUMN.encode())
     assert get_status_and_code(answer) == (400, "account_unknown")
     assert OTHER in answer.json()["detail"]
-    assert list_amounts(acme, ours) == []
+    assert list_amounts(acme, main_account) == []
 
 
-def test_row_without_account_number_is_rejected_but_total_is_left_out(api, take, acme, ours, other):
+def test_row_without_account_number_is_rejected_but_total_is_left_out(
+    api, upload_statement_file, acme, main_account, other_account
+):
     answer = upload_statement(api, (COLUMN + ",2026-02-02,Gift,5.00,\n").encode())
     assert get_status_and_code(answer) == (400, "statement_unreadable")
     assert answer.json()["detail"].startswith("Line 6")
-    assert list_amounts(acme, ours) == []
-    assert take((COLUMN + "Total,,,0.00,\n").encode())["leftOut"] == 1
+    assert list_amounts(acme, main_account) == []
+    assert upload_statement_file((COLUMN + "Total,,,0.00,\n").encode())["leftOut"] == 1
 
 
 def test_file_without_account_needs_an_account_choice(api):
@@ -94,33 +98,33 @@ def test_file_without_account_needs_an_account_choice(api):
     )
 
 
-def test_account_number_matches_with_and_without_spaces(take, acme, ours, other):
+def test_account_number_matches_with_and_without_spaces(upload_statement_file, acme, main_account, other_account):
     spaced = COLUMN.replace(f"{IBAN},2026-01-31", "DE89 3704 0044 0532 0130 00,2026-01-31")
-    assert take(spaced.encode())["count"] == 4
-    assert list_amounts(acme, ours) == ["-1.00", "3.00"]
+    assert upload_statement_file(spaced.encode())["count"] == 4
+    assert list_amounts(acme, main_account) == ["-1.00", "3.00"]
 
 
-def test_question_for_a_multi_account_file_is_asked_once(api, take, acme, ours, other):
+def test_question_for_a_multi_account_file_is_asked_once(api, upload_statement_file, acme, main_account, other_account):
     text = f"Account,Date,Text,Amount\n{IBAN},02/03/2026,a,-1.00\n{OTHER},03/04/2026,b,-2.00\n"
     answer = upload_statement(api, text.encode())
     assert get_status_and_code(answer) == (400, "mapping_ambiguous")
     assert [choice["field"] for choice in answer.json()["choices"]] == ["dateOrder"]
     settings = json.dumps({"csv": {"dateOrder": "dayFirst"}})
-    assert take(text.encode(), importSettings=settings)["count"] == 2
+    assert upload_statement_file(text.encode(), importSettings=settings)["count"] == 2
     days = Transaction.objects.for_company(acme.id).order_by("date").values_list("date", flat=True)
     assert list(map(str, days)) == ["2026-03-02", "2026-04-03"]
 
 
-def test_account_values_setting_limits_imported_accounts(take, acme, ours, other):
-    answer = take(COLUMN.encode(), importSettings=json.dumps({"csv": {"accountValues": [OTHER]}}))
+def test_account_values_setting_limits_imported_accounts(upload_statement_file, acme, main_account, other_account):
+    answer = upload_statement_file(COLUMN.encode(), importSettings=json.dumps({"csv": {"accountValues": [OTHER]}}))
     assert (answer["count"], answer["leftOut"]) == (2, 2)
-    assert list_amounts(acme, ours) == []
+    assert list_amounts(acme, main_account) == []
 
 
-def test_import_scales_to_many_accounts(take, acme, books):
+def test_import_scales_to_many_accounts(upload_statement_file, acme, books):
     numbers = [f"DE{number:020}" for number in range(40)]
-    accounts = [books.account(name=number, accountNumber=number) for number in numbers]
+    accounts = [books.create_account(name=number, accountNumber=number) for number in numbers]
     rows = [f"{numbers[n % 40]},2026-01-{1 + n % 28:02},Text {n},-{n}.50\n" for n in range(4000)]
-    answer = take(("Account,Date,Text,Amount\n" + "".join(rows)).encode())
+    answer = upload_statement_file(("Account,Date,Text,Amount\n" + "".join(rows)).encode())
     assert (answer["count"], len(answer["statements"])) == (4000, 40)
     assert len(list_amounts(acme, accounts[0])) == 100

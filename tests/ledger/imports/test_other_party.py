@@ -27,35 +27,35 @@ def list_parties(company):
     return [row[2] for row in list_stored_rows(company)]
 
 
-def test_other_party_is_the_payee_of_money_out_and_the_payer_of_money_in(take, acme, bank):
+def test_other_party_is_the_payee_of_money_out_and_the_payer_of_money_in(upload_statement_file, acme, bank):
     out, came = ("Acme", "Shop"), ("Client", "Acme")
     for turned in [False, True]:
         for pair in PAIRS:
             with undo_changes():
                 rows = [";".join(each[::-1] if turned else each) for each in (pair, out, came)]
                 text = f"Date;{rows[0]};Amount\n2025-05-05;{rows[1]};-5,00\n2025-05-06;{rows[2]};6,00\n"
-                take(text.encode(), accountId=bank)
+                upload_statement_file(text.encode(), accountId=bank)
                 assert list_parties(acme) == ["Shop", "Client"], (turned, pair)
 
 
-def test_own_name_beside_that_of_the_other_party_is_left_out(take, acme, bank):
+def test_own_name_beside_that_of_the_other_party_is_left_out(upload_statement_file, acme, bank):
     text = "Datum;Naam;Naam tegenpartij;Bedrag\n05/05/2025;Acme;Shop;-5,00\n26/05/2025;Acme;Client;6,00\n"
-    take(text.encode(), accountId=bank)
+    upload_statement_file(text.encode(), accountId=bank)
     assert list_parties(acme) == ["Shop", "Client"]
 
 
-def test_payer_of_a_card_payment_is_not_the_other_party(take, acme, bank):
+def test_payer_of_a_card_payment_is_not_the_other_party(upload_statement_file, acme, bank):
     text = "Date;Description;Payer;Amount\n2025-05-05;Shop;Jane Doe;-5,00\n2025-05-06;Money in;Client;6,00\n"
-    take(text.encode(), accountId=bank)
+    upload_statement_file(text.encode(), accountId=bank)
     assert [row[2:] for row in list_stored_rows(acme)] == [("", "Shop"), ("Client", "Money in")]
 
 
-def test_merchant_counts_where_no_payee_is_named(take, acme, bank):
+def test_merchant_counts_where_no_payee_is_named(upload_statement_file, acme, bank):
     text = (
         "Date;Payer Name;Payee Name;Merchant;Amount\n2025-05-05;;Landlord;;-5,00\n2025-05-06;;;Coffee bar;-6,00\n"
         "2025-05-07;Client;;;7,00\n"
     )
-    take(text.encode(), accountId=bank)
+    upload_statement_file(text.encode(), accountId=bank)
     assert list_parties(acme) == ["Landlord", "Coffee bar", "Client"]
 
 

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_own_export_without_account_says_that_account_id_is_missing(api, books, bank):
-    books.book(bank, "-10.00", "2026-03-10", fromTo="Landlord")
+    books.create_transaction(bank, "-10.00", "2026-03-10", fromTo="Landlord")
     export = b"".join(api.get("exports/transactions.csv?startDate=2026-01-01&endDate=2026-12-31"))
     answer = upload_statement(api, export, "transactions.csv")
     assert (answer.status_code, answer.json()["code"]) == (400, "account_unknown")

@@ -28,15 +28,15 @@ BOOKED = [("2025-03-01", "50.00", "EUR"), ("2025-03-03", "-12.00", "EUR")]
 
 @pytest.fixture
 def import_by_page(editor, acme, bank):
-    def confirmed(text):
+    def import_by_page(text):
         confirm_import(editor, open_check_page(editor, acme, bank, text)[0])
 
-    return confirmed
+    return import_by_page
 
 
 @pytest.fixture
-def import_by_api(take, bank):
-    return lambda text: take(text.encode(), accountId=bank)
+def import_by_api(upload_statement_file, bank):
+    return lambda text: upload_statement_file(text.encode(), accountId=bank)
 
 
 @pytest.mark.parametrize(("pending", "booked"), FILES)

@@ -17,12 +17,12 @@ NO_ACCOUNT = "The file contains no account number. Choose an account below."
 
 
 @pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
+def editor(sign_in_browser, alice, acme):
+    return sign_in_browser(alice, acme).client
 
 
 @pytest.fixture
-def files(main, bank):
+def files(main_account, bank):
     return ("january.xml", build_simple_camt("-5.00")), ("march.csv", MARCH)
 
 

@@ -85,12 +85,12 @@ def test_repeated_heading_is_asked_and_either_answer_is_accepted(api, acme, bank
     assert list_stored(acme) == []
 
 
-def test_answers_store_the_chosen_columns(take, acme, bank):
-    assert take(DATES.encode(), accountId=bank, **answer_columns(date=1))["count"] == 2
+def test_answers_store_the_chosen_columns(upload_statement_file, acme, bank):
+    assert upload_statement_file(DATES.encode(), accountId=bank, **answer_columns(date=1))["count"] == 2
     assert [row[0] for row in list_stored(acme)] == ["2026-02-01", "2026-02-02"]
-    first = take(STATUSES.encode(), accountId=bank, dryRun="true", **answer_columns(status=3))
+    first = upload_statement_file(STATUSES.encode(), accountId=bank, dryRun="true", **answer_columns(status=3))
     assert (first["count"], first["leftOut"]) == (2, 0)
-    second = take(STATUSES.encode(), accountId=bank, dryRun="true", **answer_columns(status=4))
+    second = upload_statement_file(STATUSES.encode(), accountId=bank, dryRun="true", **answer_columns(status=4))
     assert (second["count"], second["leftOut"]) == (1, 1)
 
 
@@ -100,8 +100,8 @@ def test_repeated_heading_given_by_its_name_is_asked(api, bank):
 
 
 @pytest.mark.parametrize("name", SILENT)
-def test_repeated_heading_with_one_reading_is_silent(take, bank, name):
-    assert take(SILENT[name].encode(), accountId=bank)["count"] == 2
+def test_repeated_heading_with_one_reading_is_silent(upload_statement_file, bank, name):
+    assert upload_statement_file(SILENT[name].encode(), accountId=bank)["count"] == 2
 
 
 def test_page_asks_for_the_repeated_column_and_keeps_the_answer(editor, acme, bank):

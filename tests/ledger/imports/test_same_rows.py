@@ -17,30 +17,30 @@ WITH_ID = "ID,Date,Text,Amount\nT-17,2025-03-{},Shop,-5.00\n"
 
 @pytest.fixture
 def koruna_account(books):
-    return books.account(defaultCurrency="CZK")
+    return books.create_account(defaultCurrency="CZK")
 
 
 @pytest.mark.parametrize(
     ("first", "second"),
     [(("", "Nákup A", ""), ("", "Nákup B", "")), (("Shop", "A", "Nákup A"), ("Shop", "A", "Nákup B"))],
 )
-def test_rows_that_differ_in_their_notes_are_two(take, acme, koruna_account, first, second):
-    take(FIO.format(*first).encode(), accountId=koruna_account)
-    answer = take(FIO.format(*second).encode(), accountId=koruna_account)
+def test_rows_that_differ_in_their_notes_are_two(upload_statement_file, acme, koruna_account, first, second):
+    upload_statement_file(FIO.format(*first).encode(), accountId=koruna_account)
+    answer = upload_statement_file(FIO.format(*second).encode(), accountId=koruna_account)
     assert (answer["count"], answer["duplicates"], answer["possibleDuplicates"]) == (1, 1, 1)
     assert len(list_stored(acme)) == 3
-    assert take(FIO.format(*second).encode(), accountId=koruna_account)["count"] == 0
+    assert upload_statement_file(FIO.format(*second).encode(), accountId=koruna_account)["count"] == 0
 
 
-def test_row_with_one_text_in_its_notes_differs_from_another(take, acme, bank):
+def test_row_with_one_text_in_its_notes_differs_from_another(upload_statement_file, acme, bank):
     text = "Date;Text;Amount;Notes\n2025-03-31;;-45.60;{}\n2025-03-30;z;4.00;\n"
-    take(text.format("Purchase A").encode(), accountId=bank)
-    assert take(text.format("Purchase B").encode(), accountId=bank)["count"] == 1
+    upload_statement_file(text.format("Purchase A").encode(), accountId=bank)
+    assert upload_statement_file(text.format("Purchase B").encode(), accountId=bank)["count"] == 1
 
 
-def test_row_with_a_known_id_is_the_same_on_another_day(take, acme, bank):
-    take(WITH_ID.format("01").encode(), accountId=bank)
-    answer = take(WITH_ID.format("02").encode(), accountId=bank)
+def test_row_with_a_known_id_is_the_same_on_another_day(upload_statement_file, acme, bank):
+    upload_statement_file(WITH_ID.format("01").encode(), accountId=bank)
+    answer = upload_statement_file(WITH_ID.format("02").encode(), accountId=bank)
     assert (answer["count"], answer["duplicates"]) == (0, 1)
     assert list_stored(acme) == [("2025-03-01", "-5.00", "EUR")]
 
@@ -51,21 +51,21 @@ def test_row_with_a_known_id_is_the_same_on_another_day_on_the_page(editor, acme
     assert b"disabled>Import 0 transactions" in answer.content
 
 
-def test_reference_that_rows_may_share_does_not_make_rows_of_two_days_one(take, bank):
+def test_reference_that_rows_may_share_does_not_make_rows_of_two_days_one(upload_statement_file, bank):
     text = "Reference,Date,Text,Amount\nR-17,2025-03-{},Shop,-5.00\n"
-    take(text.format("01").encode(), accountId=bank)
-    assert take(text.format("02").encode(), accountId=bank)["count"] == 1
+    upload_statement_file(text.format("01").encode(), accountId=bank)
+    assert upload_statement_file(text.format("02").encode(), accountId=bank)["count"] == 1
 
 
-def test_id_of_a_row_with_another_amount_does_not_make_them_one(take, bank):
-    take(WITH_ID.format("01").encode(), accountId=bank)
-    assert take(WITH_ID.replace("-5.00", "-6.00").format("02").encode(), accountId=bank)["count"] == 1
+def test_id_of_a_row_with_another_amount_does_not_make_them_one(upload_statement_file, bank):
+    upload_statement_file(WITH_ID.format("01").encode(), accountId=bank)
+    assert upload_statement_file(WITH_ID.replace("-5.00", "-6.00").format("02").encode(), accountId=bank)["count"] == 1
 
 
-def test_ofx_entry_with_a_known_id_is_the_same_on_another_day(take, acme, bank):
+def test_ofx_entry_with_a_known_id_is_the_same_on_another_day(upload_statement_file, acme, bank):
     for day in ("20260115", "20260116"):
         movement = {"TRNTYPE": "DEBIT", "DTPOSTED": day, "TRNAMT": "-5.00", "FITID": "F-1", "NAME": "Shop"}
-        answer = take(build_ofx(movement), name="a.ofx", accountId=bank)
+        answer = upload_statement_file(build_ofx(movement), name="a.ofx", accountId=bank)
     assert (answer["count"], answer["duplicates"]) == (0, 1)
     assert len(list_stored(acme)) == 1
 

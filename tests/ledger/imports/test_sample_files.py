@@ -47,7 +47,7 @@ def add_answers(settings, answers):
 def account(books):
     def opened(name):
         currency = ACCOUNT_CURRENCIES.get(name, "EUR")
-        return books.account(type=ACCOUNT_TYPES.get(name, "bank"), defaultCurrency=currency)
+        return books.create_account(type=ACCOUNT_TYPES.get(name, "bank"), defaultCurrency=currency)
 
     return opened
 
@@ -107,9 +107,9 @@ def build_docs_table():
             QUESTIONS_OF_FILE.get(name, ({}, None)) if name in QUESTIONS_OF_FILE else ({}, ROWS_OF_FILE[name])
         )
         own = AccountFacts(ACCOUNT_CURRENCIES.get(name, "EUR"), is_card_account=ACCOUNT_TYPES.get(name) == "creditCard")
-        mapping = detect_mapping(read_uploaded_table(read_file(name)), own=own)
+        mapping = detect_mapping(read_uploaded_table(read_file(name)), account=own)
         questions = ", ".join(f"`{question.field}`" for question in mapping.questions)
-        proven = "proven by the balance" if "amount" in mapping.proven else "one reading"
+        proven = "proven by the balance" if "amount" in mapping.proven_fields else "one reading"
         amounts = ", ".join(" ".join((row[1], row[2], *row[3:])) for row in rows)
         assert bool(questions) == bool(answers)
         lines.append(f"| `{name}` | {f'asked: {questions}' if questions else proven} | {amounts} |\n")

@@ -46,8 +46,8 @@ def test_account_deleted_during_import_returns_conflict(api, bank, monkeypatch):
 
 
 @pytest.fixture
-def said(db):
-    """Has the database refuse every new transaction from now on, by this error."""
+def refuse_transactions(db):
+    """Make the database reject every new transaction with this error."""
 
     def refuse(message, state):
         quoted = message.replace("'", "''")
@@ -63,7 +63,7 @@ def said(db):
     return refuse
 
 
-def test_shard_error_returns_same_code_as_single_server(api, bank, said):
+def test_shard_error_returns_same_code_as_single_server(api, bank, refuse_transactions):
     for state in [COPIED, "same"]:
         for message, own_state, code in [
             (ACCOUNT, "23503", "conflict"),
@@ -75,7 +75,7 @@ def test_shard_error_returns_same_code_as_single_server(api, bank, said):
         ]:
             for many in [True, False]:
                 with undo_changes():
-                    said(message, own_state if state == "same" else state)
+                    refuse_transactions(message, own_state if state == "same" else state)
                     row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
                     answer = (
                         api.post("transactions/import", {"transactions": [row]})
@@ -89,8 +89,8 @@ def test_shard_error_returns_same_code_as_single_server(api, bank, said):
 @pytest.mark.parametrize(
     "message", [DUPLICATE_MESSAGE, DUPLICATE_MESSAGE.replace("_102008", "")], ids=["shard", "no shard"]
 )
-def test_constraint_error_code_is_found_with_shard_suffix(api, bank, said, message, state):
-    said(message, state)
+def test_constraint_error_code_is_found_with_shard_suffix(api, bank, refuse_transactions, message, state):
+    refuse_transactions(message, state)
     row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
     answer = api.post("transactions", row)
     assert (answer.status_code, answer.json()["code"]) == (409, "external_id_taken")
@@ -101,7 +101,7 @@ CONNECTION_LOST_MESSAGE = (
 )
 
 
-def test_lost_shard_connection_returns_unavailable(api, bank, said):
+def test_lost_shard_connection_returns_unavailable(api, bank, refuse_transactions):
     for message in [
         CONNECTION_LOST_MESSAGE,
         f"{CONNECTION_LOST_MESSAGE}\n\tbefore or while processing the request.",
@@ -109,7 +109,7 @@ def test_lost_shard_connection_returns_unavailable(api, bank, said):
     ]:
         for many in [True, False]:
             with undo_changes():
-                said(message, COPIED)
+                refuse_transactions(message, COPIED)
                 row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
                 answer = (
                     api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
@@ -125,18 +125,18 @@ def test_lost_shard_connection_returns_unavailable(api, bank, said):
 
 
 @pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
-def test_full_disk_returns_storage_full(api, bank, said, many):
+def test_full_disk_returns_storage_full(api, bank, refuse_transactions, many):
     if many and cluster.TESTS_RUN_ON_CLUSTER:
         pytest.skip("of what it copies a cluster tells no kind of error")
-    said("could not extend file", "53100")
+    refuse_transactions("could not extend file", "53100")
     row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
     answer = api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
     assert (answer.status_code, answer.json()["code"]) == (507, "storage_full")
 
 
 @pytest.mark.parametrize("message", ["could not open file", "somebody says: violates constraint"])
-def test_other_shard_errors_stay_server_errors(api, bank, said, message):
-    said(message, COPIED)
+def test_other_shard_errors_stay_server_errors(api, bank, refuse_transactions, message):
+    refuse_transactions(message, COPIED)
     api.client.raise_request_exception = False
     row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
     answer = api.post("transactions/import", {"transactions": [row]})

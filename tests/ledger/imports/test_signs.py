@@ -39,8 +39,8 @@ def test_sign_of_unproven_row_is_asked_for_each_file(editor, api, acme, bank):
     assert [choice["field"] for choice in answer.json()["choices"]] == ["unprovenSign"]
 
 
-def test_balances_listed_before_rows_determine_opening_balance(api, take, bank):
-    (statements,) = take(read_file("77_balance_before"), accountId=bank)["statements"]
+def test_balances_listed_before_rows_determine_opening_balance(api, upload_statement_file, bank):
+    (statements,) = upload_statement_file(read_file("77_balance_before"), accountId=bank)["statements"]
     assert (statements["openingBalance"], statements["closingBalance"]) == ("2000.00", "1619.50")
 
 
@@ -51,9 +51,9 @@ def test_amount_column_set_without_sign_still_asks_for_sign(api, bank):
     assert [choice["field"] for choice in answer.json()["choices"]] == ["flipSign"]
 
 
-def test_balance_rows_are_left_out_but_similar_payments_are_imported(take, acme, bank):
-    assert take(read_file("81_named_balances"), accountId=bank)["leftOut"] == 10
-    assert take(read_file("81_payments_like_balances"), accountId=bank)["leftOut"] == 0
+def test_balance_rows_are_left_out_but_similar_payments_are_imported(upload_statement_file, acme, bank):
+    assert upload_statement_file(read_file("81_named_balances"), accountId=bank)["leftOut"] == 10
+    assert upload_statement_file(read_file("81_payments_like_balances"), accountId=bank)["leftOut"] == 0
 
 
 @pytest.mark.parametrize("footer", ["Total,,-99,", ",Total,-99,"])

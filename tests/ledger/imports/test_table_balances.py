@@ -18,8 +18,8 @@ UNPROVEN = f"{HEADINGS}2025-01-10,Initech,100.00,1100.00\n2025-01-31,Landlord,-4
 
 
 @pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
+def editor(sign_in_browser, alice, acme):
+    return sign_in_browser(alice, acme).client
 
 
 def import_table(editor, acme, account, text, **more):

@@ -28,10 +28,10 @@ def build_file(heading, out, came):
     return f"Date;Text;Amount;{heading}\n{lines}".encode()
 
 
-def test_words_for_directions_of_further_languages_are_known(take, acme, bank):
+def test_words_for_directions_of_further_languages_are_known(upload_statement_file, acme, bank):
     for words in KNOWN:
         with undo_changes():
-            take(build_file(*words), accountId=bank)
+            upload_statement_file(build_file(*words), accountId=bank)
             assert list_stored(acme) == STORED, words
 
 

@@ -16,15 +16,18 @@ def today():
 
 @pytest.fixture
 def card(books):
-    return books.account(name="Firmenkreditkarte", type="creditCard")
+    return books.create_account(name="Firmenkreditkarte", type="creditCard")
 
 
 @pytest.fixture
-def history(api, books, bank, card):
-    """Earlier transactions on both accounts, so that a category is suggested for any other transaction on them."""
+def categorization_history(api, books, bank, card):
+    """Categorized transactions on both accounts, so that each account has a suggested category."""
     for account, amount, category in ((bank, "-20.00", "hosting"), (card, "20.00", "revenueUsage")):
-        ids = [books.book(account, amount, "2026-01-05", fromTo=f"Party {number}")["id"] for number in range(4)]
-        body = {"selection": {"mode": "ids", "ids": ids}, "categoryId": books.category(category)}
+        ids = [
+            books.create_transaction(account, amount, "2026-01-05", fromTo=f"Party {number}")["id"]
+            for number in range(4)
+        ]
+        body = {"selection": {"mode": "ids", "ids": ids}, "categoryId": books.get_category_id(category)}
         assert api.post("transactions/categorize", body).status_code == 200
 
 
@@ -36,27 +39,27 @@ def list_suggested_kinds(api, *ids):
 
 
 def test_no_category_is_suggested_for_a_card_settlement(
-    api, browser_of, alice, acme, books, bank, card, history, today
+    api, sign_in_browser, alice, acme, books, bank, card, categorization_history, today
 ):
-    out = books.book(bank, "-812.34", today, fromTo="Kartenabrechnung")["id"]
+    out = books.create_transaction(bank, "-812.34", today, fromTo="Kartenabrechnung")["id"]
     assert list_suggested_kinds(api, out) == [["account"]]
-    into = books.book(card, "812.34", today, fromTo="ZAHLUNG ERHALTEN")["id"]
+    into = books.create_transaction(card, "812.34", today, fromTo="ZAHLUNG ERHALTEN")["id"]
     assert list_suggested_kinds(api, out, into) == [["own"], ["own"]]
     assert {
         each["categoryId"] for each in api.post("transactions/proposals", {"transactionIds": [out]}).json()[out]
-    } == {books.category("transfer")}
-    shown = get_page_text(browser_of(alice, acme).client.get(f"/app/companies/{acme.id}/inbox"))
+    } == {books.get_category_id("transfer")}
+    shown = get_page_text(sign_in_browser(alice, acme).client.get(f"/app/companies/{acme.id}/inbox"))
     assert shown.count("Part of a suggested transfer. Link it above.") == 2
     assert "Hosting:" not in shown
 
 
 def test_dismissed_card_settlement_is_suggested_categories_again(
-    api, browser_of, alice, acme, books, bank, card, history, today
+    api, sign_in_browser, alice, acme, books, bank, card, categorization_history, today
 ):
-    out = books.book(bank, "-812.34", today, fromTo="Kartenabrechnung")["id"]
-    into = books.book(card, "812.34", today, fromTo="ZAHLUNG ERHALTEN")["id"]
+    out = books.create_transaction(bank, "-812.34", today, fromTo="Kartenabrechnung")["id"]
+    into = books.create_transaction(card, "812.34", today, fromTo="ZAHLUNG ERHALTEN")["id"]
     form = {"act": "refuse", "id": out, "other": into}
-    assert browser_of(alice, acme).client.post(f"/app/companies/{acme.id}/inbox", form).status_code == 303
+    assert sign_in_browser(alice, acme).client.post(f"/app/companies/{acme.id}/inbox", form).status_code == 303
     assert list_suggested_kinds(api, out, into) == [["account"], ["account"]]
 
 
@@ -68,7 +71,9 @@ def test_dismissed_card_settlement_is_suggested_categories_again(
         pytest.param("Amazon", "Globex", id="no pair"),
     ],
 )
-def test_category_of_another_pair_is_still_suggested(api, books, bank, card, history, today, bank_text, card_text):
-    out = books.book(bank, "-812.34", today, fromTo=bank_text)["id"]
-    into = books.book(card, "812.34", today, fromTo=card_text)["id"]
+def test_category_of_another_pair_is_still_suggested(
+    api, books, bank, card, categorization_history, today, bank_text, card_text
+):
+    out = books.create_transaction(bank, "-812.34", today, fromTo=bank_text)["id"]
+    into = books.create_transaction(card, "812.34", today, fromTo=card_text)["id"]
     assert list_suggested_kinds(api, out, into) == [["account"], ["account"]]

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def address(acme):
+def inbox_path(acme):
     return f"/app/companies/{acme.id}/inbox"
 
 
@@ -25,96 +25,101 @@ def propose(api, row, **body):
 
 
 def test_kind_of_payment_is_suggested_where_the_caller_asks_for_it(api, books, bank):
-    row = books.book(bank, "-312.40", fromTo="Hetzner Online GmbH", description="Rechnung R0022334")["id"]
+    row = books.create_transaction(bank, "-312.40", fromTo="Hetzner Online GmbH", description="Rechnung R0022334")["id"]
     assert propose(api, row) == []
     assert propose(api, row, paymentKinds=False) == []
     (proposal,) = propose(api, row, paymentKinds=True)
     assert proposal == {
-        "categoryId": books.category("hosting"),
+        "categoryId": books.get_category_id("hosting"),
         "plType": "cogs",
         "counterparty": None,
         "confidence": 0.75,
         "basis": {"kind": "paymentKind", "seen": 0, "agreed": 0},
     }
-    assert books.parts(row) == []
+    assert books.list_categorizations(row) == []
 
 
 def test_history_comes_before_the_kind_of_payment(api, books, bank):
-    past = books.book(bank, "-300.00", fromTo="Hetzner Online GmbH")["id"]
+    past = books.create_transaction(bank, "-300.00", fromTo="Hetzner Online GmbH")["id"]
     api.post(
         "transactions/categorize",
-        {"selection": {"mode": "ids", "ids": [past]}, "categoryId": books.category("support")},
+        {"selection": {"mode": "ids", "ids": [past]}, "categoryId": books.get_category_id("support")},
     )
-    row = books.book(bank, "-312.40", fromTo="Hetzner Online GmbH")["id"]
+    row = books.create_transaction(bank, "-312.40", fromTo="Hetzner Online GmbH")["id"]
     (proposal,) = propose(api, row, paymentKinds=True)
-    assert (proposal["categoryId"], proposal["basis"]["kind"]) == (books.category("support"), "counterparty")
+    assert (proposal["categoryId"], proposal["basis"]["kind"]) == (books.get_category_id("support"), "counterparty")
 
 
 def test_one_payment_to_the_tax_office_says_little_of_another_tax(api, books, bank):
-    past = books.book(bank, "-4000.00", fromTo="Finanzamt München", description="Umsatzsteuer August")["id"]
+    past = books.create_transaction(bank, "-4000.00", fromTo="Finanzamt München", description="Umsatzsteuer August")[
+        "id"
+    ]
     selection = {"mode": "ids", "ids": [past]}
-    api.post("transactions/categorize", {"selection": selection, "categoryId": books.category("taxPayments")})
-    row = books.book(bank, "-900.00", fromTo="Finanzamt München", description="Körperschaftsteuer Q3")["id"]
+    api.post("transactions/categorize", {"selection": selection, "categoryId": books.get_category_id("taxPayments")})
+    row = books.create_transaction(bank, "-900.00", fromTo="Finanzamt München", description="Körperschaftsteuer Q3")[
+        "id"
+    ]
     first, second = propose(api, row, paymentKinds=True)
     assert [each["basis"]["kind"] for each in (first, second)] == ["paymentKind", "counterparty"]
-    assert first["categoryId"] == books.category("incomeTax")
+    assert first["categoryId"] == books.get_category_id("incomeTax")
 
 
 def test_kind_of_payment_comes_before_what_the_account_alone_suggests(api, books, bank):
-    ids = [books.book(bank, "-9.00", fromTo=f"Party {n}")["id"] for n in range(5)]
+    ids = [books.create_transaction(bank, "-9.00", fromTo=f"Party {n}")["id"] for n in range(5)]
     api.post(
-        "transactions/categorize", {"selection": {"mode": "ids", "ids": ids}, "categoryId": books.category("sales")}
+        "transactions/categorize",
+        {"selection": {"mode": "ids", "ids": ids}, "categoryId": books.get_category_id("sales")},
     )
-    row = books.book(bank, "-312.40", fromTo="Hetzner Online GmbH")["id"]
+    row = books.create_transaction(bank, "-312.40", fromTo="Hetzner Online GmbH")["id"]
     assert [each["basis"]["kind"] for each in propose(api, row)] == ["account"]
     assert [each["basis"]["kind"] for each in propose(api, row, paymentKinds=True)] == ["paymentKind", "account"]
 
 
 def test_kind_of_payment_is_never_assigned_automatically(api, books, bank):
     assert api.put("", {"autoCategorize": True}).status_code == 200
-    assert books.book(bank, "-312.40", fromTo="Hetzner Online GmbH")["categorizations"] == {}
+    assert books.create_transaction(bank, "-312.40", fromTo="Hetzner Online GmbH")["categorizations"] == {}
 
 
 def test_closed_months_have_no_suggestion_by_kind(api, books, bank):
-    row = books.book(bank, "-1.00", "2026-02-20", fromTo="Hetzner Online GmbH")["id"]
+    row = books.create_transaction(bank, "-1.00", "2026-02-20", fromTo="Hetzner Online GmbH")["id"]
     assert api.post("closings", {"month": "2026-02", "acknowledge": True}).status_code == 201
     assert propose(api, row, paymentKinds=True) == []
 
 
-def test_inbox_offers_the_category_of_the_kind_with_the_reason(editor, address, books, bank):
-    row = books.book(bank, "-312.40", fromTo="Hetzner Online GmbH")["id"]
-    shown = editor.get(address)
+def test_inbox_offers_the_category_of_the_kind_with_the_reason(editor, inbox_path, books, bank):
+    row = books.create_transaction(bank, "-312.40", fromTo="Hetzner Online GmbH")["id"]
+    shown = editor.get(inbox_path)
     assert "Hosting: Looks like hosting" in text(shown)
     button = re.search(r'<button class="button small primary"[^>]*name="category"[^>]*>', shown.content.decode())[0]
-    assert f'value="{books.category("hosting")}:cogs"' in button
-    assert 'data-key="a"' in button
-    form = {"act": "accept", "id": row, "category": f"{books.category('hosting')}:cogs", "counterparty": ""}
-    editor.post(address, form)
-    assert [list_pl_amounts(part) for part in books.parts(row)] == [{"cogs": -312.4}]
+    assert f'value="{books.get_category_id("hosting")}:cogs"' in button
+    assert 'data-shortcut-key="a"' in button
+    form = {"act": "accept", "id": row, "category": f"{books.get_category_id('hosting')}:cogs", "counterparty": ""}
+    editor.post(inbox_path, form)
+    assert [list_pl_amounts(part) for part in books.list_categorizations(row)] == [{"cogs": -312.4}]
 
 
-def test_vague_kind_is_no_primary_suggestion(editor, address, books, bank):
-    books.book(bank, "119.00", fromTo="Novatec AG", description="Rechnung RE-2026-1002")
-    shown = editor.get(address)
+def test_vague_kind_is_no_primary_suggestion(editor, inbox_path, books, bank):
+    books.create_transaction(bank, "119.00", fromTo="Novatec AG", description="Rechnung RE-2026-1002")
+    shown = editor.get(inbox_path)
     assert "Recurring revenue: Looks like a payment by a customer" in text(shown)
     assert not re.search(r'class="button small primary"[^>]*name="category"', shown.content.decode())
-    assert "Accept" not in text(editor.get(f"{address}/accept"))
+    assert "Accept" not in text(editor.get(f"{inbox_path}/accept"))
 
 
 # ---------------------------------------------------------------------------------------------- missing categories
 
 
-def test_missing_categories_are_added_when_somebody_asks(editor, address, api, books, bank):
-    books.book(bank, "-9.00", fromTo="Somebody", description="Lunch")
-    assert "categories that you do not have yet" not in text(editor.get(address))
-    salary = books.book(bank, "-2500.00", fromTo="Anna Schneider", description="Gehalt Oktober")["id"]
-    books.book(bank, "-900.00", fromTo="Techniker Krankenkasse", description="Beitrag 10.2026")
+def test_missing_categories_are_added_when_somebody_asks(editor, inbox_path, api, books, bank):
+    books.create_transaction(bank, "-9.00", fromTo="Somebody", description="Lunch")
+    assert "categories that you do not have yet" not in text(editor.get(inbox_path))
+    salary = books.create_transaction(bank, "-2500.00", fromTo="Anna Schneider", description="Gehalt Oktober")["id"]
+    books.create_transaction(bank, "-900.00", fromTo="Techniker Krankenkasse", description="Beitrag 10.2026")
     assert propose(api, salary, paymentKinds=True) == []
     before = len(api.get("categories").json())
-    shown = editor.get(address)
+    shown = editor.get(inbox_path)
     assert "Your payments need categories that you do not have yet: Salaries and Social security." in text(shown)
     assert len(api.get("categories").json()) == before
-    done = editor.post(address, {"act": "add-categories"}, follow=True)
+    done = editor.post(inbox_path, {"act": "add-categories"}, follow=True)
     assert "Categories added: Salaries and Social security." in text(done)
     assert "categories that you do not have yet" not in text(done)
     added = {each["name"]: each for each in api.get("categories").json()[before:]}
@@ -123,16 +128,16 @@ def test_missing_categories_are_added_when_somebody_asks(editor, address, api, b
     (proposal,) = propose(api, salary, paymentKinds=True)
     assert (proposal["categoryId"], proposal["plType"]) == (added["Salaries"]["id"], "ga")
     assert "Salaries · General and administration: Looks like a salary" in text(done)
-    again = editor.post(address, {"act": "add-categories"}, follow=True)
+    again = editor.post(inbox_path, {"act": "add-categories"}, follow=True)
     assert "The categories exist already." in text(again)
     assert len(api.get("categories").json()) == before + 2
 
 
-def test_own_category_for_salaries_needs_no_other(editor, address, api, books, bank):
+def test_own_category_for_salaries_needs_no_other(editor, inbox_path, api, books, bank):
     api.post("categories", {"name": "Personalkosten", "plTypes": ["ga"]})
-    books.book(bank, "-2500.00", fromTo="Anna Schneider", description="Gehalt Oktober")
-    books.book(bank, "-900.00", fromTo="Techniker Krankenkasse", description="Beitrag 10.2026")
-    shown = text(editor.get(address))
+    books.create_transaction(bank, "-2500.00", fromTo="Anna Schneider", description="Gehalt Oktober")
+    books.create_transaction(bank, "-900.00", fromTo="Techniker Krankenkasse", description="Beitrag 10.2026")
+    shown = text(editor.get(inbox_path))
     assert "categories that you do not have yet" not in shown
     assert shown.count("Personalkosten: Looks like") == 2
 
@@ -141,43 +146,46 @@ def test_own_category_for_salaries_needs_no_other(editor, address, api, books, b
 
 
 @pytest.fixture
-def novatec(books, bank):
-    """Three payments of a customer, and one to it."""
-    ids = [books.book(bank, amount, fromTo=name)["id"] for amount, name in (("1.00", "Novatec"), ("2.00", "NOVATEC"))]
-    ids.append(books.book(bank, "3.00", fromTo="novatec")["id"])
-    return [*ids, books.book(bank, "-4.00", fromTo="Novatec")["id"]]
+def novatec_ids(books, bank):
+    """The ids of three payments of a customer, and one to it."""
+    ids = [
+        books.create_transaction(bank, amount, fromTo=name)["id"]
+        for amount, name in (("1.00", "Novatec"), ("2.00", "NOVATEC"))
+    ]
+    ids.append(books.create_transaction(bank, "3.00", fromTo="novatec")["id"])
+    return [*ids, books.create_transaction(bank, "-4.00", fromTo="Novatec")["id"]]
 
 
-def test_choice_is_repeated_for_the_others_of_a_counterparty(editor, address, books, novatec):
-    form = {"act": "accept", "id": novatec[0], "category": f"{books.category('revenueUsage')}:revenue"}
-    done = editor.post(address, form, follow=True)
+def test_choice_is_repeated_for_the_others_of_a_counterparty(editor, inbox_path, books, novatec_ids):
+    form = {"act": "accept", "id": novatec_ids[0], "category": f"{books.get_category_id('revenueUsage')}:revenue"}
+    done = editor.post(inbox_path, form, follow=True)
     assert "2 more transactions of “Novatec” are uncategorized." in text(done)
     assert "Categorize 2 as Usage-based revenue" in text(done)
-    repeated = editor.post(address, {"act": "repeat", "id": novatec[0]}, follow=True)
+    repeated = editor.post(inbox_path, {"act": "repeat", "id": novatec_ids[0]}, follow=True)
     assert "2 transactions categorized." in text(repeated)
-    assert [bool(books.parts(row)) for row in novatec] == [True, True, True, False]
-    assert list_pl_amounts(books.parts(novatec[2])[0]) == {"revenue": 3}
+    assert [bool(books.list_categorizations(row)) for row in novatec_ids] == [True, True, True, False]
+    assert list_pl_amounts(books.list_categorizations(novatec_ids[2])[0]) == {"revenue": 3}
     run = re.search(r'name="run" value="([^"]+)"', repeated.content.decode())[1]
-    editor.post(address, {"act": "undo", "run": run})
-    assert [bool(books.parts(row)) for row in novatec] == [True, False, False, False]
+    editor.post(inbox_path, {"act": "undo", "run": run})
+    assert [bool(books.list_categorizations(row)) for row in novatec_ids] == [True, False, False, False]
 
 
-def test_choice_is_repeated_with_its_tax(editor, address, books, novatec):
-    part = {"categoryId": books.category("revenueUsage"), "plSplit": {"revenue": 0.84}, "passThroughTax": 0.16}
-    books.split(novatec[0], part)
-    editor.post(address, {"act": "repeat", "id": novatec[0]})
-    (other,) = books.parts(novatec[2])
+def test_choice_is_repeated_with_its_tax(editor, inbox_path, books, novatec_ids):
+    part = {"categoryId": books.get_category_id("revenueUsage"), "plSplit": {"revenue": 0.84}, "passThroughTax": 0.16}
+    books.set_categorizations(novatec_ids[0], part)
+    editor.post(inbox_path, {"act": "repeat", "id": novatec_ids[0]})
+    (other,) = books.list_categorizations(novatec_ids[2])
     assert (other["passThroughTax"], list_pl_amounts(other)) == (0.48, {"revenue": 2.52})
 
 
-def test_uncategorized_transaction_offers_nothing_to_repeat(editor, address, books, novatec):
-    shown = editor.get(address, {"said": novatec[0]})
+def test_uncategorized_transaction_offers_nothing_to_repeat(editor, inbox_path, books, novatec_ids):
+    shown = editor.get(inbox_path, {"said": novatec_ids[0]})
     assert "more transactions of" not in text(shown)
-    refused = editor.post(address, {"act": "repeat", "id": novatec[0]})
+    refused = editor.post(inbox_path, {"act": "repeat", "id": novatec_ids[0]})
     assert refused.status_code == 400
     assert "No other transactions of this counterparty." in text(refused)
 
 
-def test_last_of_a_counterparty_offers_nothing_to_repeat(editor, address, books, novatec):
-    form = {"act": "accept", "id": novatec[3], "category": f"{books.category('hosting')}:cogs"}
-    assert "more transaction of" not in text(editor.post(address, form, follow=True))
+def test_last_of_a_counterparty_offers_nothing_to_repeat(editor, inbox_path, books, novatec_ids):
+    form = {"act": "accept", "id": novatec_ids[3], "category": f"{books.get_category_id('hosting')}:cogs"}
+    assert "more transaction of" not in text(editor.post(inbox_path, form, follow=True))

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def address(acme):
+def groups_path(acme):
     return f"/app/companies/{acme.id}/inbox/groups"
 
 
@@ -23,7 +23,9 @@ def salaries(api):
 
 def list_forms(answer):
     """Return the titles, ticked values and suggested category of the groups of a page."""
-    forms = re.findall(r'<form method="post" class="card group".*?</form>', answer.content.decode(), re.DOTALL)
+    forms = re.findall(
+        r'<form method="post" class="card transaction-group".*?</form>', answer.content.decode(), re.DOTALL
+    )
     return [
         (
             re.search(r"<h2[^>]*>(.*?)</h2>", form)[1],
@@ -34,57 +36,60 @@ def list_forms(answer):
     ]
 
 
-def test_transactions_with_one_suggested_category_are_categorized_at_once(editor, address, books, bank, salaries):
+def test_transactions_with_one_suggested_category_are_categorized_at_once(editor, groups_path, books, bank, salaries):
     names = ("Anna Schneider", "Ben Wagner", "Clara Hoffmann")
-    ids = [books.book(bank, "-2500.00", fromTo=name, description="Gehalt Oktober")["id"] for name in names]
-    books.book(bank, "-5.00", fromTo="Somebody new", description="x")
-    shown = editor.get(address)
+    ids = [
+        books.create_transaction(bank, "-2500.00", fromTo=name, description="Gehalt Oktober")["id"] for name in names
+    ]
+    books.create_transaction(bank, "-5.00", fromTo="Somebody new", description="x")
+    shown = editor.get(groups_path)
     (title, values, choice), other = list_forms(shown)
     assert title == "Salaries · General and administration"
     assert "3 transactions · Looks like a salary" in text(shown)
     assert [value.split(" ")[0] for value in values] == ids[::-1]
     assert (choice, other[0], other[2]) == (f"{salaries}:ga", "Somebody new", "")
     form = {"act": "categorize", "transaction": values[1:], "category": choice, "next": "o-1"}
-    done = editor.post(address, form)
+    done = editor.post(groups_path, form)
     assert done.status_code == 303
     assert done["Location"].endswith("#o-1")
     assert "2 transactions categorized." in text(editor.get(done["Location"]))
-    assert [list_pl_amounts(part) for row in ids for part in books.parts(row)] == [{"ga": -2500}] * 2
+    assert [list_pl_amounts(part) for row in ids for part in books.list_categorizations(row)] == [{"ga": -2500}] * 2
     run = re.search(r"run=([0-9a-f-]+)", done["Location"])[1]
-    undone = editor.post(address, {"act": "undo", "run": run}, follow=True)
+    undone = editor.post(groups_path, {"act": "undo", "run": run}, follow=True)
     assert "2 transactions restored." in text(undone)
-    assert [books.parts(row) for row in ids] == [[], [], []]
+    assert [books.list_categorizations(row) for row in ids] == [[], [], []]
 
 
-def test_nothing_is_categorized_by_looking(editor, address, books, bank, salaries):
-    row = books.book(bank, "-2500.00", fromTo="Anna", description="Gehalt Oktober")["id"]
-    editor.get(address)
-    editor.get(address.removesuffix("/groups"))
-    assert books.parts(row) == []
+def test_nothing_is_categorized_by_looking(editor, groups_path, books, bank, salaries):
+    row = books.create_transaction(bank, "-2500.00", fromTo="Anna", description="Gehalt Oktober")["id"]
+    editor.get(groups_path)
+    editor.get(groups_path.removesuffix("/groups"))
+    assert books.list_categorizations(row) == []
 
 
-def test_transactions_of_a_counterparty_get_the_chosen_category_and_tax(editor, address, books, bank):
+def test_transactions_of_a_counterparty_get_the_chosen_category_and_tax(editor, groups_path, books, bank):
     ids = [
-        books.book(bank, amount, fromTo=name)["id"] for amount, name in (("119.00", "Novatec"), ("238.00", "NOVATEC"))
+        books.create_transaction(bank, amount, fromTo=name)["id"]
+        for amount, name in (("119.00", "Novatec"), ("238.00", "NOVATEC"))
     ]
-    books.book(bank, "-5.00", fromTo="Novatec")
-    forms = list_forms(editor.get(address, {"by": "counterparty"}))
+    books.create_transaction(bank, "-5.00", fromTo="Novatec")
+    forms = list_forms(editor.get(groups_path, {"by": "counterparty"}))
     assert [(title, len(values)) for title, values, _ in forms] == [("NOVATEC", 2), ("Novatec", 1)]
-    choice = f"{books.category('revenueRecurring')}:revenue"
+    choice = f"{books.get_category_id('revenueRecurring')}:revenue"
     form = {"act": "categorize", "transaction": forms[0][1], "other": choice, "tax": "19"}
-    done = editor.post(f"{address}?by=counterparty", form)
+    done = editor.post(f"{groups_path}?by=counterparty", form)
     assert "by=counterparty" in done["Location"]
-    assert [list_pl_amounts(books.parts(row)[0]) for row in ids] == [{"revenue": 100}, {"revenue": 200}]
-    assert [books.parts(row)[0]["passThroughTax"] for row in ids] == [19, 38]
+    assert [list_pl_amounts(books.list_categorizations(row)[0]) for row in ids] == [{"revenue": 100}, {"revenue": 200}]
+    assert [books.list_categorizations(row)[0]["passThroughTax"] for row in ids] == [19, 38]
 
 
-def test_refused_group_is_shown_as_it_was_posted(editor, address, books, bank):
+def test_refused_group_is_shown_as_it_was_posted(editor, groups_path, books, bank):
     for amount in ("119.00", "238.00"):
-        books.book(bank, amount, fromTo="Novatec")
-    ((_, values, _),) = list_forms(editor.get(address))
-    choice = f"{books.category('revenueRecurring')}:revenue"
+        books.create_transaction(bank, amount, fromTo="Novatec")
+    ((_, values, _),) = list_forms(editor.get(groups_path))
+    choice = f"{books.get_category_id('revenueRecurring')}:revenue"
     form = {"act": "categorize", "transaction": values[:1], "other": choice, "tax": "much", "next": "o-1"}
-    refused = editor.post(address, form)
+    refused = editor.post(groups_path, form)
     assert refused.status_code == 400
     assert "Enter a percentage, such as 19 %." in text(refused)
     assert list_forms(refused)[0][1] == values[:1]
@@ -100,56 +105,56 @@ def test_refused_group_is_shown_as_it_was_posted(editor, address, books, bank):
         ({"act": "elsewhere"}, "Choose an action."),
     ],
 )
-def test_incomplete_group_is_refused(editor, address, books, bank, form, message):
-    choice = f"{books.category('hosting')}:cogs"
-    answer = editor.post(address, {name: choice if value == "CHOICE" else value for name, value in form.items()})
+def test_incomplete_group_is_refused(editor, groups_path, books, bank, form, message):
+    choice = f"{books.get_category_id('hosting')}:cogs"
+    answer = editor.post(groups_path, {name: choice if value == "CHOICE" else value for name, value in form.items()})
     assert answer.status_code == 400
     assert message in text(answer)
 
 
-def test_transfers_and_closed_months_are_in_no_group(editor, address, api, books, bank):
-    card = books.account(name="Card", type="creditCard")
-    books.book(bank, "-80.00", fromTo="Kartenabrechnung Oktober")
-    books.book(card, "80.00", fromTo="Zahlung erhalten")
-    books.book(bank, "-1.00", "2026-02-20", fromTo="Somebody")
-    assert len(list_forms(editor.get(address))) == 1
+def test_transfers_and_closed_months_are_in_no_group(editor, groups_path, api, books, bank):
+    card = books.create_account(name="Card", type="creditCard")
+    books.create_transaction(bank, "-80.00", fromTo="Kartenabrechnung Oktober")
+    books.create_transaction(card, "80.00", fromTo="Zahlung erhalten")
+    books.create_transaction(bank, "-1.00", "2026-02-20", fromTo="Somebody")
+    assert len(list_forms(editor.get(groups_path))) == 1
     body = {"month": "2026-02", "acknowledge": True}
     assert api.post("closings", body).status_code == 201
-    shown = editor.get(address)
+    shown = editor.get(groups_path)
     assert list_forms(shown) == []
     assert "No transactions to group" in text(shown)
 
 
-def test_counterparty_of_earlier_transactions_is_kept(editor, address, api, books, bank):
+def test_counterparty_of_earlier_transactions_is_kept(editor, groups_path, api, books, bank):
     vendor = api.post("counterparties", {"type": "vendor", "name": "Cloud"}).json()["id"]
-    past = books.book(bank, "-10.00", fromTo="Cloud")["id"]
-    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}, "counterparty": {"id": vendor}}
-    books.split(past, part)
-    row = books.book(bank, "-11.00", fromTo="Cloud")["id"]
-    ((_, values, choice),) = list_forms(editor.get(address))
-    editor.post(address, {"act": "categorize", "transaction": values, "category": choice})
-    assert books.parts(row)[0]["counterparty"]["id"] == vendor
+    past = books.create_transaction(bank, "-10.00", fromTo="Cloud")["id"]
+    part = {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -10}, "counterparty": {"id": vendor}}
+    books.set_categorizations(past, part)
+    row = books.create_transaction(bank, "-11.00", fromTo="Cloud")["id"]
+    ((_, values, choice),) = list_forms(editor.get(groups_path))
+    editor.post(groups_path, {"act": "categorize", "transaction": values, "category": choice})
+    assert books.list_categorizations(row)[0]["counterparty"]["id"] == vendor
 
 
-def test_changed_transaction_is_not_categorized(editor, address, api, books, bank):
-    rows = [books.book(bank, amount, fromTo="Hetzner Online GmbH")["id"] for amount in ("-1.00", "-2.00")]
-    ((_, values, choice),) = list_forms(editor.get(address))
+def test_changed_transaction_is_not_categorized(editor, groups_path, api, books, bank):
+    rows = [books.create_transaction(bank, amount, fromTo="Hetzner Online GmbH")["id"] for amount in ("-1.00", "-2.00")]
+    ((_, values, choice),) = list_forms(editor.get(groups_path))
     assert api.put(f"transactions/{rows[0]}", {"notes": "Ask first"}).status_code == 200
-    done = editor.post(address, {"act": "categorize", "transaction": values, "category": choice}, follow=True)
+    done = editor.post(groups_path, {"act": "categorize", "transaction": values, "category": choice}, follow=True)
     assert "1 transaction categorized. Not categorized: Hetzner Online GmbH, " in text(done)
-    assert [len(books.parts(row)) for row in rows] == [0, 1]
+    assert [len(books.list_categorizations(row)) for row in rows] == [0, 1]
 
 
-def test_groups_need_permission_to_change_transactions(browser_of, bob, acme, address, books, bank):
-    books.book(bank, "-1.00", fromTo="Hetzner Online GmbH")
-    reader = browser_of(bob, acme).client
-    shown = reader.get(address)
+def test_groups_need_permission_to_change_transactions(sign_in_browser, bob, acme, groups_path, books, bank):
+    books.create_transaction(bank, "-1.00", fromTo="Hetzner Online GmbH")
+    reader = sign_in_browser(bob, acme).client
+    shown = reader.get(groups_path)
     assert shown.status_code == 200
     assert 'name="category"' not in shown.content.decode()
-    assert reader.post(address, {"act": "categorize"}).status_code == 403
+    assert reader.post(groups_path, {"act": "categorize"}).status_code == 403
 
 
-def test_queries_do_not_grow_with_transactions(editor, address, api, books, bank):
+def test_queries_do_not_grow_with_transactions(editor, groups_path, api, books, bank):
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
@@ -160,8 +165,8 @@ def test_queries_do_not_grow_with_transactions(editor, address, api, books, bank
             for n in range(many)
         ]
         api.post("transactions/import", {"transactions": items})
-        editor.get(address)
+        editor.get(groups_path)
         with CaptureQueriesContext(connection) as captured:
-            editor.get(address)
+            editor.get(groups_path)
         counts.append(len(captured))
     assert counts[0] == counts[1]

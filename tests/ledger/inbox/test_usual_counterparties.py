@@ -8,21 +8,21 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def save(browser_of, alice, acme):
-    """Saves a category chosen from the list for an open transaction."""
-    client = browser_of(alice, acme).client
+def accept_category(sign_in_browser, alice, acme):
+    """Accept a category from the list for a transaction in the inbox."""
+    client = sign_in_browser(alice, acme).client
 
-    def choose(transaction_id, category, **values):
+    def accept(transaction_id, category, **values):
         body = {"act": "accept", "id": transaction_id, "category": category} | values
         answer = client.post(f"/app/companies/{acme.id}/inbox", body)
         assert answer.status_code == 303, answer.content
 
-    choose.client, choose.address = client, f"/app/companies/{acme.id}/inbox"
-    return choose
+    accept.client, accept.address = client, f"/app/companies/{acme.id}/inbox"
+    return accept
 
 
 @pytest.fixture
-def add_party(api):
+def create_counterparty(api):
     def create(name, kind="customer"):
         return api.post("counterparties", {"type": kind, "name": name}).json()["id"]
 
@@ -30,66 +30,72 @@ def add_party(api):
 
 
 @pytest.fixture
-def revenue(books):
-    return f"{books.category('revenueRecurring')}:revenue"
+def revenue_choice(books):
+    return f"{books.get_category_id('revenueRecurring')}:revenue"
 
 
 def split_wholly(books, row, category, pl_type, amount, counterparty):
     party = {"type": "customer", "id": counterparty}
-    books.split(row, {"categoryId": category, "plSplit": {pl_type: amount}, "counterparty": party})
+    books.set_categorizations(row, {"categoryId": category, "plSplit": {pl_type: amount}, "counterparty": party})
 
 
 def get_party(books, row):
-    (part,) = books.parts(row)
+    (part,) = books.list_categorizations(row)
     return part["counterparty"] and part["counterparty"]["id"]
 
 
-def test_list_and_suggestion_set_the_same_counterparty(books, bank, save, add_party, revenue):
-    customer = add_party("Heron Consulting GmbH")
+def test_list_and_suggestion_set_the_same_counterparty(
+    books, bank, accept_category, create_counterparty, revenue_choice
+):
+    customer = create_counterparty("Heron Consulting GmbH")
     for _ in range(3):
-        known = books.book(bank, "500.00", fromTo="HERON CONSULTING")["id"]
-        split_wholly(books, known, books.category("revenueRecurring"), "revenue", 500, customer)
-    pressed, chosen, other = (books.book(bank, "500.00", fromTo="Heron Consulting")["id"] for _ in range(3))
-    inbox = save.client.get(save.address).content.decode()
+        known = books.create_transaction(bank, "500.00", fromTo="HERON CONSULTING")["id"]
+        split_wholly(books, known, books.get_category_id("revenueRecurring"), "revenue", 500, customer)
+    pressed, chosen, other = (
+        books.create_transaction(bank, "500.00", fromTo="Heron Consulting")["id"] for _ in range(3)
+    )
+    inbox = accept_category.client.get(accept_category.address).content.decode()
     suggested = re.search(r'name="counterparty" value="([^"]*)"', inbox)[1]
-    save(pressed, revenue, counterparty=suggested)
-    save(chosen, revenue)
-    save(other, f"{books.category('revenueUsage')}:revenue")
+    accept_category(pressed, revenue_choice, counterparty=suggested)
+    accept_category(chosen, revenue_choice)
+    accept_category(other, f"{books.get_category_id('revenueUsage')}:revenue")
     assert [get_party(books, row) for row in (pressed, chosen, other)] == [customer] * 3
 
 
-def test_known_counterparty_of_the_same_name_is_set(books, bank, save, add_party, revenue):
-    add_party("Brightwater", "vendor")
-    customer = add_party("Brightwater")
+def test_known_counterparty_of_the_same_name_is_set(books, bank, accept_category, create_counterparty, revenue_choice):
+    create_counterparty("Brightwater", "vendor")
+    customer = create_counterparty("Brightwater")
     row, unknown, nameless = (
-        books.book(bank, "995.00", fromTo=name)["id"] for name in ("BRIGHTWATER", "Somebody else", "")
+        books.create_transaction(bank, "995.00", fromTo=name)["id"] for name in ("BRIGHTWATER", "Somebody else", "")
     )
     for each in (row, unknown, nameless):
-        save(each, revenue)
+        accept_category(each, revenue_choice)
     assert [get_party(books, each) for each in (row, unknown, nameless)] == [customer, None, None]
 
 
-def test_chosen_counterparty_wins(books, bank, save, add_party, revenue):
-    add_party("Brightwater")
-    other = add_party("Brightwater Holding")
-    row, without = (books.book(bank, "995.00", fromTo="Brightwater")["id"] for _ in range(2))
-    save(row, revenue, counterparty=other)
-    save(without, revenue, counterparty="")
+def test_chosen_counterparty_wins(books, bank, accept_category, create_counterparty, revenue_choice):
+    create_counterparty("Brightwater")
+    other = create_counterparty("Brightwater Holding")
+    row, without = (books.create_transaction(bank, "995.00", fromTo="Brightwater")["id"] for _ in range(2))
+    accept_category(row, revenue_choice, counterparty=other)
+    accept_category(without, revenue_choice, counterparty="")
     assert [get_party(books, each) for each in (row, without)] == [other, None]
 
 
-def test_counterparty_of_other_names_on_the_account_is_not_taken(books, bank, save, add_party, revenue):
-    customer = add_party("Heron Consulting")
+def test_counterparty_of_other_names_on_the_account_is_not_taken(
+    books, bank, accept_category, create_counterparty, revenue_choice
+):
+    customer = create_counterparty("Heron Consulting")
     for _ in range(4):
-        known = books.book(bank, "500.00", fromTo="Heron Consulting")["id"]
-        split_wholly(books, known, books.category("revenueRecurring"), "revenue", 500, customer)
-    row = books.book(bank, "995.00", fromTo="Brightwater")["id"]
-    save(row, revenue)
+        known = books.create_transaction(bank, "500.00", fromTo="Heron Consulting")["id"]
+        split_wholly(books, known, books.get_category_id("revenueRecurring"), "revenue", 500, customer)
+    row = books.create_transaction(bank, "995.00", fromTo="Brightwater")["id"]
+    accept_category(row, revenue_choice)
     assert get_party(books, row) is None
 
 
-def test_own_transfer_has_no_counterparty(books, bank, save, add_party):
-    add_party("Acme")
-    row = books.book(bank, "995.00", fromTo="Acme")["id"]
-    save(row, f"{books.category('transfer')}:neutral")
+def test_own_transfer_has_no_counterparty(books, bank, accept_category, create_counterparty):
+    create_counterparty("Acme")
+    row = books.create_transaction(bank, "995.00", fromTo="Acme")["id"]
+    accept_category(row, f"{books.get_category_id('transfer')}:neutral")
     assert get_party(books, row) is None

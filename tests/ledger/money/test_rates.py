@@ -119,7 +119,7 @@ def test_new_rates_reconvert_results_and_balances(api, tmp_path):
     assert find_posting_differences(api.company.id) == []
 
 
-def test_interrupted_rate_update_is_completed_by_the_next(api, spent, tmp_path, monkeypatch):
+def test_interrupted_rate_update_is_completed_by_the_next(api, get_spent_amount, tmp_path, monkeypatch):
     (tmp_path / "rates.csv").write_text("Date,USD,\n2026-11-18,2.00,\n2026-11-19,4.00,\n")
     with monkeypatch.context() as killed:
         killed.setattr(rate_updates, "convert_company_postings", raise_interrupt)
@@ -128,7 +128,7 @@ def test_interrupted_rate_update_is_completed_by_the_next(api, spent, tmp_path, 
     output = io.StringIO()
     call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=output)
     assert "Rates loaded. Transactions converted again: 1." in output.getvalue()
-    assert spent() == -50
+    assert get_spent_amount() == -50
     assert find_posting_differences(api.company.id) == []
     call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=output)
     assert output.getvalue().endswith("No new rates.\n")
@@ -139,8 +139,8 @@ def raise_interrupt(*_, **__):
 
 
 @pytest.fixture
-def spent(api):
-    """A hundred dollars on a day whose rate becomes 2.00; returns the one result in the company's currency."""
+def get_spent_amount(api):
+    """Create a payment of 100 dollars; return its result in the company's currency."""
     account = api.post("accounts", {"type": "bank", "name": "Dollars", "defaultCurrency": "USD"}).json()["id"]
     hosting = next(c["id"] for c in api.get("categories").json() if c["systemKey"] == "hosting")
     item = {"accountId": account, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": hosting}
@@ -151,19 +151,19 @@ def spent(api):
 RATES_FILE = b"Date,USD,\n2026-11-18,2.00,\n2026-11-19,4.00,\n"
 
 
-def test_concurrent_base_currency_change_converts_to_new_currency(api, spent):
+def test_concurrent_base_currency_change_converts_to_new_currency(api, get_spent_amount):
     load_rates(data=RATES_FILE, source="one", now=NOW)
     rate_updates.convert_results_to_new_rates(now=NOW, report_progress=lambda *_: api.put("", {"baseCurrency": "USD"}))
-    assert spent() == -100
+    assert get_spent_amount() == -100
     assert find_posting_differences(api.company.id) == []
 
 
-def test_rate_load_without_changed_from_is_still_converted(api, spent):
+def test_rate_load_without_changed_from_is_still_converted(api, get_spent_amount):
     """It may still run beside this one, and be stopped as well."""
     load_rates(data=RATES_FILE, source="one", now=NOW)
     RateLoad.objects.update(changed_from=None)
     assert rate_updates.convert_results_to_new_rates(now=NOW) == 1
-    assert spent() == -50
+    assert get_spent_amount() == -50
     assert rate_updates.convert_results_to_new_rates(now=NOW) is None
 
 

@@ -12,8 +12,8 @@ PATH = "reports/2026-03/commentary"
 
 
 @pytest.fixture(autouse=True)
-def march(books, bank):
-    return books.book(bank, "-100.00", "2026-03-15")
+def march_transaction(books, bank):
+    return books.create_transaction(bank, "-100.00", "2026-03-15")
 
 
 def list_actions(company):

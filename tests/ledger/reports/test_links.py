@@ -18,12 +18,12 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def march(books, bank):
-    return books.book(bank, "-100.00", "2026-03-15")
+def march_transaction(books, bank):
+    return books.create_transaction(bank, "-100.00", "2026-03-15")
 
 
 @pytest.fixture
-def closed(api, march):
+def closing(api, march_transaction):
     answer = api.post("closings", {"month": "2026-03", "acknowledge": True})
     assert answer.status_code == 201, answer.content
     return answer.json()
@@ -34,7 +34,7 @@ def in_days(days, **more):
 
 
 @pytest.mark.parametrize("kind", ["reports", "closings"])
-def test_link_is_created_listed_and_revoked(api, client, acme, closed, kind):
+def test_link_is_created_listed_and_revoked(api, client, acme, closing, kind):
     expires = in_days(30)
     made = api.post(f"{kind}/2026-03/links", {"expiresTime": expires})
     assert made.status_code == 201, made.content
@@ -58,7 +58,7 @@ def test_link_is_created_listed_and_revoked(api, client, acme, closed, kind):
     assert client.get(urlsplit(url).path).status_code == 404
 
 
-def test_token_is_stored_nowhere(api, acme, closed):
+def test_token_is_stored_nowhere(api, acme, closing):
     token = api.post("reports/2026-03/links", {"expiresTime": in_days(1)}).json()["url"].rpartition("/")[2]
     link = ReportLink.objects.for_company(acme.id).get()
     assert token not in str(vars(link))
@@ -68,7 +68,7 @@ def test_token_is_stored_nowhere(api, acme, closed):
     assert link.digest not in str(entry.after)
 
 
-def test_expiry_is_checked(api, closed):
+def test_expiry_is_checked(api, closing):
     for kind in ["reports", "closings"]:
         for body, code in [
             ({}, "required"),
@@ -116,7 +116,7 @@ def test_creator_must_be_able_to_read_what_they_share(acme, make_api):
     assert answer.status_code == 403
 
 
-def test_links_are_managed_on_pages(acme, owner, client, api, closed):
+def test_links_are_managed_on_pages(acme, owner, client, api, closing):
     for page, kind in (("reports", "reports"), ("closings", "closings")):
         address = f"/app/companies/{acme.id}/{page}/2026-03/links"
         assert owner.get(address).status_code == 200
@@ -132,24 +132,24 @@ def test_links_are_managed_on_pages(acme, owner, client, api, closed):
         assert client.get(f"/app/shared/{url}").status_code == 404
 
 
-def test_only_owners_and_admins_share(acme, browser_of):
+def test_only_owners_and_admins_share(acme, sign_in_browser):
     editor = factories.make_member(acme, "e@acme.example", role=Role.EDITOR)
-    browser = browser_of(editor, acme)
+    browser = sign_in_browser(editor, acme)
     assert browser.client.get(f"/app/companies/{acme.id}/reports/2026-03/links").status_code == 403
     assert browser.post("reports/2026-03/links", {"expiresTime": in_days(1)}).status_code == 403
     assert "/links" not in browser.client.get(f"/app/companies/{acme.id}/reports/2026-03").content.decode()
 
 
-def test_demo_reset_deletes_links_to_closings(acme, closed, api):
+def test_demo_reset_deletes_links_to_closings(acme, closing, api):
     for kind in ("reports", "closings"):
         assert api.post(f"{kind}/2026-03/links", {"expiresTime": in_days(1)}).status_code == 201
-    factories.turn_into(acme, demonstration={"months": 1})
+    factories.force_company_values(acme, demonstration={"months": 1})
     delete_company_rows(acme, list_data_models())
     assert not ReportLink.objects.for_company(acme.id).exists()
 
 
 @pytest.mark.parametrize("kind", ["reports", "closings"])
-def test_list_of_links_rejects_unknown_parameters(api, closed, kind):
+def test_list_of_links_rejects_unknown_parameters(api, closing, kind):
     for name in ("bogus", "limit"):  # the list comes whole
         answer = api.get(f"{kind}/2026-03/links", {name: "1"})
         assert (answer.status_code, answer.json()["errors"][0]["code"]) == (400, "unknown_parameter")

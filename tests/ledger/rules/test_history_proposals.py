@@ -6,22 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger.models import Categorization
-
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
-
-
-@pytest.fixture
-def done(api, books, bank):
-    """Books movements and says what they were for."""
-
-    def do(category, *, times=1, name="Nimbus Ltd", account=None, amount="-100.00", **more):
-        ids = [books.book(account or bank, amount, **({"fromTo": name} | more))["id"] for _ in range(times)]
-        body = {"selection": {"mode": "ids", "ids": ids}, "categoryId": category}
-        assert api.post("transactions/categorize", body).status_code == 200
-        return ids
-
-    return do
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 
 def list_proposals(api, *ids):
@@ -30,11 +15,11 @@ def list_proposals(api, *ids):
     return answer.json()
 
 
-def test_counterparty_is_proposed_its_earlier_categories(api, books, bank, done, hosting):
-    support = books.category("support")
-    done(hosting, times=3)
-    done(support)
-    open_one = books.book(bank, fromTo="NIMBUS LTD")["id"]
+def test_counterparty_is_proposed_its_earlier_categories(api, books, bank, create_history, hosting):
+    support = books.get_category_id("support")
+    create_history(hosting, times=3)
+    create_history(support)
+    open_one = books.create_transaction(bank, fromTo="NIMBUS LTD")["id"]
     proposal = list_proposals(api, open_one)[open_one]
     assert [(each["categoryId"], each["plType"], each["counterparty"]) for each in proposal] == [
         (hosting, "cogs", None),
@@ -49,10 +34,13 @@ def test_counterparty_is_proposed_its_earlier_categories(api, books, bank, done,
 
 def test_chosen_counterparty_is_proposed_and_matched_by_its_name(api, books, bank, hosting):
     vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
-    known = books.book(bank, "-10.00", fromTo="NMB 4711")["id"]
+    known = books.create_transaction(bank, "-10.00", fromTo="NMB 4711")["id"]
     part = {"categoryId": hosting, "plSplit": {"cogs": -10}, "counterparty": {"type": "vendor", "id": vendor}}
-    books.split(known, part)
-    by_text, by_name = books.book(bank, fromTo="nmb 4711")["id"], books.book(bank, fromTo="NIMBUS")["id"]
+    books.set_categorizations(known, part)
+    by_text, by_name = (
+        books.create_transaction(bank, fromTo="nmb 4711")["id"],
+        books.create_transaction(bank, fromTo="NIMBUS")["id"],
+    )
     proposals = list_proposals(api, by_text, by_name)
     assert list(proposals) == [by_text, by_name]
     for each in proposals.values():
@@ -61,25 +49,25 @@ def test_chosen_counterparty_is_proposed_and_matched_by_its_name(api, books, ban
 
 
 def test_text_does_not_propose_category_for_opposite_direction(api, books, bank, savings):
-    received = books.book(bank, "100.00", fromTo="Globex", description="Invoice 1042")["id"]
-    revenue = books.category("revenueRecurring")
+    received = books.create_transaction(bank, "100.00", fromTo="Globex", description="Invoice 1042")["id"]
+    revenue = books.get_category_id("revenueRecurring")
     selection = {"mode": "ids", "ids": [received]}
     assert api.post("transactions/categorize", {"selection": selection, "categoryId": revenue}).status_code == 200
-    paid = books.book(savings, "-90.00", fromTo="New", description="Invoice 7041")["id"]
-    other = books.book(savings, "90.00", fromTo="Newer", description="Invoice 1043")["id"]
+    paid = books.create_transaction(savings, "-90.00", fromTo="New", description="Invoice 7041")["id"]
+    other = books.create_transaction(savings, "90.00", fromTo="Newer", description="Invoice 1043")["id"]
     proposals = list_proposals(api, paid, other)
     assert proposals[paid] == []
     assert proposals[other][0]["categoryId"] == revenue
 
 
-def test_new_counterparty_is_proposed_by_text_then_account(api, books, bank, savings, done, hosting):
-    support, other = books.category("support"), books.category("marketing")
-    done(hosting, name="A", description="Rent for servers March")
-    done(support, name="B", description="Rent for phones March")
-    done(other, times=3, name="C", account=savings)
-    by_text = books.book(bank, fromTo="New", description="Rent for servers April 2026")["id"]
-    by_account = books.book(savings, fromTo="New", description="Hello")["id"]
-    nothing = books.book(savings, "5.00", fromTo="New")["id"]
+def test_new_counterparty_is_proposed_by_text_then_account(api, books, bank, savings, create_history, hosting):
+    support, other = books.get_category_id("support"), books.get_category_id("marketing")
+    create_history(hosting, name="A", description="Rent for servers March")
+    create_history(support, name="B", description="Rent for phones March")
+    create_history(other, times=3, name="C", account=savings)
+    by_text = books.create_transaction(bank, fromTo="New", description="Rent for servers April 2026")["id"]
+    by_account = books.create_transaction(savings, fromTo="New", description="Hello")["id"]
+    nothing = books.create_transaction(savings, "5.00", fromTo="New")["id"]
     proposals = list_proposals(api, by_text, by_account, nothing)
     assert proposals[by_text][0]["categoryId"] == hosting
     assert proposals[by_text][0]["basis"] == {"kind": "text", "seen": 1, "agreed": 1}
@@ -87,11 +75,11 @@ def test_new_counterparty_is_proposed_by_text_then_account(api, books, bank, sav
     assert proposals[nothing] == []
 
 
-def test_history_follows_transaction_changes(api, books, bank, done, hosting):
-    support = books.category("support")
+def test_history_follows_transaction_changes(api, books, bank, create_history, hosting):
+    support = books.get_category_id("support")
 
     def known(name):
-        result = list_proposals(api, books.book(bank, fromTo=name)["id"])
+        result = list_proposals(api, books.create_transaction(bank, fromTo=name)["id"])
         return [
             (each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"])
             for proposals in result.values()
@@ -99,7 +87,7 @@ def test_history_follows_transaction_changes(api, books, bank, done, hosting):
             if each["basis"]["kind"] == "counterparty"
         ]
 
-    first, second, third = done(hosting, times=3)
+    first, second, third = create_history(hosting, times=3)
     assert known("nimbus LTD") == [(hosting, 3, 3)]
     api.put(f"transactions/{first}", {"fromTo": "Cumulus"})
     assert (known("Nimbus Ltd"), known("Cumulus")) == ([(hosting, 2, 2)], [(hosting, 1, 1)])
@@ -114,12 +102,12 @@ def test_history_follows_transaction_changes(api, books, bank, done, hosting):
     assert known("Cumulus") == []
 
 
-def test_only_latest_twenty_uses_of_a_name_count(api, books, bank, done, hosting):
-    support = books.category("support")
-    done(hosting, times=15, date="2026-01-05")
-    done(support, times=15, date="2026-02-05")
-    done(hosting, name="Other", date="2026-03-05")
-    row = books.book(bank, fromTo="Nimbus Ltd")["id"]
+def test_only_latest_twenty_uses_of_a_name_count(api, books, bank, create_history, hosting):
+    support = books.get_category_id("support")
+    create_history(hosting, times=15, date="2026-01-05")
+    create_history(support, times=15, date="2026-02-05")
+    create_history(hosting, name="Other", date="2026-03-05")
+    row = books.create_transaction(bank, fromTo="Nimbus Ltd")["id"]
     proposal = list_proposals(api, row)[row]
     assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in proposal] == [
         (support, 15, 20),
@@ -127,13 +115,13 @@ def test_only_latest_twenty_uses_of_a_name_count(api, books, bank, done, hosting
     ]
 
 
-def test_same_amount_outweighs_most_frequent_category_of_name(api, books, bank, done, hosting):
-    support = books.category("support")
-    done(hosting, times=3, amount="-20.00")
-    done(support, times=2, amount="-750.00")
+def test_same_amount_outweighs_most_frequent_category_of_name(api, books, bank, create_history, hosting):
+    support = books.get_category_id("support")
+    create_history(hosting, times=3, amount="-20.00")
+    create_history(support, times=2, amount="-750.00")
     small, large = (
-        books.book(bank, "-20.00", fromTo="Nimbus Ltd")["id"],
-        books.book(bank, "-750.00", fromTo="Nimbus Ltd")["id"],
+        books.create_transaction(bank, "-20.00", fromTo="Nimbus Ltd")["id"],
+        books.create_transaction(bank, "-750.00", fromTo="Nimbus Ltd")["id"],
     )
     proposals = list_proposals(api, small, large)
     assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in proposals[small]] == [
@@ -157,29 +145,34 @@ def test_same_amount_outweighs_most_frequent_category_of_name(api, books, bank, 
     ],
 )
 def test_most_similar_transaction_decides_the_proposal(
-    api, books, bank, savings, done, hosting, like_hosting, like_support
+    api, books, bank, savings, create_history, hosting, like_hosting, like_support
 ):
     accounts = {"bank": bank, "savings": savings}
 
     def known_by(traits):
         return traits | ({"account": accounts[traits["account"]]} if "account" in traits else {})
 
-    support = books.category("support")
-    done(support, times=4, **known_by(like_support))
-    done(hosting, times=2, **known_by(like_hosting))
-    done(support, times=2, **known_by(like_support))
+    support = books.get_category_id("support")
+    create_history(support, times=4, **known_by(like_support))
+    create_history(hosting, times=2, **known_by(like_hosting))
+    create_history(support, times=2, **known_by(like_support))
     values = {"amount": "-20.00", "description": "Servers in Berlin, June", "account": "savings"}
     values = known_by({name: values[name] for name in like_hosting})
-    row = books.book(values.pop("account", bank), values.pop("amount", "-100.00"), fromTo="Nimbus Ltd", **values)["id"]
+    row = books.create_transaction(
+        values.pop("account", bank), values.pop("amount", "-100.00"), fromTo="Nimbus Ltd", **values
+    )["id"]
     assert list_proposals(api, row)[row][0]["categoryId"] == hosting
 
 
-def test_new_name_is_proposed_categories_of_names_sharing_a_rare_word(api, books, bank, done, hosting):
-    support, other = books.category("support"), books.category("marketing")
-    done(other, times=5, name="Another person Ltd")
-    done(hosting, times=2, name="Northern Railways Ltd")
-    done(support, name="Northern Phones")
-    both, ltd = books.book(bank, fromTo="NORTHERN Railways (Leeds)")["id"], books.book(bank, fromTo="Ltd 24")["id"]
+def test_new_name_is_proposed_categories_of_names_sharing_a_rare_word(api, books, bank, create_history, hosting):
+    support, other = books.get_category_id("support"), books.get_category_id("marketing")
+    create_history(other, times=5, name="Another person Ltd")
+    create_history(hosting, times=2, name="Northern Railways Ltd")
+    create_history(support, name="Northern Phones")
+    both, ltd = (
+        books.create_transaction(bank, fromTo="NORTHERN Railways (Leeds)")["id"],
+        books.create_transaction(bank, fromTo="Ltd 24")["id"],
+    )
     proposals = list_proposals(api, both, ltd)
     assert [(each["categoryId"], each["basis"]) for each in proposals[both]] == [
         (hosting, {"kind": "text", "seen": 3, "agreed": 2}),
@@ -189,72 +182,81 @@ def test_new_name_is_proposed_categories_of_names_sharing_a_rare_word(api, books
     assert {each["basis"]["kind"] for each in proposals[ltd]} == {"account"}
 
 
-def test_recent_uses_weigh_more(api, books, bank, done, hosting):
-    support = books.category("support")
-    done(hosting, times=3, date="2026-01-05")
-    done(support, times=3, date="2026-02-05")
-    row = books.book(bank, fromTo="Nimbus Ltd")["id"]
+def test_recent_uses_weigh_more(api, books, bank, create_history, hosting):
+    support = books.get_category_id("support")
+    create_history(hosting, times=3, date="2026-01-05")
+    create_history(support, times=3, date="2026-02-05")
+    row = books.create_transaction(bank, fromTo="Nimbus Ltd")["id"]
     assert [each["categoryId"] for each in list_proposals(api, row)[row]] == [support, hosting]
 
 
-def test_newest_decision_outweighs_a_later_transaction(api, books, bank, done, hosting):
+def test_newest_decision_outweighs_a_later_transaction(api, books, bank, create_history, hosting):
     """The row that was filed last decides, though its transaction is older than the others of its name."""
-    support = books.category("support")
-    done(hosting, date="2026-03-05")
+    support = books.get_category_id("support")
+    create_history(hosting, date="2026-03-05")
     time.sleep(1.1)  # decisions of one second are one act
-    done(support, date="2026-01-05")
-    row = books.book(bank, fromTo="Nimbus Ltd")["id"]
+    create_history(support, date="2026-01-05")
+    row = books.create_transaction(bank, fromTo="Nimbus Ltd")["id"]
     assert [each["categoryId"] for each in list_proposals(api, row)[row]] == [support, hosting]
 
 
-def test_account_alone_has_at_most_even_odds(api, books, bank, done, hosting):
+def test_account_alone_has_at_most_even_odds(api, books, bank, create_history, hosting):
     for number in range(20):
-        done(hosting, name=f"Vendor {number}")
-    row = books.book(bank, fromTo="New")["id"]
+        create_history(hosting, name=f"Vendor {number}")
+    row = books.create_transaction(bank, fromTo="New")["id"]
     (proposal,) = list_proposals(api, row)[row]
     assert proposal["basis"] == {"kind": "account", "seen": 20, "agreed": 20}
     assert proposal["confidence"] == 0.5
 
 
-def test_account_alone_needs_three_transactions_of_a_category(api, books, bank, done, hosting):
-    row = books.book(bank, fromTo="New")["id"]
-    done(hosting, name="A")
-    done(hosting, name="B")
-    done(books.category("support"), times=2, name="C")
+def test_account_alone_needs_three_transactions_of_a_category(api, books, bank, create_history, hosting):
+    row = books.create_transaction(bank, fromTo="New")["id"]
+    create_history(hosting, name="A")
+    create_history(hosting, name="B")
+    create_history(books.get_category_id("support"), times=2, name="C")
     assert list_proposals(api, row)[row] == []
-    done(hosting, name="D")
+    create_history(hosting, name="D")
     (proposal,) = list_proposals(api, row)[row]
     assert (proposal["categoryId"], proposal["basis"]) == (hosting, {"kind": "account", "seen": 5, "agreed": 3})
 
 
-def test_account_alone_never_proposes_revenue_for_money_out(api, books, bank, done):
-    done(books.category("revenueUsage"), times=4, name="Refunded customer", amount="-20.00")
-    row, refund = books.book(bank, fromTo="Payout")["id"], books.book(bank, fromTo="Refunded customer")["id"]
+def test_account_alone_never_proposes_revenue_for_money_out(api, books, bank, create_history):
+    create_history(books.get_category_id("revenueUsage"), times=4, name="Refunded customer", amount="-20.00")
+    row, refund = (
+        books.create_transaction(bank, fromTo="Payout")["id"],
+        books.create_transaction(bank, fromTo="Refunded customer")["id"],
+    )
     proposals = list_proposals(api, row, refund)
     assert proposals[row] == []
-    assert proposals[refund][0]["categoryId"] == books.category("revenueUsage"), "its own refunds are known by name"
+    assert proposals[refund][0]["categoryId"] == books.get_category_id("revenueUsage"), (
+        "its own refunds are known by name"
+    )
 
 
 # ---------------------------------------------------------------------------------------------- own transfers
 
 
 @pytest.fixture
-def numbered(books):
-    return books.account(name="Dollar reserve", accountNumber="US-001234567", defaultCurrency="USD")
+def dollar_account(books):
+    return books.create_account(name="Dollar reserve", accountNumber="US-001234567", defaultCurrency="USD")
 
 
 def link_as_transfer(books, found):
     (only,) = found
     assert only["basis"] == {"kind": "own", "seen": 1, "agreed": 1}
     assert 0.5 < only["confidence"] <= 1
-    return (only["categoryId"], only["plType"], only["counterparty"]) == (books.category("transfer"), "neutral", None)
+    return (only["categoryId"], only["plType"], only["counterparty"]) == (
+        books.get_category_id("transfer"),
+        "neutral",
+        None,
+    )
 
 
 @pytest.mark.parametrize("name", ["Acme", "ACME GMBH", "US 001234567", "Transfer to Acme"])
-def test_own_account_transfer_is_proposed_as_transfer(api, books, bank, numbered, done, name):
-    done(books.category("revenueRecurring"), times=6, name="Customer", amount="500.00")
-    done(books.category("revenueRecurring"), times=6, name=name, amount="500.00")
-    row = books.book(bank, "17390.00", fromTo=name)["id"]
+def test_own_account_transfer_is_proposed_as_transfer(api, books, bank, dollar_account, create_history, name):
+    create_history(books.get_category_id("revenueRecurring"), times=6, name="Customer", amount="500.00")
+    create_history(books.get_category_id("revenueRecurring"), times=6, name=name, amount="500.00")
+    row = books.create_transaction(bank, "17390.00", fromTo=name)["id"]
     assert link_as_transfer(books, list_proposals(api, row)[row])
 
 
@@ -264,22 +266,24 @@ def test_account_holder_counts_as_own_company(api, books, bank, acme):
     connected = {
         "bankProviderAAccount": {"id": 7, "iban": "DE02120300000000202051", "accountHolderName": "Acme Holding"}
     }
-    Account.objects.for_company(acme.id).filter(id=books.account(name="Second")).update(bank_connection=connected)
-    by_name = books.book(bank, fromTo="ACME HOLDING")["id"]
-    by_number = books.book(bank, fromTo="DE02 1203 0000 0000 2020 51")["id"]
-    other = books.book(bank, fromTo="Acme Hosting")["id"]
+    Account.objects.for_company(acme.id).filter(id=books.create_account(name="Second")).update(
+        bank_connection=connected
+    )
+    by_name = books.create_transaction(bank, fromTo="ACME HOLDING")["id"]
+    by_number = books.create_transaction(bank, fromTo="DE02 1203 0000 0000 2020 51")["id"]
+    other = books.create_transaction(bank, fromTo="Acme Hosting")["id"]
     proposals = list_proposals(api, by_name, by_number, other)
     assert link_as_transfer(books, proposals[by_name])
     assert link_as_transfer(books, proposals[by_number])
     assert proposals[other] == []
 
 
-def test_history_never_assigns_a_category_to_an_own_transfer(api, books, bank, done, hosting):
-    done(hosting, times=8, name="Acme")
-    done(hosting, times=8, name="Nimbus Ltd")
+def test_history_never_assigns_a_category_to_an_own_transfer(api, books, bank, create_history, hosting):
+    create_history(hosting, times=8, name="Acme")
+    create_history(hosting, times=8, name="Nimbus Ltd")
     set_auto_categorize(api)
-    assert books.book(bank, fromTo="Nimbus Ltd")["categorizations"]
-    assert books.book(bank, fromTo="ACME")["categorizations"] == {}
+    assert books.create_transaction(bank, fromTo="Nimbus Ltd")["categorizations"]
+    assert books.create_transaction(bank, fromTo="ACME")["categorizations"] == {}
 
 
 NAMES = st.sampled_from(["Acme", "ACME GmbH", "US001234567", "Globex", "Acme Hosting", "Initech", "", "Umbuchung"])
@@ -289,7 +293,7 @@ MOVEMENTS = st.lists(st.tuples(NAMES, TEXTS, st.sampled_from(["-10.00", "500.00"
 
 @given(known=MOVEMENTS, waiting=MOVEMENTS)
 @settings(max_examples=7, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_own_transfer_is_never_proposed_a_category(api, books, bank, numbered, hosting, known, waiting):
+def test_own_transfer_is_never_proposed_a_category(api, books, bank, dollar_account, hosting, known, waiting):
     def item(name, text, amount, **more):
         fields = {"accountId": bank, "date": "2026-04-01", "amountValue": amount, "fromTo": name, "description": text}
         return fields | more
@@ -311,7 +315,7 @@ def test_own_transfer_is_never_proposed_a_category(api, books, bank, numbered, h
 def test_import_undo_removes_learned_history(api, books, bank, hosting):
     item = {"accountId": bank, "date": "2026-04-01", "amountValue": "-1.00", "fromTo": "Nimbus", "categoryId": hosting}
     sent = api.post("transactions/import", {"transactions": [item, item | {"fromTo": "Cumulus"}]}).json()
-    row = books.book(bank, fromTo="Nimbus")["id"]
+    row = books.create_transaction(bank, fromTo="Nimbus")["id"]
     assert list_proposals(api, row)[row][0]["basis"]["seen"] == 1
     assert api.delete(f"imports/{sent['importId']}").status_code == 200
     assert list_proposals(api, row)[row] == []
@@ -323,7 +327,7 @@ def test_proposals_do_not_use_other_companies(api, books, bank, globex_api, host
     row = globex_api.post("transactions", body).json()["id"]
     category = globex_api.get("categories").json()[0]["id"]
     globex_api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [row]}, "categoryId": category})
-    open_one = books.book(bank, fromTo="Nimbus")["id"]
+    open_one = books.create_transaction(bank, fromTo="Nimbus")["id"]
     assert list_proposals(api, open_one) == {open_one: []}
     answer = api.post("transactions/proposals", {"transactionIds": [open_one, row, "x"]})
     assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [
@@ -333,11 +337,11 @@ def test_proposals_do_not_use_other_companies(api, books, bank, globex_api, host
     assert answer.json()["errors"][0]["pointer"] == "#/transactionIds/1"
 
 
-def test_proposal_queries_do_not_grow_with_transactions(api, books, bank, done, hosting):
+def test_proposal_queries_do_not_grow_with_transactions(api, books, bank, create_history, hosting):
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    done(hosting, times=2)
+    create_history(hosting, times=2)
     items = [
         {"accountId": bank, "date": "2026-04-01", "amountValue": "-1.00", "fromTo": f"n{n % 7}", "description": f"w{n}"}
         for n in range(999)
@@ -360,38 +364,38 @@ def set_auto_categorize(api, *, on=True):
     assert api.put("", {"autoCategorize": on}).json()["autoCategorize"] is on
 
 
-def test_certain_proposals_are_assigned_when_enabled(api, books, bank, done, hosting):
+def test_certain_proposals_are_assigned_when_enabled(api, books, bank, create_history, hosting):
     assert api.get("").json()["autoCategorize"] is False
-    done(hosting, times=5)
-    assert books.book(bank, fromTo="nimbus ltd")["categorizations"] == {}
+    create_history(hosting, times=5)
+    assert books.create_transaction(bank, fromTo="nimbus ltd")["categorizations"] == {}
     set_auto_categorize(api)
-    made = books.book(bank, "-7.00", fromTo="nimbus ltd")
+    made = books.create_transaction(bank, "-7.00", fromTo="nimbus ltd")
     (part,) = made["categorizations"].values()
     assert (part["categoryId"], part["sourceNote"]) == (hosting, "history")
     assert made["categorizationsAutoAssigned"] is True
     set_auto_categorize(api, on=False)
-    assert books.book(bank, fromTo="nimbus ltd")["categorizations"] == {}
+    assert books.create_transaction(bank, fromTo="nimbus ltd")["categorizations"] == {}
 
 
 @pytest.mark.parametrize(("agreed", "against", "certain"), [(4, 0, False), (5, 0, True), (18, 1, False), (19, 1, True)])
 def test_proposal_is_certain_from_five_uses_and_95_percent_agreement(
-    api, books, bank, done, hosting, agreed, against, certain
+    api, books, bank, create_history, hosting, agreed, against, certain
 ):
     set_auto_categorize(api)
-    support = books.category("support")
+    support = books.get_category_id("support")
     for category, times in ((support, against), (hosting, agreed)):
         items = [
             {"accountId": bank, "date": "2026-01-01", "amountValue": "-1.00", "fromTo": "x", "categoryId": category}
         ] * times
         api.post("transactions/import", {"transactions": items})
-    assert bool(books.book(bank, fromTo="X")["categorizations"]) is certain
+    assert bool(books.create_transaction(bank, fromTo="X")["categorizations"]) is certain
 
 
-def test_auto_assigned_categories_are_not_learned(api, books, bank, done, hosting):
-    done(hosting, times=5)
+def test_auto_assigned_categories_are_not_learned(api, books, bank, create_history, hosting):
+    create_history(hosting, times=5)
     set_auto_categorize(api)
-    assigned = [books.book(bank, fromTo="Nimbus Ltd")["id"] for _ in range(4)]
-    other = books.book(bank, fromTo="Nimbus Ltd", excludeFromAutoCategorization=True)["id"]
+    assigned = [books.create_transaction(bank, fromTo="Nimbus Ltd")["id"] for _ in range(4)]
+    other = books.create_transaction(bank, fromTo="Nimbus Ltd", excludeFromAutoCategorization=True)["id"]
     assert list_proposals(api, other)[other][0]["basis"] == {"kind": "counterparty", "seen": 5, "agreed": 5}
     body = {"selection": {"mode": "ids", "ids": assigned[:1]}, "categoryId": hosting}
     api.post("transactions/categorize", body)  # now somebody has said so
@@ -399,95 +403,24 @@ def test_auto_assigned_categories_are_not_learned(api, books, bank, done, hostin
 
 
 def test_account_defaults_are_not_learned(api, books, hosting):
-    account = books.account(defaultCategoryId=hosting)
-    books.book(account, fromTo="Somebody")
-    open_one = books.book(account, fromTo="Somebody", excludeFromAutoCategorization=True)["id"]
+    account = books.create_account(defaultCategoryId=hosting)
+    books.create_transaction(account, fromTo="Somebody")
+    open_one = books.create_transaction(account, fromTo="Somebody", excludeFromAutoCategorization=True)["id"]
     assert list_proposals(api, open_one) == {open_one: []}
 
 
-def test_rules_apply_before_history_and_history_before_account_default(api, books, done, hosting):
-    support, sales = books.category("support"), books.category("sales")
-    account = books.account(defaultCategoryId=support)
+def test_rules_apply_before_history_and_history_before_account_default(api, books, create_history, hosting):
+    support, sales = books.get_category_id("support"), books.get_category_id("sales")
+    account = books.create_account(defaultCategoryId=support)
     body = {"selection": {"mode": "all", "confirm": True}, "categoryId": hosting}
     for _ in range(5):
-        books.book(account, fromTo="Nimbus")
+        books.create_transaction(account, fromTo="Nimbus")
     api.post("transactions/categorize", body)
     set_auto_categorize(api)
     conditions = {"description": {"operator": "equals", "value": "ads"}}
     rule = {"name": "Ads", "conditions": conditions, "action": {"categoryId": sales}}
     made = api.post("categorization_rules", rule).json()["id"]
     items = [("Ads Ltd", "ads"), ("Nimbus", "x"), ("Who", "x")]
-    answers = [books.book(account, fromTo=name, description=text) for name, text in items]
+    answers = [books.create_transaction(account, fromTo=name, description=text) for name, text in items]
     notes = [part["sourceNote"] for each in answers for part in each["categorizations"].values()]
     assert notes == [f"rule:{made}", "history", "account"]
-
-
-# ---------------------------------------------------------------------------------------------- a rule from an act
-
-
-def request_rule_offer(api, transaction_id):
-    return api.post("categorization_rules/from_transaction", {"transactionId": transaction_id})
-
-
-def test_rule_is_offered_from_categorized_transaction(api, books, bank, hosting):
-    vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
-    row = books.book(bank, "-119.00", fromTo="Nimbus  Ltd", description="Invoice 7")["id"]
-    waits = books.book(bank, "-50.00", fromTo="nimbus ltd")["id"]
-    books.split(
-        row,
-        {
-            "categoryId": hosting,
-            "plSplit": {"cogs": -100},
-            "passThroughTax": -19,
-            "counterparty": {"type": "vendor", "id": vendor},
-            "usingDateRule": {"type": "month"},
-        },
-    )
-    answer = request_rule_offer(api, row)
-    assert answer.status_code == 200, answer.content
-    rule, preview = answer.json()["rule"], answer.json()["preview"]
-    conditions = {name: value for name, value in rule["conditions"].items() if value is not None}
-    assert conditions == {"fromTo": {"operator": "equals", "value": "Nimbus Ltd"}, "direction": "out"}
-    assert rule["action"] == {
-        "categoryId": hosting,
-        "plType": "cogs",
-        "counterparty": {"type": "vendor", "id": vendor},
-        "counterpartyFrom": None,
-        "usingDateRule": {"type": "month", "startDate": None, "endDate": None, "invoiceDate": None},
-        "servicePeriod": None,
-        "passThroughTaxPercent": 19,
-        "splits": [],
-    }
-    assert (preview["matched"], preview["changed"]) == (2, 1)
-    assert api.get("categorization_rules").json() == []
-    made = api.post("categorization_rules", rule).json()["id"]
-    api.post("categorization_rules/apply", {"selection": {"mode": "ids", "ids": [row, waits]}})
-    assert [part["sourceNote"] for part in books.parts(waits)] == [f"rule:{made}"]
-
-
-def test_rule_offer_without_name_uses_common_start_of_text(api, books, bank, done, hosting):
-    (row,) = done(hosting, name="", description="Card payment AMZN 4711 Berlin")
-    conditions = request_rule_offer(api, row).json()["rule"]["conditions"]
-    assert conditions["description"] == {"operator": "startsWith", "value": "Card payment AMZN"}
-
-
-def test_rule_offer_contradicting_history_is_rejected(api, books, bank, done, hosting):
-    support = books.category("support")
-    (row,), (other,) = done(hosting), done(support, name="NIMBUS LTD")
-    answer = request_rule_offer(api, row)
-    assert (answer.status_code, answer.json()["code"]) == (409, "rule_too_broad")
-    assert answer.json()["counterExamples"] == [{"transactionId": other, "categoryId": support}]
-
-
-def test_open_and_split_transactions_get_no_rule_offer(api, books, bank, hosting):
-    row = books.book(bank, "-10.00", fromTo="x")["id"]
-    assert (request_rule_offer(api, row).status_code, request_rule_offer(api, row).json()["code"]) == (
-        409,
-        "nothing_to_learn",
-    )
-    support = books.category("support")
-    parts = [{"categoryId": each, "plSplit": {"cogs": -5}} for each in (hosting, support)]
-    books.split(row, *parts)
-    assert request_rule_offer(api, row).json()["code"] == "nothing_to_learn"
-    assert request_rule_offer(api, "x").json()["errors"][0]["code"] == "unknown_id"
-    assert Categorization.objects.filter(transaction=row).count() == 2

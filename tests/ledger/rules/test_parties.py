@@ -139,6 +139,6 @@ def test_own_company_is_not_a_third_party(from_to, description, name):
     for text in (name, from_to):
         signs = read_party_signs(text, description, MAIN, ACME)
         if is_own_party(text, description, MAIN, ACME):
-            assert signs.own
+            assert signs.is_between_own_accounts
             assert not signs.third_party
     assert is_own_party(name, description, MAIN, ACME)

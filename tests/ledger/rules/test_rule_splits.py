@@ -7,23 +7,23 @@ import pytest
 from tests.ledger.conftest import get_error_codes, list_month_results, list_pl_amounts
 from tests.ledger.rules.test_auto_assign import apply_rules, build_item, get_assignment, import_items, preview_rule
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("check_derived_rows")]
 
 NIMBUS = {"text": {"operator": "contains", "value": "nimbus"}}
 CONTRADICTING = "contradicting_fields"
 
 
 @pytest.fixture
-def rule(api, hosting):
-    """Makes a rule for what has "nimbus" in a text."""
+def create_rule(api, hosting):
+    """Create a rule for transactions with "nimbus" in a text."""
 
-    def make(conditions=None, **action):
+    def create(conditions=None, **action):
         body = {"name": "Nimbus", "conditions": conditions or NIMBUS, "action": {"categoryId": hosting} | action}
         answer = api.post("categorization_rules", body)
         assert answer.status_code == 201, answer.content
         return answer.json()
 
-    return make
+    return create
 
 
 def list_parts(transaction):
@@ -32,8 +32,8 @@ def list_parts(transaction):
     return [(part["categoryId"], list_pl_amounts(part), part["passThroughTax"]) for part in parts]
 
 
-def test_rule_with_splits_is_returned_and_can_be_sent_back(api, hosting, office, rule):
-    made = rule(splits=[{"categoryId": office, "percent": 30}, {"categoryId": hosting, "amountValue": "5"}])
+def test_rule_with_splits_is_returned_and_can_be_sent_back(api, hosting, office, create_rule):
+    made = create_rule(splits=[{"categoryId": office, "percent": 30}, {"categoryId": hosting, "amountValue": "5"}])
     assert made["action"]["splits"] == [
         {"categoryId": office, "plType": "ga", "percent": 30, "amountValue": None},
         {"categoryId": hosting, "plType": "cogs", "percent": None, "amountValue": "5.00"},
@@ -50,9 +50,9 @@ def test_rule_with_splits_is_returned_and_can_be_sent_back(api, hosting, office,
     assert api.put(path, {"action": {"categoryId": hosting}}).json()["action"]["splits"] == []
 
 
-def test_rule_splits_new_transactions(api, books, bank, acme, hosting, office, rule):
-    sales = books.category("sales")
-    made = rule(
+def test_rule_splits_new_transactions(api, books, bank, acme, hosting, office, create_rule):
+    sales = books.get_category_id("sales")
+    made = create_rule(
         splits=[{"categoryId": office, "percent": 50}, {"categoryId": sales, "amountValue": "10.00"}],
         passThroughTaxPercent=25,
     )
@@ -69,39 +69,39 @@ def test_rule_splits_new_transactions(api, books, bank, acme, hosting, office, r
     assert list_month_results(acme) == months
 
 
-def test_split_of_the_whole_amount_leaves_nothing_for_the_own_category(api, books, bank, office, rule):
-    sales = books.category("sales")
-    rule(splits=[{"categoryId": office, "percent": 50}, {"categoryId": sales, "percent": 50}])
-    row = books.book(bank, "4.55", fromTo="nimbus")
+def test_split_of_the_whole_amount_leaves_nothing_for_the_own_category(api, books, bank, office, create_rule):
+    sales = books.get_category_id("sales")
+    create_rule(splits=[{"categoryId": office, "percent": 50}, {"categoryId": sales, "percent": 50}])
+    row = books.create_transaction(bank, "4.55", fromTo="nimbus")
     assert list_parts(row) == [(office, {"ga": 2.28}, None), (sales, {"cac": 2.27}, None)]
 
 
-def test_preview_apply_and_undo_know_splits(api, books, bank, acme, hosting, office, rule):
-    row = books.book(bank, "-100.00", fromTo="nimbus")["id"]
+def test_preview_apply_and_undo_know_splits(api, books, bank, acme, hosting, office, create_rule):
+    row = books.create_transaction(bank, "-100.00", fromTo="nimbus")["id"]
     tried = {"conditions": NIMBUS, "action": {"categoryId": hosting, "splits": [{"categoryId": office, "percent": 40}]}}
     assert preview_rule(api, rule=tried)["changed"] == 1
-    assert books.parts(row) == []
-    first = rule(splits=[{"categoryId": office, "percent": 40}])
+    assert books.list_categorizations(row) == []
+    first = create_rule(splits=[{"categoryId": office, "percent": 40}])
     runs = [apply_rules(api)]
     assert (runs[0]["affected"], apply_rules(api)["affected"]) == (1, 0)
-    assert list_parts(books.read(row)) == [(hosting, {"cogs": -60}, None), (office, {"ga": -40}, None)]
+    assert list_parts(books.get_transaction(row)) == [(hosting, {"cogs": -60}, None), (office, {"ga": -40}, None)]
     path = f"categorization_rules/{first['id']}"
     api.put(path, {"action": first["action"] | {"splits": [{"categoryId": office, "percent": 30}]}})
     assert preview_rule(api)["changed"] == 1
     runs.append(apply_rules(api))
-    assert list_parts(books.read(row)) == [(hosting, {"cogs": -70}, None), (office, {"ga": -30}, None)]
+    assert list_parts(books.get_transaction(row)) == [(hosting, {"cogs": -70}, None), (office, {"ga": -30}, None)]
     back = api.delete(f"categorization_runs/{runs[1]['runId']}").json()
     assert (back["affected"], back["keptCount"]) == (1, 0)
-    assert list_parts(books.read(row)) == [(hosting, {"cogs": -60}, None), (office, {"ga": -40}, None)]
+    assert list_parts(books.get_transaction(row)) == [(hosting, {"cogs": -60}, None), (office, {"ga": -40}, None)]
     back = api.delete(f"categorization_runs/{runs[0]['runId']}").json()
-    assert (back["affected"], back["keptCount"], books.parts(row)) == (1, 0, [])
+    assert (back["affected"], back["keptCount"], books.list_categorizations(row)) == (1, 0, [])
     assert api.get("categorization_rules").json()[0]["matchedCount"] == 0
     assert list_month_results(acme) == {}
 
 
-def test_split_follows_the_amount_of_an_edited_transaction(api, books, bank, hosting, office, rule):
-    made = rule(splits=[{"categoryId": office, "amountValue": "40.00"}])
-    row = books.book(bank, "-100.00", fromTo="nimbus")["id"]
+def test_split_follows_the_amount_of_an_edited_transaction(api, books, bank, hosting, office, create_rule):
+    made = create_rule(splits=[{"categoryId": office, "amountValue": "40.00"}])
+    row = books.create_transaction(bank, "-100.00", fromTo="nimbus")["id"]
     changed = api.put(f"transactions/{row}", {"amountValue": "-50.00"}).json()
     assert list_parts(changed) == [(hosting, {"cogs": -10}, None), (office, {"ga": -40}, None)]
     api.delete(f"categorization_rules/{made['id']}")
@@ -110,16 +110,16 @@ def test_split_follows_the_amount_of_an_edited_transaction(api, books, bank, hos
     assert changed["categorizationsAutoAssigned"]
 
 
-def test_transaction_too_small_for_its_split_is_uncategorized(api, books, bank, office, rule):
-    rule(splits=[{"categoryId": office, "amountValue": "40.00"}])
-    row = books.book(bank, "-100.00", fromTo="nimbus")["id"]
+def test_transaction_too_small_for_its_split_is_uncategorized(api, books, bank, office, create_rule):
+    create_rule(splits=[{"categoryId": office, "amountValue": "40.00"}])
+    row = books.create_transaction(bank, "-100.00", fromTo="nimbus")["id"]
     changed = api.put(f"transactions/{row}", {"amountValue": "-30.00"})
     assert get_assignment(changed.json()) == (False, [])
     assert changed["ETag"] == api.get(f"transactions/{row}")["ETag"]
 
 
-def test_service_period_is_counted_from_each_transaction(api, books, bank, acme, rule):
-    made = rule(servicePeriod={"months": 3, "start": "payment"})
+def test_service_period_is_counted_from_each_transaction(api, books, bank, acme, create_rule):
+    made = create_rule(servicePeriod={"months": 3, "start": "payment"})
     assert made["action"]["servicePeriod"] == {"months": 3, "start": "payment"}
     nimbus_ltd = import_items(api, build_item(bank, amount="-92.00", date="2026-01-01"))["Nimbus Ltd"]
     (part,) = nimbus_ltd["categorizations"].values()
@@ -134,15 +134,15 @@ def test_service_period_is_counted_from_each_transaction(api, books, bank, acme,
     assert moved["categorizationsAutoAssigned"]
 
 
-def test_service_period_can_start_with_the_next_month(api, books, bank, rule):
-    rule(servicePeriod={"months": 12, "start": "nextMonth"})
-    (part,) = books.book(bank, date="2026-03-31", fromTo="nimbus")["categorizations"].values()
+def test_service_period_can_start_with_the_next_month(api, books, bank, create_rule):
+    create_rule(servicePeriod={"months": 12, "start": "nextMonth"})
+    (part,) = books.create_transaction(bank, date="2026-03-31", fromTo="nimbus")["categorizations"].values()
     assert (part["computedStartDate"], part["computedEndDate"]) == ("2026-04-01", "2027-03-31")
 
 
-def test_rule_takes_counterparty_from_transaction(api, books, bank, rule):
+def test_rule_takes_counterparty_from_transaction(api, books, bank, create_rule):
     known = api.post("counterparties", {"type": "other", "name": "Café Nimbus"}).json()["id"]
-    rule(counterpartyFrom="fromTo")
+    create_rule(counterpartyFrom="fromTo")
     items = [
         build_item(bank, "CAFE  NIMBUS"),
         build_item(bank, " Nimbus Ltd ", amount="7.00"),
@@ -162,21 +162,21 @@ def test_rule_takes_counterparty_from_transaction(api, books, bank, rule):
     assert apply_rules(api)["affected"] == 0
 
 
-def test_preview_creates_no_counterparty(api, books, bank, hosting, rule):
-    books.book(bank, fromTo="Nimbus Ltd")
+def test_preview_creates_no_counterparty(api, books, bank, hosting, create_rule):
+    books.create_transaction(bank, fromTo="Nimbus Ltd")
     tried = {"conditions": NIMBUS, "action": {"categoryId": hosting, "counterpartyFrom": "fromTo"}}
     assert preview_rule(api, rule=tried)["changed"] == 1
     assert api.get("counterparties").json() == []
-    rule(counterpartyFrom="fromTo")
+    create_rule(counterpartyFrom="fromTo")
     assert apply_rules(api)["affected"] == 1
     assert [each["type"] for each in api.get("counterparties").json()] == ["vendor"]
 
 
-def test_rule_that_creates_counterparties_needs_their_permission(api, acme, make_api, hosting, rule):
+def test_rule_that_creates_counterparties_needs_their_permission(api, acme, make_api, hosting, create_rule):
     writer = make_api(acme, "transactions:read", "transactions:write")
     body = {"name": "x", "conditions": NIMBUS, "action": {"categoryId": hosting, "counterpartyFrom": "fromTo"}}
     assert writer.post("categorization_rules", body).status_code == 403
-    made = rule()
+    made = create_rule()
     path = f"categorization_rules/{made['id']}"
     assert writer.put(path, {"action": body["action"]}).status_code == 403
     assert api.put(path, {"action": body["action"]}).status_code == 200
@@ -231,9 +231,9 @@ def test_amount_of_a_split_has_the_currency_of_the_conditions(api, hosting):
     assert get_error_codes(answer) == {"#/action/splits/0/amountValue": "too_many_decimals"}
 
 
-def test_deleted_category_of_a_split_disables_the_rule(api, books, office, rule):
+def test_deleted_category_of_a_split_disables_the_rule(api, books, office, create_rule):
     own = api.post("categories", {"name": "Own", "plTypes": ["ga"]}).json()["id"]
-    made = rule(splits=[{"categoryId": own, "percent": 10}])
+    made = create_rule(splits=[{"categoryId": own, "percent": 10}])
     path = f"categorization_rules/{made['id']}"
     assert api.delete(f"categories/{own}").status_code == 200
     off = api.get(path).json()
@@ -247,10 +247,10 @@ def test_deleted_category_of_a_split_disables_the_rule(api, books, office, rule)
     assert (again["enabled"], again["disabledReason"]) == (True, None)
 
 
-def test_replaced_and_changed_categories_move_splits_along(api, rule):
+def test_replaced_and_changed_categories_move_splits_along(api, create_rule):
     own = api.post("categories", {"name": "Own", "plTypes": ["ga", "pd"]}).json()["id"]
     other = api.post("categories", {"name": "Other", "plTypes": ["ga", "cac"]}).json()["id"]
-    made = [rule(splits=[{"categoryId": own, "plType": line, "percent": 10}])["id"] for line in ("ga", "pd")]
+    made = [create_rule(splits=[{"categoryId": own, "plType": line, "percent": 10}])["id"] for line in ("ga", "pd")]
     assert api.delete(f"categories/{own}?replaceWith={other}").status_code == 200
     moved, lost = (api.get(f"categorization_rules/{each}").json() for each in made)
     assert (moved["enabled"], moved["action"]["splits"][0]["categoryId"]) == (True, other)
@@ -259,9 +259,9 @@ def test_replaced_and_changed_categories_move_splits_along(api, rule):
     assert api.get(f"categorization_rules/{made[0]}").json()["disabledReason"] == "plTypeLost"
 
 
-def test_split_is_not_assigned_in_a_closed_month(api, books, bank, office, rule):
-    row = books.book(bank, "-100.00", date="2026-01-15", fromTo="nimbus")["id"]
+def test_split_is_not_assigned_in_a_closed_month(api, books, bank, office, create_rule):
+    row = books.create_transaction(bank, "-100.00", date="2026-01-15", fromTo="nimbus")["id"]
     assert api.post("closings", {"month": "2026-01", "acknowledge": True}).status_code == 201
-    rule(splits=[{"categoryId": office, "percent": 40}], servicePeriod={"months": 3, "start": "payment"})
+    create_rule(splits=[{"categoryId": office, "percent": 40}], servicePeriod={"months": 3, "start": "payment"})
     assert (preview_rule(api)["matched"], preview_rule(api)["changed"], apply_rules(api)["affected"]) == (1, 0, 0)
-    assert books.parts(row) == []
+    assert books.list_categorizations(row) == []

@@ -13,10 +13,10 @@ NO_CONDITIONS = {
 
 
 @pytest.fixture
-def rule(api, hosting):
-    """Makes a rule."""
+def create_rule(api, hosting):
+    """Create a categorization rule."""
 
-    def make(conditions=None, action=None, **values):
+    def create(conditions=None, action=None, **values):
         body = {
             "name": "Hosting",
             "conditions": conditions or {"text": {"operator": "contains", "value": "Nimbus"}},
@@ -26,11 +26,11 @@ def rule(api, hosting):
         assert answer.status_code == 201, answer.content
         return answer.json()
 
-    return make
+    return create
 
 
-def test_rule_is_returned_with_all_fields_and_can_be_sent_back(api, hosting, acme, rule):
-    made = rule()
+def test_rule_is_returned_with_all_fields_and_can_be_sent_back(api, hosting, acme, create_rule):
+    made = create_rule()
     expected = {
         "companyId": str(acme.id),
         "name": "Hosting",
@@ -59,7 +59,7 @@ def test_rule_is_returned_with_all_fields_and_can_be_sent_back(api, hosting, acm
     assert sent_back["ETag"] == read["ETag"]
 
 
-def test_rule_stores_all_conditions_and_action_fields(api, books, bank, savings, rule):
+def test_rule_stores_all_conditions_and_action_fields(api, books, bank, savings, create_rule):
     vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
     conditions = {
         "fromTo": {"operator": "startsWith", "value": "Nim"},
@@ -73,7 +73,7 @@ def test_rule_stores_all_conditions_and_action_fields(api, books, bank, savings,
         "counterpartyId": vendor,
     }
     action = {
-        "categoryId": books.category("hosting"),
+        "categoryId": books.get_category_id("hosting"),
         "plType": "cogs",
         "counterparty": {"type": "vendor", "id": vendor},
         "counterpartyFrom": None,
@@ -82,13 +82,13 @@ def test_rule_stores_all_conditions_and_action_fields(api, books, bank, savings,
         "passThroughTaxPercent": 19,
         "splits": [],
     }
-    made = rule(conditions, action)
+    made = create_rule(conditions, action)
     assert (made["conditions"], made["action"]) == (conditions, action)
     assert api.get("categorization_rules").json()[0]["conditions"] == conditions
 
 
-def test_rule_update_keeps_fields_not_sent(api, bank, rule, hosting):
-    made = rule({"accountIds": [bank], "direction": "out"})
+def test_rule_update_keeps_fields_not_sent(api, bank, create_rule, hosting):
+    made = create_rule({"accountIds": [bank], "direction": "out"})
     path = f"categorization_rules/{made['id']}"
     changed = api.put(path, {"name": "Other"}).json()
     unlike = {"lastUpdatedTime", "name"}
@@ -100,16 +100,16 @@ def test_rule_update_keeps_fields_not_sent(api, bank, rule, hosting):
     assert (off["enabled"], off["disabledReason"]) == (False, None)
 
 
-def test_rule_order_can_be_changed(api, rule):
-    first, second, third = (rule(name=name)["id"] for name in "abc")
+def test_rule_order_can_be_changed(api, create_rule):
+    first, second, third = (create_rule(name=name)["id"] for name in "abc")
     assert [each["id"] for each in api.get("categorization_rules").json()] == [first, second, third]
     assert api.put("categorization_rules/order", {"ids": [third, first, second]}).status_code == 200
     listed = api.get("categorization_rules").json()
     assert [(each["id"], each["order"]) for each in listed] == [(third, 0), (first, 1), (second, 2)]
 
 
-def test_rule_order_must_contain_every_rule_once(api, rule):
-    first, second = rule()["id"], rule()["id"]
+def test_rule_order_must_contain_every_rule_once(api, create_rule):
+    first, second = create_rule()["id"], create_rule()["id"]
     for ids, expected in [
         ([first], {"#/ids": "required"}),
         ([first, first, second], {"#/ids/1": "repeated_id"}),
@@ -161,19 +161,19 @@ def test_invalid_rule_is_rejected_like_invalid_categorization(api, hosting):
         assert (answer.status_code, answer.json()["code"], get_error_codes(answer)) == (400, code, expected), case
 
 
-def test_rule_with_multi_line_category_needs_a_line(api, rule):
+def test_rule_with_multi_line_category_needs_a_line(api, create_rule):
     several = api.post("categories", {"name": "Both", "plTypes": ["cogs", "ga"]}).json()["id"]
     body = {"name": "x", "conditions": {"text": CONTAINS}, "action": {"categoryId": several}}
     assert get_error_codes(api.post("categorization_rules", body)) == {"#/action/plType": "pl_type_needed"}
-    made = rule(action={"categoryId": several, "plType": "ga"})
+    made = create_rule(action={"categoryId": several, "plType": "ga"})
     assert api.put(f"categories/{several}", {"plTypes": ["cogs"]}).status_code == 200
     lost = api.get(f"categorization_rules/{made['id']}").json()
     assert (lost["enabled"], lost["disabledReason"]) == (False, "plTypeLost")
 
 
-def test_deleted_category_disables_its_rules(api, rule, hosting):
+def test_deleted_category_disables_its_rules(api, create_rule, hosting):
     own = api.post("categories", {"name": "Own", "plTypes": ["ga"]}).json()["id"]
-    made = rule(action={"categoryId": own})
+    made = create_rule(action={"categoryId": own})
     path = f"categorization_rules/{made['id']}"
     assert api.delete(f"categories/{own}").status_code == 200
     off = api.get(path).json()
@@ -184,38 +184,38 @@ def test_deleted_category_disables_its_rules(api, rule, hosting):
     assert (again["enabled"], again["disabledReason"], again["action"]["plType"]) == (True, None, "cogs")
 
 
-def test_replacement_category_takes_over_rules(api, rule, hosting):
+def test_replacement_category_takes_over_rules(api, create_rule, hosting):
     own = api.post("categories", {"name": "Own", "plTypes": ["ga", "cogs"]}).json()["id"]
     several = api.post("categories", {"name": "Several", "plTypes": ["pd", "cac"]}).json()["id"]
-    made = rule(action={"categoryId": own, "plType": "cogs"})
+    made = create_rule(action={"categoryId": own, "plType": "cogs"})
     assert api.delete(f"categories/{own}?replaceWith={hosting}").status_code == 200
     moved = api.get(f"categorization_rules/{made['id']}").json()
     assert (moved["enabled"], moved["action"]["categoryId"], moved["action"]["plType"]) == (True, hosting, "cogs")
     other = api.post("categories", {"name": "Other", "plTypes": ["ga"]}).json()["id"]
-    unlike = rule(action={"categoryId": other})
+    unlike = create_rule(action={"categoryId": other})
     assert api.delete(f"categories/{other}?replaceWith={several}").status_code == 200
     off = api.get(f"categorization_rules/{unlike['id']}").json()
     assert (off["disabledReason"], off["action"]["categoryId"]) == ("plTypeLost", several)
 
 
-def test_deleted_account_disables_its_rules(api, bank, savings, rule):
-    made = rule({"accountIds": [bank, savings]})
+def test_deleted_account_disables_its_rules(api, bank, savings, create_rule):
+    made = create_rule({"accountIds": [bank, savings]})
     assert api.delete(f"accounts/{savings}").status_code == 200
     off = api.get(f"categorization_rules/{made['id']}").json()
     assert (off["enabled"], off["disabledReason"]) == (False, "accountDeleted")
     assert off["conditions"]["accountIds"] == [bank]
 
 
-def test_counterparty_of_rule_cannot_be_deleted(api, rule):
+def test_counterparty_of_rule_cannot_be_deleted(api, create_rule):
     vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
-    made = rule({"counterpartyId": vendor})
+    made = create_rule({"counterpartyId": vendor})
     assert api.delete(f"counterparties/{vendor}").json()["code"] == "counterparty_in_use"
     assert api.delete(f"categorization_rules/{made['id']}").status_code == 200
     assert api.delete(f"counterparties/{vendor}").status_code == 200
 
 
-def test_rules_over_company_limit_are_rejected(api, rule, monkeypatch):
+def test_rules_over_company_limit_are_rejected(api, create_rule, monkeypatch):
     monkeypatch.setattr("ledger.rules.actions.categorization_rules.MAX_RULES", 1)
-    made = rule()
+    made = create_rule()
     answer = api.post("categorization_rules", {name: made[name] for name in ("name", "conditions", "action")})
     assert (answer.status_code, answer.json()["code"]) == (409, "too_many_rules")

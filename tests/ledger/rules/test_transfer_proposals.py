@@ -96,7 +96,7 @@ MARCH = {"startDate": "2026-03-01", "endDate": "2026-03-31"}
 
 @pytest.fixture
 def dollars(books):
-    return books.account(name="Dollars", defaultCurrency="USD")
+    return books.create_account(name="Dollars", defaultCurrency="USD")
 
 
 def list_proposals(api):
@@ -106,13 +106,13 @@ def list_proposals(api):
 
 
 @pytest.mark.django_db
-def test_transfer_pairs_are_proposed_and_confirmed(api, books, bank, savings, dollars, rates):
-    out = books.book(bank, "-100.00", "2026-03-10")["id"]
-    into = books.book(savings, "100.00", "2026-03-12")["id"]
-    out_b = books.book(bank, "-40.00", "2026-03-10", description="Umbuchung")["id"]
-    into_b = books.book(dollars, "49.00", "2026-03-10")["id"]
-    books.book(bank, "-100.00", "2026-03-10", pending=True)
-    books.book(savings, "77.00", "2026-03-10")
+def test_transfer_pairs_are_proposed_and_confirmed(api, books, bank, savings, dollars, set_exchange_rates):
+    out = books.create_transaction(bank, "-100.00", "2026-03-10")["id"]
+    into = books.create_transaction(savings, "100.00", "2026-03-12")["id"]
+    out_b = books.create_transaction(bank, "-40.00", "2026-03-10", description="Umbuchung")["id"]
+    into_b = books.create_transaction(dollars, "49.00", "2026-03-10")["id"]
+    books.create_transaction(bank, "-100.00", "2026-03-10", pending=True)
+    books.create_transaction(savings, "77.00", "2026-03-10")
     answer = api.post("transactions/transfer_proposals", MARCH)
     assert answer.status_code == 200, answer.content
     assert answer.json() == [
@@ -120,14 +120,14 @@ def test_transfer_pairs_are_proposed_and_confirmed(api, books, bank, savings, do
         {"sourceTransactionId": out, "targetTransactionId": into, "days": 2, "difference": "0.00"},
     ]
     for pair in answer.json():
-        assert books.link(pair["sourceTransactionId"], pair["targetTransactionId"]).status_code == 200
+        assert books.link_transfer(pair["sourceTransactionId"], pair["targetTransactionId"]).status_code == 200
     assert api.post("transactions/transfer_proposals", MARCH).json() == []
     wrong = api.post("transactions/transfer_proposals", {"startDate": "2026-03-02", "endDate": "2026-03-01"})
     assert wrong.json()["errors"][0]["code"] == "end_before_start"
 
 
 @pytest.mark.django_db
-def test_cross_currency_transfer_needs_own_company_sign(api, books, bank, dollars, rates):
+def test_cross_currency_transfer_needs_own_company_sign(api, books, bank, dollars, set_exchange_rates):
     for source, target, dollars_in, expected in [
         ({}, {}, "50.00", False),
         ({"fromTo": "Acme"}, {}, "48.50", True),
@@ -141,29 +141,29 @@ def test_cross_currency_transfer_needs_own_company_sign(api, books, bank, dollar
         ({"fromTo": "Globex"}, {"fromTo": "Initech"}, "50.00", False),
     ]:
         with undo_changes():
-            out = books.book(bank, "-40.00", "2026-03-10", **({"fromTo": ""} | source))["id"]
-            into = books.book(dollars, dollars_in, "2026-03-11", **({"fromTo": ""} | target))["id"]
+            out = books.create_transaction(bank, "-40.00", "2026-03-10", **({"fromTo": ""} | source))["id"]
+            into = books.create_transaction(dollars, dollars_in, "2026-03-11", **({"fromTo": ""} | target))["id"]
             assert list_proposals(api) == ([(out, into)] if expected else []), source
 
 
 @pytest.mark.django_db
 def test_third_parties_with_same_amount_are_not_a_transfer(api, books, bank, savings):
-    books.book(bank, "-250.00", "2026-03-10", fromTo="Landlord", description="Rent")
-    books.book(savings, "250.00", "2026-03-10", fromTo="Globex", description="Invoice 7")
+    books.create_transaction(bank, "-250.00", "2026-03-10", fromTo="Landlord", description="Rent")
+    books.create_transaction(savings, "250.00", "2026-03-10", fromTo="Globex", description="Invoice 7")
     assert list_proposals(api) == []
 
 
 @pytest.mark.django_db
 def test_own_company_legs_are_paired_before_a_third_party(api, books, bank, savings):
-    out = books.book(bank, "-250.00", "2026-03-10", fromTo="Acme")["id"]
-    books.book(savings, "250.00", "2026-03-10", fromTo="Globex")
-    into = books.book(savings, "250.00", "2026-03-12", fromTo="Acme")["id"]
+    out = books.create_transaction(bank, "-250.00", "2026-03-10", fromTo="Acme")["id"]
+    books.create_transaction(savings, "250.00", "2026-03-10", fromTo="Globex")
+    into = books.create_transaction(savings, "250.00", "2026-03-12", fromTo="Acme")["id"]
     assert list_proposals(api) == [(out, into)]
 
 
 @pytest.fixture
 def card(books):
-    return books.account(name="Firmenkreditkarte", type="creditCard")
+    return books.create_account(name="Firmenkreditkarte", type="creditCard")
 
 
 @pytest.mark.django_db
@@ -197,14 +197,14 @@ def card(books):
     ],
 )
 def test_card_settlement_is_proposed_as_transfer(api, books, bank, card, bank_text, card_text, expected):
-    out = books.book(bank, "-812.34", "2026-03-10", **bank_text)["id"]
-    into = books.book(card, "812.34", "2026-03-10", **card_text)["id"]
+    out = books.create_transaction(bank, "-812.34", "2026-03-10", **bank_text)["id"]
+    into = books.create_transaction(card, "812.34", "2026-03-10", **card_text)["id"]
     assert list_proposals(api) == ([(out, into)] if expected else [])
 
 
 @pytest.mark.django_db
 def test_card_settlement_is_paired_before_a_purchase_of_the_same_amount(api, books, bank, card):
-    into = books.book(card, "812.34", "2026-03-10", fromTo="Zahlung erhalten")["id"]
-    books.book(bank, "-812.34", "2026-03-10", fromTo="Amazon")
-    out = books.book(bank, "-812.34", "2026-03-12", fromTo="Kartenabrechnung")["id"]
+    into = books.create_transaction(card, "812.34", "2026-03-10", fromTo="Zahlung erhalten")["id"]
+    books.create_transaction(bank, "-812.34", "2026-03-10", fromTo="Amazon")
+    out = books.create_transaction(bank, "-812.34", "2026-03-12", fromTo="Kartenabrechnung")["id"]
     assert list_proposals(api) == [(out, into)]

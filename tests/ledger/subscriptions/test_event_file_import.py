@@ -223,7 +223,7 @@ def test_known_subscription_of_customer_and_product_is_used(api, acme):
 
 
 def test_closed_months_refuse_new_events_and_undo_but_not_stored_ones(api, acme, books, bank):
-    books.book(bank, "-100.00", "2024-01-15")
+    books.create_transaction(bank, "-100.00", "2024-01-15")
     imported = import_file(api, *FILE).json()["importId"]
     assert api.post("closings", {"month": "2024-01", "acknowledge": True}).status_code == 201
     assert import_file(api, *FILE).json()["duplicates"] == 2

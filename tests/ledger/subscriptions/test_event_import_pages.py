@@ -112,11 +112,11 @@ def test_import_is_undone_on_its_result_page(owner, acme):
     assert "already undone" in get_page_text(owner.post(f"{path}/undo", follow=True))
 
 
-def test_readers_see_an_import_without_undo(owner, acme, browser_of, bob, carol, globex):
+def test_readers_see_an_import_without_undo(owner, acme, sign_in_browser, bob, carol, globex):
     _done, path = import_events(owner, acme)
-    viewer = browser_of(bob, acme).client
+    viewer = sign_in_browser(bob, acme).client
     assert f"{path}/undo" not in viewer.get(path).content.decode()
     assert viewer.post(f"{path}/undo").status_code == 403
-    other = browser_of(carol, globex).client
+    other = sign_in_browser(carol, globex).client
     assert other.get(path).status_code == 404
     assert other.get(path.replace(str(acme.id), str(globex.id))).status_code == 404

@@ -29,8 +29,8 @@ def subscription(api, customer):
 
 
 @pytest.fixture
-def send(api, subscription):
-    def event(amount="10.00", day=TODAY, **more):
+def send_event(api, subscription):
+    def send(amount="10.00", day=TODAY, **more):
         body = {
             "subscriptionId": subscription["id"],
             "effectiveDate": str(day),
@@ -39,35 +39,35 @@ def send(api, subscription):
         }
         return api.post("subscription_events", body | more)
 
-    return event
+    return send
 
 
-def test_subscription_is_scheduled_then_active_then_ended(api, subscription, send):
+def test_subscription_is_scheduled_then_active_then_ended(api, subscription, send_event):
     path = f"subscriptions/{subscription['id']}"
     assert subscription["status"] == "scheduled"
     assert subscription["currentAmountValue"] is None
-    send("120.00", TODAY + timedelta(days=5), interval="year")
+    send_event("120.00", TODAY + timedelta(days=5), interval="year")
     assert api.get(path).json()["status"] == "scheduled"
-    send("10.00", TODAY - timedelta(days=40))
+    send_event("10.00", TODAY - timedelta(days=40))
     read = api.get(path).json()
     assert (read["status"], read["currentAmountValue"], read["currentAmountCurrency"]) == ("active", "10.00", "EUR")
     assert (read["interval"], read["intervalCount"]) == ("month", 1)
-    send("0.00", TODAY)
+    send_event("0.00", TODAY)
     read = api.get(path).json()
     assert (read["status"], read["currentAmountValue"]) == ("ended", "0.00")
     assert api.get("subscriptions").json() == [read]
 
 
-def test_subscription_etag_changes_with_its_value(api, subscription, send):
+def test_subscription_etag_changes_with_its_value(api, subscription, send_event):
     path = f"subscriptions/{subscription['id']}"
     etag = api.get(path)["ETag"]
     assert api.get(path, if_none_match=etag).status_code == 304
-    send()
+    send_event()
     assert api.get(path, if_none_match=etag).status_code == 200
 
 
-def test_event_is_returned_as_sent(api, subscription, send):
-    sent = send("30.5", TODAY, committedDate="2024-02-29", interval="week", intervalCount=2, externalId="e1")
+def test_event_is_returned_as_sent(api, subscription, send_event):
+    sent = send_event("30.5", TODAY, committedDate="2024-02-29", interval="week", intervalCount=2, externalId="e1")
     assert sent.status_code == 201, sent.content
     event = sent.json()
     assert event["amountValue"] == "30.50"
@@ -78,20 +78,20 @@ def test_event_is_returned_as_sent(api, subscription, send):
     assert AuditEntry.objects.filter(action="subscriptionEvent.created").count() == 1
 
 
-def test_omitted_and_null_event_fields_take_defaults(send):
-    event = send(committedDate=None, interval=None, intervalCount=None, externalId=None).json()
+def test_omitted_and_null_event_fields_take_defaults(send_event):
+    event = send_event(committedDate=None, interval=None, intervalCount=None, externalId=None).json()
     assert event["committedDate"] == event["effectiveDate"]
     assert (event["interval"], event["intervalCount"]) == ("month", 1)
 
 
-def test_later_created_event_wins_on_the_same_day(api, subscription, send):
-    send("10.00")
-    send("20.00")
+def test_later_created_event_wins_on_the_same_day(api, subscription, send_event):
+    send_event("10.00")
+    send_event("20.00")
     assert api.get(f"subscriptions/{subscription['id']}").json()["currentAmountValue"] == "20.00"
 
 
-def test_retracted_event_stays_listed_but_no_longer_counts(api, subscription, send):
-    first, second = send("10.00").json(), send("20.00", externalId="e1").json()
+def test_retracted_event_stays_listed_but_no_longer_counts(api, subscription, send_event):
+    first, second = send_event("10.00").json(), send_event("20.00", externalId="e1").json()
     assert api.delete(f"subscription_events/{second['id']}").json() == {"success": True}
     read = api.get(f"subscription_events/{second['id']}").json()
     assert read["retractedTime"] is not None
@@ -99,21 +99,21 @@ def test_retracted_event_stays_listed_but_no_longer_counts(api, subscription, se
     assert [each["id"] for each in api.get("subscription_events").json()] == [second["id"], first["id"]]
     assert api.delete(f"subscription_events/{second['id']}").status_code == 200
     assert api.get(f"subscription_events/{second['id']}").json() == read
-    assert send("5.00", externalId="e1").status_code == 201  # its id is free for the correction
+    assert send_event("5.00", externalId="e1").status_code == 201  # its id is free for the correction
 
 
-def test_external_ids_are_unique(send, api, customer):
-    assert send(externalId="e1").status_code == 201
-    refused = send(externalId="e1")
+def test_external_ids_are_unique(send_event, api, customer):
+    assert send_event(externalId="e1").status_code == 201
+    refused = send_event(externalId="e1")
     assert (refused.status_code, refused.json()["code"]) == (409, "external_id_taken")
     assert SubscriptionEvent.objects.count() == 1
     refused = api.post("subscriptions", {"customerId": str(customer.id), "externalId": "sub_1"})
     assert (refused.status_code, refused.json()["code"]) == (409, "external_id_taken")
 
 
-def test_company_metrics_follow_subscription_events(api, send):
+def test_company_metrics_follow_subscription_events(api, send_event):
     assert api.get().json()["computedCommittedMrrEur"] is None
-    event = send("10.00", amountCurrency="EUR").json()
+    event = send_event("10.00", amountCurrency="EUR").json()
     read = api.get().json()
     assert (read["computedCommittedMrrEur"], read["computedActiveCustomerCount"]) == ("10.00", 1)
     assert read["computedMetricsTime"] is not None
@@ -122,7 +122,7 @@ def test_company_metrics_follow_subscription_events(api, send):
     assert (read["computedCommittedMrrEur"], read["computedActiveCustomerCount"]) == ("0.00", 0)
 
 
-def test_invalid_event_is_rejected_and_nothing_is_stored(send):
+def test_invalid_event_is_rejected_and_nothing_is_stored(send_event):
     for change, pointer, code in [
         ({"amountValue": 10}, "#/amountValue", "invalid_decimal"),
         ({"amountValue": "1e3"}, "#/amountValue", "invalid_decimal"),
@@ -140,7 +140,7 @@ def test_invalid_event_is_rejected_and_nothing_is_stored(send):
         ({"externalId": ""}, "#/externalId", "must_not_be_empty"),
         ({"subscriptionId": UNKNOWN_ID}, "#/subscriptionId", "unknown_id"),
     ]:
-        refused = send(**change)
+        refused = send_event(**change)
         assert refused.status_code == 400, refused.content
         assert refused.json()["code"] == "validation_failed", change
         assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)], change
@@ -160,9 +160,9 @@ def test_subscription_requires_customer_and_product_of_own_company(api, acme, gl
     assert Subscription.objects.count() == 0
 
 
-def test_events_and_subscriptions_are_paged_and_filtered(api, acme, send, subscription):
+def test_events_and_subscriptions_are_paged_and_filtered(api, acme, send_event, subscription):
     other = api.post("subscriptions", {"customerId": str(factories.make_customer(acme).id)}).json()
-    sent = [send(str(n), TODAY - timedelta(days=n)).json()["id"] for n in range(5)]
+    sent = [send_event(str(n), TODAY - timedelta(days=n)).json()["id"] for n in range(5)]
     first = api.get("subscription_events?limit=3")
     following = urlsplit(first["Link"].partition(">")[0][1:])
     second = api.get(f"{following.path}?{following.query}")
@@ -178,13 +178,13 @@ def test_events_and_subscriptions_are_paged_and_filtered(api, acme, send, subscr
         assert (refused.status_code, refused.json()["errors"][0]["code"]) == (400, "invalid_filter")
 
 
-def test_list_queries_do_not_grow_with_rows(api, subscription, send):
+def test_list_queries_do_not_grow_with_rows(api, subscription, send_event):
     def queries(path):
         with CaptureQueriesContext(connection) as captured:
             assert api.get(path).status_code == 200
         return len(captured)
 
-    send()
+    send_event()
     paths = ("subscriptions", "subscription_events", "products")
     few = [queries(path) for path in paths]
     items = [
@@ -226,8 +226,8 @@ def test_customer_with_live_subscriptions_cannot_change_type(api, acme):
     assert api.put(path, {"type": "vendor"}).json()["type"] == "vendor"
 
 
-def test_subscription_can_change_product_and_external_id(api, subscription, send):
-    send("10.00")
+def test_subscription_can_change_product_and_external_id(api, subscription, send_event):
+    send_event("10.00")
     path = f"subscriptions/{subscription['id']}"
     product = api.post("products", {"name": "Team"}).json()["id"]
     changed = api.put(path, {"productId": product, "externalId": "sub_2"})
@@ -245,13 +245,13 @@ def test_subscription_can_change_product_and_external_id(api, subscription, send
     assert api.put(path, {"externalId": "taken"}).json()["code"] == "external_id_taken"
 
 
-def test_subscription_can_move_to_other_customer_with_its_history(api, acme, subscription, send):
+def test_subscription_can_move_to_other_customer_with_its_history(api, acme, subscription, send_event):
     query = {"mrrType": "mrr", "startMonth": f"{TODAY:%Y-%m}"}
     path = f"subscriptions/{subscription['id']}"
     other = factories.make_customer(acme, "Hooli")
-    send("10.00")
+    send_event("10.00")
     own = api.post("subscriptions", {"customerId": str(other.id)}).json()["id"]
-    send("5.00", subscriptionId=own)
+    send_event("5.00", subscriptionId=own)
     assert api.post("data/monthlyData", query).json()[0]["newCount"] == 2
     assert api.put(path, {"customerId": str(other.id)}).json()["customerId"] == str(other.id)
     row = api.post("data/monthlyData", query).json()[0]
@@ -260,9 +260,9 @@ def test_subscription_can_move_to_other_customer_with_its_history(api, acme, sub
     assert api.put(path, {"customerId": vendor}).json()["errors"][0]["code"] == "not_a_customer"
 
 
-def test_subscription_is_deleted_only_after_its_events_are_retracted(api, subscription, send):
+def test_subscription_is_deleted_only_after_its_events_are_retracted(api, subscription, send_event):
     path = f"subscriptions/{subscription['id']}"
-    event = send("10.00").json()["id"]
+    event = send_event("10.00").json()["id"]
     refused = api.delete(path)
     assert (refused.status_code, refused.json()["code"]) == (409, "subscription_in_use")
     api.delete(f"subscription_events/{event}")

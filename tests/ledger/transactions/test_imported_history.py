@@ -14,15 +14,15 @@ FINAL = build_camt(build_statement(build_entry("-40.00", ref="a"), opening="100.
 
 @pytest.fixture
 def rule(api, books):
-    action = {"categoryId": books.category("hosting")}
+    action = {"categoryId": books.get_category_id("hosting")}
     body = {"name": "Initech", "conditions": {"text": {"operator": "contains", "value": "initech"}}, "action": action}
     assert api.post("categorization_rules", body).status_code == 201
 
 
-def test_history_names_file_of_pending_row_and_file_of_booking(api, main, pages, books):
+def test_history_names_file_of_pending_row_and_file_of_booking(api, main_account, pages, books):
     assert upload_statement(api, PENDING, "notes.xml").status_code == 200
     (row,) = api.get("transactions").json()
-    books.split(row["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -40}})
+    books.set_categorizations(row["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -40}})
     assert upload_statement(api, FINAL, "final.xml").status_code == 200
     assert [(change.label, change.fields) for change in list_changes(pages.get(f"/{row['id']}"))] == [
         ("Transaction booked", {"File name": ("—", "final.xml")}),
@@ -38,7 +38,7 @@ def test_history_names_file_of_pending_row_and_file_of_booking(api, main, pages,
 
 
 @pytest.mark.usefixtures("rule")
-def test_history_names_rule_and_category(api, main, pages, books):
+def test_history_names_rule_and_category(api, main_account, pages, books):
     assert upload_statement(api, FINAL, "final.xml").status_code == 200
     (row,) = [each for each in api.get("transactions").json() if each["amountValue"] == "-40.00"]
     categorized, imported = list_changes(pages.get(f"/{row['id']}"))
@@ -47,15 +47,15 @@ def test_history_names_rule_and_category(api, main, pages, books):
         {"Categorized by": ("—", "Rule “Initech”"), "Hosting": ("—", "−€40.00")},
     )  # fmt: skip
     assert (imported.label, imported.fields) == ("Transaction imported", {"File name": ("—", "final.xml")})
-    books.split(row["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
+    books.set_categorizations(row["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -30}})
     changes = list_changes(pages.get(f"/{row['id']}"))
     assert [change.label for change in changes] == ["Transaction categorized", "Transaction imported"]
     assert changes[0].fields == {"Hosting": ("−€40.00", "−€30.00")}, "by then a person has said it"
 
 
 def test_history_names_other_leg_of_transfer(books, bank, savings, pages):
-    one, other = books.book(bank, "-80.00")["id"], books.book(savings, "80.00")["id"]
-    books.link(one, other)
+    one, other = books.create_transaction(bank, "-80.00")["id"], books.create_transaction(savings, "80.00")["id"]
+    books.link_transfer(one, other)
     legs = {"Main": ("—", "15 Mar 2026, −€80.00"), "Savings": ("—", "15 Mar 2026, €80.00")}
     for key in (one, other):
         (linked, _) = list_changes(pages.get(f"/{key}"))
@@ -65,7 +65,7 @@ def test_history_names_other_leg_of_transfer(books, bank, savings, pages):
 def test_history_shows_settling_and_unsettling(api, books, bank, pages):
     plan = {"accountId": bank, "name": "Rent", "startDate": "2026-03-15", "amountValue": "-80.00", "autoSettle": False}
     rent = api.post("planned_transactions", plan).json()["id"]
-    row = books.book(bank, "-80.00")["id"]
+    row = books.create_transaction(bank, "-80.00")["id"]
     assert (
         api.post(f"planned_transactions/{rent}/settle", {"date": "2026-03-15", "transactionId": row}).status_code == 200
     )
@@ -82,8 +82,8 @@ def test_history_shows_settling_and_unsettling(api, books, bank, pages):
 def test_history_shows_automatic_settlement(api, books, bank, pages):
     plan = {"accountId": bank, "name": "Rent", "startDate": "2026-03-15", "amountValue": "-80.00"}
     assert api.post("planned_transactions", plan).status_code == 201
-    row = books.book(bank, "-80.00")["id"]
-    assert books.read(row)["settlements"]
+    row = books.create_transaction(bank, "-80.00")["id"]
+    assert books.get_transaction(row)["settlements"]
     settled = list_changes(pages.get(f"/{row}"))[0]
     assert settled.label == "Planned transactions settled (1)"
     text = "date 15 Mar 2026, planned transaction Rent, amount −80.00, transaction 15 Mar 2026"

@@ -30,8 +30,8 @@ def list_transaction_ids(api, **query):
 
 def test_list_total_covers_all_pages_if_requested(api, books, bank):
     for n in range(3):
-        books.book(bank, "100.00", f"2024-01-0{n + 1}")
-    books.book(bank, "-50.00", "2024-02-01", amountCurrency="USD")
+        books.create_transaction(bank, "100.00", f"2024-01-0{n + 1}")
+    books.create_transaction(bank, "-50.00", "2024-02-01", amountCurrency="USD")
     dollars = convert_currency(Decimal(50), source="USD", target="EUR", day=date(2024, 2, 1), rates=get_rate_table())
     page = api.get("transactions", {"total": "true", "limit": 1})
     assert len(page.json()) == 1
@@ -44,13 +44,15 @@ def test_list_total_covers_all_pages_if_requested(api, books, bank):
 
 
 def test_transactions_are_filtered_by_recognition_months(api, books, bank):
-    year = books.book(bank, "-1200.00", "2024-01-10")["id"]
+    year = books.create_transaction(bank, "-1200.00", "2024-01-10")["id"]
     rule = {"type": "servicePeriod", "startDate": "2024-02-01", "endDate": "2025-01-31"}
-    rent, hosting = books.category("officeAndAdmin"), books.category("hosting")
-    books.split(year, {"categoryId": rent, "plSplit": {"ga": -1200}, "usingDateRule": rule})
-    once = books.book(bank, "-30.00", "2024-03-05")["id"]
-    books.split(once, {"categoryId": rent, "plSplit": {"ga": -10}}, {"categoryId": hosting, "plSplit": {"cogs": -20}})
-    books.book(bank, "-9.00", "2024-03-06")
+    rent, hosting = books.get_category_id("officeAndAdmin"), books.get_category_id("hosting")
+    books.set_categorizations(year, {"categoryId": rent, "plSplit": {"ga": -1200}, "usingDateRule": rule})
+    once = books.create_transaction(bank, "-30.00", "2024-03-05")["id"]
+    books.set_categorizations(
+        once, {"categoryId": rent, "plSplit": {"ga": -10}}, {"categoryId": hosting, "plSplit": {"cogs": -20}}
+    )
+    books.create_transaction(bank, "-9.00", "2024-03-06")
     assert list_transaction_ids(api, recognizedFrom="2024-03", recognizedTo="2024-03") == {year, once}
     assert list_transaction_ids(api, recognizedTo="2024-01") == set()
     assert list_transaction_ids(api, recognizedFrom="2024-04") == {year}
@@ -65,9 +67,11 @@ SERVICE = ("2024-01-15", "2024-03-14")  # 60 days
 
 
 def test_transactions_are_filtered_by_recognition_days(api, books, bank):
-    row = books.book(bank, "-120.00", "2024-01-10")["id"]
+    row = books.create_transaction(bank, "-120.00", "2024-01-10")["id"]
     rule = {"type": "servicePeriod", "startDate": SERVICE[0], "endDate": SERVICE[1]}
-    books.split(row, {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -120}, "usingDateRule": rule})
+    books.set_categorizations(
+        row, {"categoryId": books.get_category_id("officeAndAdmin"), "plSplit": {"ga": -120}, "usingDateRule": rule}
+    )
     for first, last, share in [
         (None, "2024-01-14", None),
         (None, "2024-01-15", "2"),
@@ -90,10 +94,10 @@ def test_transactions_are_filtered_by_recognition_days(api, books, bank):
 
 @pytest.mark.parametrize("currency", ["EUR", "JPY", "USD"])
 def test_daily_totals_sum_to_the_month(api, books, bank, currency):
-    row = books.book(bank, "-1000", "2024-01-10", amountCurrency=currency)["id"]
+    row = books.create_transaction(bank, "-1000", "2024-01-10", amountCurrency=currency)["id"]
     rule = {"type": "servicePeriod", "startDate": "2024-01-15", "endDate": "2024-04-02"}
-    rent = {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -1000}, "usingDateRule": rule}
-    assert books.split(row, rent).status_code == 200
+    rent = {"categoryId": books.get_category_id("officeAndAdmin"), "plSplit": {"ga": -1000}, "usingDateRule": rule}
+    assert books.set_categorizations(row, rent).status_code == 200
     pages = [("2024-02-01", "2024-02-07"), ("2024-02-08", "2024-02-08"), ("2024-02-09", "2024-02-29")]
 
     def amount(first, last):
@@ -109,8 +113,8 @@ def test_daily_totals_sum_to_the_month(api, books, bank, currency):
 
 
 def test_single_day_amount_is_recognized_on_that_day(api, books, bank):
-    row = books.book(bank, "-30.00", "2024-03-05")["id"]
-    books.split(row, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
+    row = books.create_transaction(bank, "-30.00", "2024-03-05")["id"]
+    books.set_categorizations(row, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -30}})
     assert list_transaction_ids(api, recognizedFrom="2024-03-05", recognizedTo="2024-03-05") == {row}
     assert (
         list_transaction_ids(api, recognizedTo="2024-03-04")
@@ -122,8 +126,8 @@ def test_single_day_amount_is_recognized_on_that_day(api, books, bank):
 
 
 def test_bulk_selection_accepts_recognition_filters(api, books, bank):
-    made = books.book(bank, "-30.00", "2024-03-05")["id"]
-    books.split(made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
+    made = books.create_transaction(bank, "-30.00", "2024-03-05")["id"]
+    books.set_categorizations(made, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -30}})
     for month, affected in (("2024-02", 0), ("2024-03", 1)):
         chosen = {"mode": "filter", "filter": {"recognizedFrom": month, "recognizedTo": month}}
         assert api.post("transactions/uncategorize", {"selection": chosen}).json()["affected"] == affected
@@ -152,8 +156,8 @@ def test_total_adds_one_query_for_any_number_of_rows(api, books, bank):
 
     march = {"recognizedFrom": "2024-03", "recognizedTo": "2024-03"}
     for _ in range(2):
-        made = books.book(bank, "-30.00", "2024-03-05")["id"]
-        books.split(made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
+        made = books.create_transaction(bank, "-30.00", "2024-03-05")["id"]
+        books.set_categorizations(made, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -30}})
         assert statements(**march, total="true") == statements(**march) + 1
 
 
@@ -172,11 +176,11 @@ def test_monthly_totals_of_a_line_sum_to_its_total(api, books, bank, parts):
     category = api.post("categories", {"name": "Any", "plTypes": ["ga", "no"]}).json()["id"]
     for currency, units, start, length, line, incoming in parts:
         value = units if incoming else -units
-        made = books.book(bank, f"{value}", str(start), amountCurrency=currency)["id"]
+        made = books.create_transaction(bank, f"{value}", str(start), amountCurrency=currency)["id"]
         end = str(start + timedelta(days=length))
         rule = {"type": "servicePeriod", "startDate": str(start), "endDate": end}
         part = {"categoryId": category, "plSplit": {line: value}, "usingDateRule": rule}
-        assert books.split(made, part).status_code == 200
+        assert books.set_categorizations(made, part).status_code == 200
     rates = get_rate_table()
     for queries, sign in (("ga", -1), ("no", 1)):
         worth = sum(
@@ -194,14 +198,16 @@ def test_monthly_totals_of_a_line_sum_to_its_total(api, books, bank, parts):
 
 
 def test_counted_amounts_of_listed_rows_sum_to_the_figure(api, books, bank, pages):
-    rent, hosting = books.category("officeAndAdmin"), books.category("hosting")
+    rent, hosting = books.get_category_id("officeAndAdmin"), books.get_category_id("hosting")
     year = {"type": "servicePeriod", "startDate": "2024-01-01", "endDate": "2024-12-31"}
     for currency in ("EUR", "USD", "GBP", "EUR", "USD"):
-        made = books.book(bank, "-1000.00", "2024-01-10", amountCurrency=currency)["id"]
+        made = books.create_transaction(bank, "-1000.00", "2024-01-10", amountCurrency=currency)["id"]
         half = {"categoryId": rent, "plSplit": {"ga": -500}, "usingDateRule": year}
-        assert books.split(made, half, {"categoryId": hosting, "plSplit": {"cogs": -500}}).status_code == 200
-    whole = books.book(bank, "-12.00", "2024-02-10")["id"]
-    books.split(whole, {"categoryId": rent, "plSplit": {"ga": -12}})
+        assert (
+            books.set_categorizations(made, half, {"categoryId": hosting, "plSplit": {"cogs": -500}}).status_code == 200
+        )
+    whole = books.create_transaction(bank, "-12.00", "2024-02-10")["id"]
+    books.set_categorizations(whole, {"categoryId": rent, "plSplit": {"ga": -12}})
     for query in ({"plType": "ga"}, {"plType": "ga", "recognizedFrom": "2024-02"}, {"categoryId": rent}, {}):
         cell = {"recognizedFrom": "2024-01", "recognizedTo": "2024-03", "total": "true"} | query
         count, amount = get_totals(api.get("transactions", cell))
@@ -221,19 +227,25 @@ def list_counted_amounts(answer):
 
 
 def test_flow_filter_matches_cash_flow(api, books, bank):
-    other, transit = books.account(name="Other"), books.account(name="Transit", type="transit")
+    other, transit = books.create_account(name="Other"), books.create_account(name="Transit", type="transit")
     api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-01", "amountValue": "5000.00"})
-    into = books.book(bank, "300.00", "2024-01-02")["id"]
-    gone = books.book(bank, "-120.00", "2024-01-31")["id"]
-    books.book(bank, "-7.00", "2024-01-05", pending=True)
-    books.book(transit, "77.00", "2024-01-05")
-    legs = [books.book(account, amount, "2024-01-06")["id"] for account, amount in ((bank, "-9.00"), (other, "9.00"))]
-    assert books.link(*legs).status_code == 200
-    mixed, fits = books.book(bank, "-100.00", "2024-01-08")["id"], books.book(other, "60.00", "2024-01-08")["id"]
-    hosting = books.category("hosting")
+    into = books.create_transaction(bank, "300.00", "2024-01-02")["id"]
+    gone = books.create_transaction(bank, "-120.00", "2024-01-31")["id"]
+    books.create_transaction(bank, "-7.00", "2024-01-05", pending=True)
+    books.create_transaction(transit, "77.00", "2024-01-05")
+    legs = [
+        books.create_transaction(account, amount, "2024-01-06")["id"]
+        for account, amount in ((bank, "-9.00"), (other, "9.00"))
+    ]
+    assert books.link_transfer(*legs).status_code == 200
+    mixed, fits = (
+        books.create_transaction(bank, "-100.00", "2024-01-08")["id"],
+        books.create_transaction(other, "60.00", "2024-01-08")["id"],
+    )
+    hosting = books.get_category_id("hosting")
     parts = [{"categoryId": hosting, "plSplit": {"cogs": amount}} for amount in (-60, -40)]
-    part = next(iter(books.split(mixed, *parts).json()["categorizations"]))
-    assert books.link(mixed, fits, part).status_code == 200
+    part = next(iter(books.set_categorizations(mixed, *parts).json()["categorizations"]))
+    assert books.link_transfer(mixed, fits, part).status_code == 200
     window = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
     body = api.post("data/cashFlowTimeSeries", window | {"interval": "month"}).json()
     assert list_transaction_ids(api, flow="in") == {into}

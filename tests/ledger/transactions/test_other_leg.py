@@ -16,13 +16,13 @@ DAY = "2026-03-15"
 
 
 @pytest.fixture
-def editor(browser_of, alice, acme):
-    return browser_of(alice, acme).client
+def editor(sign_in_browser, alice, acme):
+    return sign_in_browser(alice, acme).client
 
 
 @pytest.fixture
-def sent(books, bank):
-    return books.book(bank, "-100.00", DAY, fromTo="To savings", description="Reserve")["id"]
+def outgoing_id(books, bank):
+    return books.create_transaction(bank, "-100.00", DAY, fromTo="To savings", description="Reserve")["id"]
 
 
 def build_path(acme, transaction, path=""):
@@ -38,49 +38,51 @@ def list_rows(acme, account):
     return [(str(row.date), row.amount_value, row.from_to, row.is_open, row.transferred_value) for row in rows]
 
 
-def test_other_leg_is_booked_and_linked_in_one_act(editor, acme, books, bank, savings, sent):
-    link_page = editor.get(build_path(acme, sent, "/link"))
-    assert build_path(acme, sent, "/other-leg") in link_page.content.decode()
-    form = get_page_text(editor.get(build_path(acme, sent, "/other-leg")))
+def test_other_leg_is_booked_and_linked_in_one_act(editor, acme, books, bank, savings, outgoing_id):
+    link_page = editor.get(build_path(acme, outgoing_id, "/link"))
+    assert build_path(acme, outgoing_id, "/other-leg") in link_page.content.decode()
+    form = get_page_text(editor.get(build_path(acme, outgoing_id, "/other-leg")))
     assert "−€100.00 on 15 Mar 2026, Main." in form
-    answer = create_leg(editor, acme, sent, accountId=savings)
+    answer = create_leg(editor, acme, outgoing_id, accountId=savings)
     assert "Other leg booked on Savings and linked as a transfer." in get_page_text(answer)
     assert list_rows(acme, savings) == [(DAY, 100, "Main", False, 100)]
-    (part,) = books.parts(sent)
+    (part,) = books.list_categorizations(outgoing_id)
     other_leg = Transaction.objects.for_company(acme.id).get(account_id=savings)
-    assert [each["transferCounterPosition"]["transactionId"] for each in (part, *books.parts(other_leg.id))] == [
+    assert [
+        each["transferCounterPosition"]["transactionId"] for each in (part, *books.list_categorizations(other_leg.id))
+    ] == [
         str(other_leg.id),
-        sent,
+        outgoing_id,
     ]
     entries = AuditEntry.objects.for_company(acme.id).filter(action="transfer.linked")
     assert entries.count() == 1
 
 
-def test_unlinked_transfer_offers_the_other_leg_on_its_page(editor, api, acme, books, bank, savings, sent):
-    assert "Create the other leg" not in get_page_text(editor.get(build_path(acme, sent)))
-    selection = {"mode": "ids", "ids": [sent]}
-    body = {"selection": selection, "categoryId": books.category("transfer")}
+def test_unlinked_transfer_offers_the_other_leg_on_its_page(editor, api, acme, books, bank, savings, outgoing_id):
+    assert "Create the other leg" not in get_page_text(editor.get(build_path(acme, outgoing_id)))
+    selection = {"mode": "ids", "ids": [outgoing_id]}
+    body = {"selection": selection, "categoryId": books.get_category_id("transfer")}
     assert api.post("transactions/categorize", body).status_code == 200
-    assert "Create the other leg" in get_page_text(editor.get(build_path(acme, sent)))
-    create_leg(editor, acme, sent, accountId=savings)
+    assert "Create the other leg" in get_page_text(editor.get(build_path(acme, outgoing_id)))
+    create_leg(editor, acme, outgoing_id, accountId=savings)
     assert list_rows(acme, savings) == [(DAY, 100, "Main", False, 100)]
-    assert "Create the other leg" not in get_page_text(editor.get(build_path(acme, sent)))
-    again = create_leg(editor, acme, sent, accountId=savings)
+    assert "Create the other leg" not in get_page_text(editor.get(build_path(acme, outgoing_id)))
+    again = create_leg(editor, acme, outgoing_id, accountId=savings)
     assert "fully categorized" in get_page_text(again)
     assert len(list_rows(acme, savings)) == 1
 
 
-def test_amount_is_stated_in_another_currency(editor, acme, books, sent):
-    dollars = books.account(name="Dollars", defaultCurrency="USD")
-    missing = create_leg(editor, acme, sent, accountId=dollars)
+def test_amount_is_stated_in_another_currency(editor, acme, books, outgoing_id):
+    dollars = books.create_account(name="Dollars", defaultCurrency="USD")
+    missing = create_leg(editor, acme, outgoing_id, accountId=dollars)
     assert missing.status_code == 400
     assert "Enter the amount in USD." in get_page_text(missing)
-    far = create_leg(editor, acme, sent, accountId=dollars, amountValue="900.00")
+    far = create_leg(editor, acme, outgoing_id, accountId=dollars, amountValue="900.00")
     assert far.status_code == 400
     assert "The amounts differ" in get_page_text(far)
     assert "Link although the amounts differ" in get_page_text(far)
     assert list_rows(acme, dollars) == []
-    create_leg(editor, acme, sent, accountId=dollars, amountValue="900.00", force="on")
+    create_leg(editor, acme, outgoing_id, accountId=dollars, amountValue="900.00", force="on")
     assert list_rows(acme, dollars) == [(DAY, 900, "Main", False, 900)]
 
 
@@ -96,39 +98,39 @@ def test_amount_is_stated_in_another_currency(editor, acme, books, sent):
         ({"accountId": "{savings}", "amountValue": "0"}, "Enter an amount other than 0."),
     ],
 )
-def test_invalid_other_leg_is_refused_and_stores_nothing(editor, acme, bank, savings, sent, form, message):
+def test_invalid_other_leg_is_refused_and_stores_nothing(editor, acme, bank, savings, outgoing_id, form, message):
     values = {name: text.format(bank=bank, savings=savings) for name, text in form.items()}
-    answer = create_leg(editor, acme, sent, **values)
+    answer = create_leg(editor, acme, outgoing_id, **values)
     assert answer.status_code == 400
     assert message in get_page_text(answer)
     assert list_rows(acme, savings) == []
-    assert Transaction.objects.for_company(acme.id).get(id=sent).is_open
+    assert Transaction.objects.for_company(acme.id).get(id=outgoing_id).is_open
 
 
-def test_account_with_an_import_of_the_day_is_refused(editor, api, acme, books, savings, sent):
+def test_account_with_an_import_of_the_day_is_refused(editor, api, acme, books, savings, outgoing_id):
     camt = build_simple_camt("-10.00", start="2026-03-01", end="2026-03-31", day="2026-03-20", opening="60.00")
     assert upload_statement(api, camt, accountId=savings).status_code == 200
     assert "All other accounts have an import of this day." in get_page_text(
-        editor.get(build_path(acme, sent, "/other-leg"))
+        editor.get(build_path(acme, outgoing_id, "/other-leg"))
     )
-    books.account(name="Cash")
+    books.create_account(name="Cash")
     before = list_rows(acme, savings)
-    assert f'value="{savings}"' not in editor.get(build_path(acme, sent, "/other-leg")).content.decode()
-    answer = create_leg(editor, acme, sent, accountId=savings)
+    assert f'value="{savings}"' not in editor.get(build_path(acme, outgoing_id, "/other-leg")).content.decode()
+    answer = create_leg(editor, acme, outgoing_id, accountId=savings)
     assert answer.status_code == 400
     assert "Transactions of this day were imported into the account." in get_page_text(answer)
     assert list_rows(acme, savings) == before
 
 
-def test_other_leg_in_closed_month_is_refused(editor, api, acme, savings, sent):
+def test_other_leg_in_closed_month_is_refused(editor, api, acme, savings, outgoing_id):
     assert api.post("closings", {"month": "2026-03", "acknowledge": True}).status_code == 201
-    answer = create_leg(editor, acme, sent, accountId=savings)
+    answer = create_leg(editor, acme, outgoing_id, accountId=savings)
     assert answer.status_code == 400
     assert "The period is closed." in get_page_text(answer)
     assert list_rows(acme, savings) == []
 
 
-def test_readers_and_members_without_accounts_have_no_such_page(browser_of, bob, acme, sent):
-    reader = browser_of(bob, acme).client
-    assert reader.get(build_path(acme, sent, "/other-leg")).status_code == 403
-    assert reader.post(build_path(acme, sent, "/other-leg")).status_code == 403
+def test_readers_and_members_without_accounts_have_no_such_page(sign_in_browser, bob, acme, outgoing_id):
+    reader = sign_in_browser(bob, acme).client
+    assert reader.get(build_path(acme, outgoing_id, "/other-leg")).status_code == 403
+    assert reader.post(build_path(acme, outgoing_id, "/other-leg")).status_code == 403

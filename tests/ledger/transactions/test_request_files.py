@@ -32,8 +32,8 @@ def trace_files(run: Any) -> set[str]:
 
 @pytest.mark.parametrize(("resource", "most"), [("transactions", 15), ("members", 13)])
 def test_list_request_runs_through_few_files(api, books, resource, most):
-    bank = books.account(currency="EUR")
-    books.book(bank, "-10.00", "2026-01-05")
+    bank = books.create_account(currency="EUR")
+    books.create_transaction(bank, "-10.00", "2026-01-05")
     url = api.path(resource)
     assert len(api.get(url).json()) >= 1  # the first request loads modules and caches
     files = trace_files(lambda: api.get(url))
@@ -43,9 +43,9 @@ def test_list_request_runs_through_few_files(api, books, resource, most):
 
 @pytest.mark.parametrize("query", ["", "?startDate=2026-01-01&limit=1"])
 def test_docs_name_every_file_of_a_list_request(api, books, query):
-    account = books.account(currency="EUR")
+    account = books.create_account(currency="EUR")
     for amount in ("-10.00", "-20.00"):
-        books.book(account, amount, "2026-01-05")
+        books.create_transaction(account, amount, "2026-01-05")
     url = api.path("transactions") + query
     api.get(url)
     page = (ROOT / "docs" / "requests.md").read_text()

@@ -20,44 +20,54 @@ UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def three(books, bank, savings):
-    """Hosting, a coffee and a payment of a customer."""
+def transaction_ids(books, bank, savings):
+    """The ids of three transactions: hosting, a coffee and a customer's payment."""
     return {
-        "hosting": books.book(bank, "-119.00", "2026-03-15", fromTo="Nimbus Cloud", description="March hosting")["id"],
-        "coffee": books.book(bank, "-4.50", "2026-03-16", fromTo="Corner Bistro", pending=True)["id"],
-        "payment": books.book(savings, "500.00", "2026-03-17", description="Invoice 7", amountCurrency="USD")["id"],
+        "hosting": books.create_transaction(
+            bank, "-119.00", "2026-03-15", fromTo="Nimbus Cloud", description="March hosting"
+        )["id"],
+        "coffee": books.create_transaction(bank, "-4.50", "2026-03-16", fromTo="Corner Bistro", pending=True)["id"],
+        "payment": books.create_transaction(
+            savings, "500.00", "2026-03-17", description="Invoice 7", amountCurrency="USD"
+        )["id"],
     }
 
 
-def list_shown_names(answer, three):
+def list_shown_names(answer, transaction_ids):
     """The names of the transactions that a page of the list shows, in its order."""
     body = answer.content.decode()
-    places = {name: body.find(f"/transactions/{key}") for name, key in three.items()}
+    places = {name: body.find(f"/transactions/{key}") for name, key in transaction_ids.items()}
     return [name for name in sorted(places, key=places.get) if places[name] >= 0]
 
 
 # ---------------------------------------------------------------------------------------------- the list
 
 
-def test_list_shows_latest_transactions_first_with_details(pages, books, three):
-    books.split(three["hosting"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -119}})
+def test_list_shows_latest_transactions_first_with_details(pages, books, transaction_ids):
+    books.set_categorizations(
+        transaction_ids["hosting"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -119}}
+    )
     answer = pages.get()
     assert answer.status_code == 200
-    assert list_shown_names(answer, three) == ["payment", "coffee", "hosting"]
+    assert list_shown_names(answer, transaction_ids) == ["payment", "coffee", "hosting"]
     text = get_page_text(answer)
     for part in ("15 Mar 2026", "Nimbus Cloud", "March hosting", "Main", "Hosting", "−€119.00", "Savings", "$500.00"):
         assert part in text
     rows = answer.content.decode().split("<tr")
-    coffee = next(row for row in rows if three["coffee"] in row)
-    hosting = next(row for row in rows if three["hosting"] in row)
+    coffee = next(row for row in rows if transaction_ids["coffee"] in row)
+    hosting = next(row for row in rows if transaction_ids["hosting"] in row)
     assert ">Uncategorized<" in coffee
     assert ">Pending<" in coffee
     assert ">Uncategorized<" not in hosting
 
 
-def test_page_filters_match_api_filters(pages, books, three, acme):
+def test_page_filters_match_api_filters(pages, books, transaction_ids, acme):
     nimbus = factories.make_customer(acme, "Nimbus")
-    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -119}, "counterparty": {"id": str(nimbus.id)}}
+    part = {
+        "categoryId": books.get_category_id("hosting"),
+        "plSplit": {"cogs": -119},
+        "counterparty": {"id": str(nimbus.id)},
+    }
     for params, found in [
         ({"q": "nimbus"}, ["hosting"]),
         ({"startDate": "2026-03-16", "endDate": "2026-03-16"}, ["coffee"]),
@@ -73,21 +83,21 @@ def test_page_filters_match_api_filters(pages, books, three, acme):
         ({"sort": "amount"}, ["hosting", "coffee", "payment"]),
         ({"q": "", "startDate": "", "open": "", "sort": ""}, ["payment", "coffee", "hosting"]),
     ]:
-        assert books.split(three["hosting"], part).status_code == 200, params
-        assert list_shown_names(pages.get(**params), three) == found
+        assert books.set_categorizations(transaction_ids["hosting"], part).status_code == 200, params
+        assert list_shown_names(pages.get(**params), transaction_ids) == found
 
 
-def test_list_can_be_filtered_by_accounts_and_category(pages, books, bank, savings, three):
-    hosting = books.category("hosting")
-    books.split(three["hosting"], {"categoryId": hosting, "plSplit": {"cogs": -119}})
-    assert list_shown_names(pages.get(accountId=savings), three) == ["payment"]
-    assert list_shown_names(pages.get(accountId=[bank, savings]), three) == ["payment", "coffee", "hosting"]
+def test_list_can_be_filtered_by_accounts_and_category(pages, books, bank, savings, transaction_ids):
+    hosting = books.get_category_id("hosting")
+    books.set_categorizations(transaction_ids["hosting"], {"categoryId": hosting, "plSplit": {"cogs": -119}})
+    assert list_shown_names(pages.get(accountId=savings), transaction_ids) == ["payment"]
+    assert list_shown_names(pages.get(accountId=[bank, savings]), transaction_ids) == ["payment", "coffee", "hosting"]
     answer = pages.get(categoryId=hosting)
-    assert list_shown_names(answer, three) == ["hosting"]
+    assert list_shown_names(answer, transaction_ids) == ["hosting"]
     assert f'<option value="{hosting}" selected>' in answer.content.decode()
 
 
-def test_invalid_filter_shows_field_error_and_no_rows(pages, three):
+def test_invalid_filter_shows_field_error_and_no_rows(pages, transaction_ids):
     for name, value in [
         ("startDate", "15.03.2026"),
         ("endDate", "2026-02-30"),
@@ -101,18 +111,18 @@ def test_invalid_filter_shows_field_error_and_no_rows(pages, three):
         answer = pages.get(**{name: value})
         assert answer.status_code == 400, name
         assert find_field_error(answer, name)
-        assert list_shown_names(answer, three) == [], name
+        assert list_shown_names(answer, transaction_ids) == [], name
 
 
-def test_invalid_filter_without_a_field_shows_error_above_the_form(pages, three):
+def test_invalid_filter_without_a_field_shows_error_above_the_form(pages, transaction_ids):
     for name in ["colour", "importId"]:
         answer = pages.get(**{name: "x"})
         assert answer.status_code == 400, name
         assert 'role="alert">' + name in answer.content.decode()
-        assert list_shown_names(answer, three) == [], name
+        assert list_shown_names(answer, transaction_ids) == [], name
 
 
-def test_filters_without_a_field_are_kept_and_can_be_removed(pages, three):
+def test_filters_without_a_field_are_kept_and_can_be_removed(pages, transaction_ids):
     since = "2020-01-01T00:00:00Z"
     answer = pages.get(updatedSince=since, q="nimbus")
     assert f'type="hidden" name="updatedSince" value="{since}"' in answer.content.decode()
@@ -121,7 +131,7 @@ def test_filters_without_a_field_are_kept_and_can_be_removed(pages, three):
 
 def test_list_pages_follow_one_another_and_link_to_the_first(pages, books, bank, acme):
     for number in range(60):
-        books.book(bank, f"-{number + 1}.00", description=f"no. {number}")
+        books.create_transaction(bank, f"-{number + 1}.00", description=f"no. {number}")
     first = pages.get(sort="-amount")
     assert first.content.decode().count('name="id"') == 50
     link = next(part for part in first.content.decode().split('"') if part.startswith("?") and "cursor=" in part)
@@ -131,11 +141,11 @@ def test_list_pages_follow_one_another_and_link_to_the_first(pages, books, bank,
     assert 'rel="next"' not in second.content.decode()
 
 
-def test_empty_list_suggests_next_step(pages, pages_of, bob, acme, three):
+def test_empty_list_suggests_next_step(pages, make_pages, bob, acme, transaction_ids):
     assert "No transactions found" in get_page_text(pages.get(q="zzz"))
     Transaction.objects.for_company(acme.id).delete()
     assert "New transaction" in get_page_text(pages.get())
-    assert "New transaction" not in get_page_text(pages_of(bob, acme).get())
+    assert "New transaction" not in get_page_text(make_pages(bob, acme).get())
 
 
 def test_list_without_accounts_links_to_account_creation(pages, acme):
@@ -155,9 +165,9 @@ def test_queries_do_not_grow_with_rows(pages, books, bank, acme):
 
     def fill(count):
         for _ in range(count):
-            made = books.book(bank)["id"]
-            part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}}
-            books.split(made, part | {"counterparty": {"id": str(factories.make_customer(acme).id)}})
+            made = books.create_transaction(bank)["id"]
+            part = {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -100}}
+            books.set_categorizations(made, part | {"counterparty": {"id": str(factories.make_customer(acme).id)}})
 
     fill(1)
     pages.get()
@@ -166,20 +176,22 @@ def test_queries_do_not_grow_with_rows(pages, books, bank, acme):
     assert cost() == one <= 13
 
 
-def test_list_of_other_company_is_not_found_and_viewers_get_no_forms(pages_of, acme, globex, alice, bob, carol, three):
-    assert pages_of(carol, acme).get().status_code == 404
-    viewer = pages_of(bob, acme)
+def test_list_of_other_company_is_not_found_and_viewers_get_no_forms(
+    make_pages, acme, globex, alice, bob, carol, transaction_ids
+):
+    assert make_pages(carol, acme).get().status_code == 404
+    viewer = make_pages(bob, acme)
     answer = viewer.get()
-    assert list_shown_names(answer, three) == ["payment", "coffee", "hosting"]
+    assert list_shown_names(answer, transaction_ids) == ["payment", "coffee", "hosting"]
     assert 'name="act"' not in answer.content.decode()
-    assert viewer.post(act="delete", id=three["coffee"]).status_code == 403
+    assert viewer.post(act="delete", id=transaction_ids["coffee"]).status_code == 403
     assert viewer.get("/new").status_code == 403
     assert Transaction.objects.for_company(acme.id).count() == 3
 
 
-def test_list_hides_names_the_viewer_may_not_see(pages_of, acme, three):
+def test_list_hides_names_the_viewer_may_not_see(make_pages, acme, transaction_ids):
     partial = factories.make_member(acme, "dan@acme.example", permissions=["transactions:read", "company:read"])
-    text = get_page_text(pages_of(partial, acme).get())
+    text = get_page_text(make_pages(partial, acme).get())
     assert "Nimbus Cloud" in text
     assert "Savings" not in text
 
@@ -194,29 +206,35 @@ def read_csv_rows(answer):
     return list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
 
 
-def test_export_contains_all_pages_of_filtered_list(pages, books, bank, three):
-    books.split(three["hosting"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
+def test_export_contains_all_pages_of_filtered_list(pages, books, bank, transaction_ids):
+    books.set_categorizations(
+        transaction_ids["hosting"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -100}}
+    )
     answer = pages.get(CSV)
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     assert answer["Content-Disposition"] == 'attachment; filename="transactions.csv"'
     rows = read_csv_rows(answer)
-    assert [row["Id"] for row in rows] == [three["payment"], three["coffee"], three["hosting"]]
+    assert [row["Id"] for row in rows] == [
+        transaction_ids["payment"],
+        transaction_ids["coffee"],
+        transaction_ids["hosting"],
+    ]
     assert rows[2]["Amount"] == "-119.00"
     assert (rows[2]["Status"], rows[2]["P&L lines"]) == ("open", "Cost of revenue")
-    assert [row["Id"] for row in read_csv_rows(pages.get(CSV, q="nimbus"))] == [three["hosting"]]
+    assert [row["Id"] for row in read_csv_rows(pages.get(CSV, q="nimbus"))] == [transaction_ids["hosting"]]
     assert pages.get(CSV, startDate="x").status_code == 400
 
 
 # ---------------------------------------------------------------------------------------------- many at once
 
 
-def test_selected_transactions_take_line_counterparty_and_period(pages, books, three, acme):
+def test_selected_transactions_take_line_counterparty_and_period(pages, books, transaction_ids, acme):
     nimbus = factories.make_customer(acme, "Nimbus")
     answer = pages.post(
         "?open=true",
         act="categorize",
-        id=[three["hosting"], three["coffee"]],
-        category=f"{books.category('hosting')}:cogs",
+        id=[transaction_ids["hosting"], transaction_ids["coffee"]],
+        category=f"{books.get_category_id('hosting')}:cogs",
         counterparty="nimbus",
         rule="servicePeriod",
         ruleStart="2026-03-01",
@@ -225,44 +243,44 @@ def test_selected_transactions_take_line_counterparty_and_period(pages, books, t
     assert (answer.status_code, answer["Location"].split("&run=")[0]) == (303, f"{pages.base}?open=true")
     after = pages.get(open="true")
     assert "2 transactions categorized." in get_page_text(after)
-    assert list_shown_names(after, three) == ["payment"]
-    (part,) = books.parts(three["hosting"])
+    assert list_shown_names(after, transaction_ids) == ["payment"]
+    (part,) = books.list_categorizations(transaction_ids["hosting"])
     assert list_pl_amounts(part) == {"cogs": -119}
     assert part["counterparty"] == {"type": "customer", "id": str(nimbus.id)}
     assert (part["computedStartDate"], part["computedEndDate"]) == ("2026-03-01", "2026-05-31")
 
 
-def test_bulk_action_on_all_matches_goes_beyond_the_page(pages, books, three, acme):
-    pages.post("?direction=out", act="categorize", whole="on", category=f"{books.category('hosting')}:cogs")
-    assert list_shown_names(pages.get(open="false"), three) == ["coffee", "hosting"]
+def test_bulk_action_on_all_matches_goes_beyond_the_page(pages, books, transaction_ids, acme):
+    pages.post("?direction=out", act="categorize", whole="on", category=f"{books.get_category_id('hosting')}:cogs")
+    assert list_shown_names(pages.get(open="false"), transaction_ids) == ["coffee", "hosting"]
     assert "3 transactions deleted." in get_page_text(
         pages.client.post(pages.base, {"act": "delete", "whole": "on"}, follow=True)
     )
     assert not Transaction.objects.for_company(acme.id).exists()
 
 
-def test_invalid_bulk_form_keeps_the_selection(pages, books, three):
-    answer = pages.post(act="categorize", id=three["hosting"], category="")
+def test_invalid_bulk_form_keeps_the_selection(pages, books, transaction_ids):
+    answer = pages.post(act="categorize", id=transaction_ids["hosting"], category="")
     assert answer.status_code == 400
     assert find_field_error(answer, "category") == "Choose a category."
-    assert re.search(rf'value="{three["hosting"]}"\s+aria-label', answer.content.decode())
+    assert re.search(rf'value="{transaction_ids["hosting"]}"\s+aria-label', answer.content.decode())
     assert answer.content.decode().count(" checked") == 1
-    category = f"{books.category('hosting')}:cogs"
+    category = f"{books.get_category_id('hosting')}:cogs"
     for form, name in (
         ({"counterparty": "Nobody"}, "counterparty"),
         ({"rule": "servicePeriod", "ruleStart": "2026-03-01"}, "ruleEnd"),
         ({"rule": "custom", "ruleStart": "2026-03-02", "ruleEnd": "2026-03-01"}, "ruleEnd"),
         ({"rule": "someday"}, "rule"),
-        ({"category": f"{books.category('hosting')}:ga"}, "category"),
+        ({"category": f"{books.get_category_id('hosting')}:ga"}, "category"),
         ({"category": UNKNOWN_ID}, "category"),
     ):
-        answer = pages.post(**{"act": "categorize", "id": three["hosting"], "category": category} | form)
+        answer = pages.post(**{"act": "categorize", "id": transaction_ids["hosting"], "category": category} | form)
         assert answer.status_code == 400, form
         assert find_field_error(answer, name), form
-    assert books.parts(three["hosting"]) == []
+    assert books.list_categorizations(transaction_ids["hosting"]) == []
 
 
-def test_empty_selection_shows_a_message(pages, three, acme):
+def test_empty_selection_shows_a_message(pages, transaction_ids, acme):
     for act in ["categorize", "uncategorize", "delete", "paint", ""]:
         answer = pages.post(act=act, category="x")
         assert answer.status_code == 400, act
@@ -270,18 +288,18 @@ def test_empty_selection_shows_a_message(pages, three, acme):
         assert Transaction.objects.for_company(acme.id).count() == 3, act
 
 
-def test_bulk_action_on_all_matches_is_rejected_for_invalid_filter(pages, three, acme):
+def test_bulk_action_on_all_matches_is_rejected_for_invalid_filter(pages, transaction_ids, acme):
     for query in ("?counterparty=Nobody", "?startDate=x", "?colour=red", "?sort=x"):
         assert pages.post(query, act="delete", whole="on").status_code == 400
     assert Transaction.objects.for_company(acme.id).count() == 3
 
 
-def test_transaction_of_other_company_is_unknown_in_bulk_actions(pages, three, globex_api, acme):
+def test_transaction_of_other_company_is_unknown_in_bulk_actions(pages, transaction_ids, globex_api, acme):
     theirs = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
     body = {"accountId": theirs, "date": "2026-03-15", "amountValue": "1.00"}
     foreign = globex_api.post("transactions", body).json()["id"]
     for act in ("uncategorize", "delete"):
-        answer = pages.post(act=act, id=[three["coffee"], foreign])
+        answer = pages.post(act=act, id=[transaction_ids["coffee"], foreign])
         assert answer.status_code == 400
         assert "This record does not exist in this company." in get_page_text(answer)
     assert Transaction.objects.for_company(acme.id).count() == 3
@@ -289,11 +307,11 @@ def test_transaction_of_other_company_is_unknown_in_bulk_actions(pages, three, g
 
 
 def test_uncategorizing_reports_reopened_transfer_legs(pages, books, bank, savings):
-    source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
-    books.link(source, target)
+    source, target = books.create_transaction(bank, "-50.00")["id"], books.create_transaction(savings, "50.00")["id"]
+    books.link_transfer(source, target)
     answer = pages.client.post(pages.base, {"act": "uncategorize", "id": source}, follow=True)
     assert "1 transaction uncategorized. 1 other leg of a transfer is uncategorized again." in get_page_text(answer)
-    assert books.parts(target) == []
+    assert books.list_categorizations(target) == []
 
 
 # ---------------------------------------------------------------------------------------------- a new one
@@ -336,12 +354,12 @@ def test_invalid_transaction_form_shows_field_errors(pages, bank, acme):
         assert not Transaction.objects.for_company(acme.id).exists(), form
 
 
-def test_bulk_deletion_marks_company_as_updated(pages, books, three, acme):
+def test_bulk_deletion_marks_company_as_updated(pages, books, transaction_ids, acme):
     type(acme).objects.filter(id=acme.id).update(last_overall_updated_time=LONG_AGO)
     pages.post(act="delete")
     acme.refresh_from_db()
     assert acme.last_overall_updated_time == LONG_AGO
-    pages.post(act="delete", id=three["coffee"])
+    pages.post(act="delete", id=transaction_ids["coffee"])
     acme.refresh_from_db()
     assert acme.last_overall_updated_time > LONG_AGO
     assert AuditEntry.objects.for_company(acme.id).filter(action="transactions.deleted").count() == 1
@@ -362,7 +380,7 @@ def test_counterparty_choices_are_limited_to_300(pages, acme, bank):
 
 
 def test_filter_chips_format_dates_and_amounts(pages, books, bank):
-    books.book(bank, "-1234.50")
+    books.create_transaction(bank, "-1234.50")
     text = get_page_text(pages.get(minAmount="-12345.50", recognizedFrom="2026-02", recognizedTo="2026-03"))
     assert "Amount from: -12,345.5" in text
     assert "Recognized from: 1 Feb 2026" in text

@@ -29,7 +29,9 @@ FIELDS = [
 
 
 def test_transaction_is_returned_as_created_with_every_field(books, bank, api):
-    made = books.book(bank, "-12.50", fromTo="Café", description="Two coffees", notes="with Jo", externalId="x1")
+    made = books.create_transaction(
+        bank, "-12.50", fromTo="Café", description="Two coffees", notes="with Jo", externalId="x1"
+    )
     assert sorted(made) == sorted(FIELDS)
     assert made["amountValue"] == "-12.50"
     assert made["amountCurrency"] == "EUR"
@@ -41,11 +43,11 @@ def test_transaction_is_returned_as_created_with_every_field(books, bank, api):
     assert made["createdTime"].endswith("Z")
     assert made["importId"] is None
     assert made["externalId"] == "x1"
-    assert books.read(made["id"]) == made
+    assert books.get_transaction(made["id"]) == made
 
 
 def test_transaction_deleted_during_read_is_not_found(books, bank, api, monkeypatch):
-    row, read = books.book(bank)["id"], representation.list_transaction_dicts
+    row, read = books.create_transaction(bank)["id"], representation.list_transaction_dicts
 
     def read_late(rows, **more):
         rows.delete()
@@ -56,17 +58,17 @@ def test_transaction_deleted_during_read_is_not_found(books, bank, api, monkeypa
 
 
 def test_amounts_have_the_decimals_of_their_currency(books):
-    yen = books.account(defaultCurrency="JPY")
-    assert books.book(yen, "-1200")["amountValue"] == "-1200"
-    assert books.book(yen, "12.5", amountCurrency="USD")["amountValue"] == "12.50"
+    yen = books.create_account(defaultCurrency="JPY")
+    assert books.create_transaction(yen, "-1200")["amountValue"] == "-1200"
+    assert books.create_transaction(yen, "12.5", amountCurrency="USD")["amountValue"] == "12.50"
 
 
 def test_provider_data_is_returned_by_field_name(books, bank):
-    made = books.book(bank)
+    made = books.create_transaction(bank)
     Transaction.objects.filter(id=made["id"]).update(
         provider_data={"bankProviderATransactionId": "b-1", "crmProviderCategorizationResolved": True}
     )
-    read = books.read(made["id"])
+    read = books.get_transaction(made["id"])
     assert read["bankProviderATransactionId"] == "b-1"
     assert read["crmProviderCategorizationResolved"] is True
     assert read["createdVendorId"] is None
@@ -96,8 +98,8 @@ def test_invalid_transaction_names_fields_and_stores_nothing(api, bank):
 
 
 def test_external_id_is_unique_within_account_and_free_after_deletion(api, books, bank, savings):
-    first = books.book(bank, externalId="e1")
-    books.book(savings, externalId="e1")
+    first = books.create_transaction(bank, externalId="e1")
+    books.create_transaction(savings, externalId="e1")
     body = {"accountId": bank, "date": "2026-03-15", "amountValue": "1", "externalId": "e1"}
     refused = api.post("transactions", body)
     assert (refused.status_code, refused.json()["code"]) == (409, "external_id_taken")
@@ -107,7 +109,7 @@ def test_external_id_is_unique_within_account_and_free_after_deletion(api, books
 
 
 def test_update_changes_only_sent_fields_and_resource_can_be_sent_back(api, books, bank):
-    made = books.book(bank, description="Before", notes="kept")
+    made = books.create_transaction(bank, description="Before", notes="kept")
     path = f"transactions/{made['id']}"
     changed = api.put(path, {"description": "After", "pending": True, "nonsense": 1})
     assert changed.status_code == 200, changed.content
@@ -121,7 +123,7 @@ def test_update_changes_only_sent_fields_and_resource_can_be_sent_back(api, book
 
 
 def test_update_moves_account_balances(api, books, bank, savings, acme):
-    made = books.book(bank, "-100.00")
+    made = books.create_transaction(bank, "-100.00")
     path = f"transactions/{made['id']}"
     api.put(path, {"amountValue": "-60.00", "date": "2026-04-01", "accountId": savings})
     (row,) = DayMovement.objects.for_company(acme.id).exclude(count=0)
@@ -131,10 +133,10 @@ def test_update_moves_account_balances(api, books, bank, savings, acme):
 
 
 def test_new_currency_must_fit_the_amount(api, books, bank):
-    made = books.book(bank, "-100.50")
+    made = books.create_transaction(bank, "-100.50")
     refused = api.put(f"transactions/{made['id']}", {"amountCurrency": "JPY"})
     assert get_error_codes(refused) == {"#/amountValue": "too_many_decimals"}
-    assert books.read(made["id"]) == made
+    assert books.get_transaction(made["id"]) == made
     assert api.put(f"transactions/{made['id']}", {"amountCurrency": "JPY", "amountValue": "-100"}).status_code == 200
 
 
@@ -146,14 +148,14 @@ def test_initial_balance_allows_only_text_edits_and_deletion(api, books, bank):
     for change in ({"amountValue": "1.00"}, {"date": "2026-01-02"}, {"pending": True}):
         refused = api.put(path, change)
         assert (refused.status_code, refused.json()["code"]) == (409, "transaction_is_initial_balance")
-    assert books.read(row["id"]) == row
+    assert books.get_transaction(row["id"]) == row
     assert api.put(path, {"notes": "counted by hand"}).status_code == 200
     assert api.delete(path).json() == {"success": True}
     assert api.get(f"accounts/{bank}/initial_balance").json() == {"transaction": None}
 
 
 def test_batch_delete_deletes_all_or_nothing(api, books, bank, acme):
-    ids = [books.book(bank)["id"] for _ in range(3)]
+    ids = [books.create_transaction(bank)["id"] for _ in range(3)]
     unknown = "00000000-0000-7000-8000-000000000000"
     refused = api.post("transactions/batch_delete", {"transactionIds": [ids[0], unknown, "x"]})
     assert get_error_codes(refused) == {"#/transactionIds/1": "unknown_id", "#/transactionIds/2": "unknown_id"}
@@ -174,10 +176,10 @@ def test_batch_delete_is_limited_to_ten_thousand(api):
 
 
 @pytest.fixture
-def many(books, bank, savings, api):
-    """Ten on two accounts; tied dates and amounts."""
+def transactions(books, bank, savings, api):
+    """Ten transactions on two accounts, some with equal dates and amounts."""
     made = [
-        books.book(bank, amount, date, description=text)
+        books.create_transaction(bank, amount, date, description=text)
         for amount, date, text in [
             ("-10.00", "2026-01-05", "Rent 100%"),
             ("20.00", "2026-01-05", "Invoice_7"),
@@ -188,9 +190,9 @@ def many(books, bank, savings, api):
             ("20.00", "2026-03-01", "Invoice 8"),
         ]
     ]
-    made.append(books.book(savings, "3.00", "2026-03-02", fromTo="Ümlaut GmbH", notes="RENT back"))
-    made.append(books.book(savings, "-4", "2026-03-03", amountCurrency="JPY"))
-    made.append(books.book(savings, "-1.00", "2026-03-04", pending=True))
+    made.append(books.create_transaction(savings, "3.00", "2026-03-02", fromTo="Ümlaut GmbH", notes="RENT back"))
+    made.append(books.create_transaction(savings, "-4", "2026-03-03", amountCurrency="JPY"))
+    made.append(books.create_transaction(savings, "-1.00", "2026-03-04", pending=True))
     return made
 
 
@@ -200,8 +202,8 @@ def list_transactions(api, **params):
     return answer.json()
 
 
-def test_transaction_list_is_sorted_and_filtered(api, many):
-    ids = [each["id"] for each in many]
+def test_transaction_list_is_sorted_and_filtered(api, transactions):
+    ids = [each["id"] for each in transactions]
     for params, expected in [
         ({}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
         ({"sort": "date"}, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
@@ -232,21 +234,28 @@ def test_transaction_list_is_sorted_and_filtered(api, many):
         assert [ids.index(each["id"]) for each in list_transactions(api, **params)] == expected
 
 
-def test_filters_accept_several_accounts_and_categories(api, books, many, bank, savings):
+def test_filters_accept_several_accounts_and_categories(api, books, transactions, bank, savings):
     assert len(list_transactions(api, accountId=savings)) == 3
     assert len(list_transactions(api, accountId=[savings, bank])) == 10
-    books.split(many[0]["id"], {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -10}})
-    books.split(many[1]["id"], {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 5}})
-    keys = [books.category("officeAndAdmin"), books.category("revenueOther")]
-    assert [each["id"] for each in list_transactions(api, categoryId=keys)] == [many[1]["id"], many[0]["id"]]
-    assert [each["id"] for each in list_transactions(api, plType="ga")] == [many[0]["id"]]
+    books.set_categorizations(
+        transactions[0]["id"], {"categoryId": books.get_category_id("officeAndAdmin"), "plSplit": {"ga": -10}}
+    )
+    books.set_categorizations(
+        transactions[1]["id"], {"categoryId": books.get_category_id("revenueOther"), "plSplit": {"revenue": 5}}
+    )
+    keys = [books.get_category_id("officeAndAdmin"), books.get_category_id("revenueOther")]
+    assert [each["id"] for each in list_transactions(api, categoryId=keys)] == [
+        transactions[1]["id"],
+        transactions[0]["id"],
+    ]
+    assert [each["id"] for each in list_transactions(api, plType="ga")] == [transactions[0]["id"]]
     assert [each["id"] for each in list_transactions(api, open="false", startDate="2026-01-05")] == [
-        many[4]["id"],
-        many[0]["id"],
+        transactions[4]["id"],
+        transactions[0]["id"],
     ]
 
 
-def test_unknown_and_malformed_filters_are_refused(api, many):
+def test_unknown_and_malformed_filters_are_refused(api, transactions):
     for name, value, code in [
         ("nonsense", "1", "unknown_parameter"),
         ("startDate", "5.1.2026", "invalid_filter"),
@@ -279,14 +288,21 @@ def get_next_params(answer):
     return dict(parse_qsl(urlsplit(link[1:].partition(">")[0]).query)) if link else None
 
 
-def test_forged_cursor_is_rejected(api, many):
-    for values in (["NaN", "x"], ["Infinity", many[0]["id"]], ["2026-01-01", many[0]["id"]], ["5", 5], {}, "x"):
+def test_forged_cursor_is_rejected(api, transactions):
+    for values in (
+        ["NaN", "x"],
+        ["Infinity", transactions[0]["id"]],
+        ["2026-01-01", transactions[0]["id"]],
+        ["5", 5],
+        {},
+        "x",
+    ):
         cursor = base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
         answer = api.get("transactions", {"cursor": cursor, "sort": "amount"})
         assert get_error_codes(answer) == {"#/cursor": "invalid_cursor"}
 
 
-def test_pages_follow_without_gap_or_repetition(api, many):
+def test_pages_follow_without_gap_or_repetition(api, transactions):
     for sort in ["-date", "date", "-amount", "amount"]:
         for limit in [1, 3, 10, 11]:
             whole = [each["id"] for each in list_transactions(api, sort=sort)]
@@ -298,22 +314,22 @@ def test_pages_follow_without_gap_or_repetition(api, many):
             assert seen == whole, (sort, limit)
 
 
-def test_rows_inserted_while_paging_are_not_skipped_or_repeated(api, books, bank, many):
+def test_rows_inserted_while_paging_are_not_skipped_or_repeated(api, books, bank, transactions):
     first = api.get("transactions", {"limit": 4})
-    books.book(bank, "1.00", "2026-03-31")
-    books.book(bank, "1.00", "2026-01-01")
+    books.create_transaction(bank, "1.00", "2026-03-31")
+    books.create_transaction(bank, "1.00", "2026-01-01")
     seen = [each["id"] for each in first.json()] + [
         each["id"] for each in list_transactions(api, cursor=get_next_params(first)["cursor"], limit=100)
     ]
     assert len(seen) == len(set(seen)) == 11
-    assert {each["id"] for each in many} <= set(seen)
+    assert {each["id"] for each in transactions} <= set(seen)
 
 
 @pytest.mark.parametrize("rows", [1, 40])
 def test_list_queries_do_not_grow_with_rows(api, books, bank, rows, django_assert_num_queries):
     for _ in range(rows):
-        made = books.book(bank)
-    books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
+        made = books.create_transaction(bank)
+    books.set_categorizations(made["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -100}})
     api.get("transactions")
     with django_assert_num_queries(4):  # the key's, the page, the parts of all its rows, and what they settle
         answer = api.get("transactions", {"limit": 1000})
@@ -321,18 +337,20 @@ def test_list_queries_do_not_grow_with_rows(api, books, bank, rows, django_asser
 
 
 def test_unset_texts_are_null(api, books, bank):
-    plain = books.book(bank)
+    plain = books.create_transaction(bank)
     assert (plain["fromTo"], plain["description"], plain["notes"]) == (None, None, None)
-    named = books.book(bank, fromTo="Café", description="Two coffees")
+    named = books.create_transaction(bank, fromTo="Café", description="Two coffees")
     unset = api.put(f"transactions/{named['id']}", {"fromTo": None, "description": None}).json()
     assert (unset["fromTo"], unset["description"]) == (None, None)
 
 
 def test_next_page_link_works_with_maximum_number_of_filter_ids(api, books, bank):
     """Its address, with the cursor, has room in a line of the protocol; one id more is refused."""
-    hosting = books.category("hosting")
+    hosting = books.get_category_id("hosting")
     for amount in (-1, -2):
-        books.split(books.book(bank, f"{amount}.00")["id"], {"categoryId": hosting, "plSplit": {"cogs": amount}})
+        books.set_categorizations(
+            books.create_transaction(bank, f"{amount}.00")["id"], {"categoryId": hosting, "plSplit": {"cogs": amount}}
+        )
     ids = [hosting, *(str(uuid4()) for _ in range(MAX_VALUES_PER_FILTER - 1))]
     first = api.get("transactions", {"categoryId": ids, "limit": 1})
     address = urlsplit(first["Link"].partition("<")[2].partition(">")[0])

@@ -11,7 +11,7 @@ from ledger.recognition.actions.postings import MissingRateError
 from tests.ledger.conftest import list_pl_amounts
 from tests.rollback import undo_changes
 
-pytestmark = pytest.mark.usefixtures("exact")
+pytestmark = pytest.mark.usefixtures("check_derived_rows")
 UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
@@ -28,64 +28,66 @@ def list_balances(company):
 
 
 @pytest.fixture
-def pair(books, bank, savings):
-    """Hundred euros go from the bank to the savings."""
-    return books.book(bank, "-100.00")["id"], books.book(savings, "100.00", "2026-03-17")["id"]
+def transfer_ids(books, bank, savings):
+    """The ids of both legs of a transfer from the bank to the savings account, not linked."""
+    return books.create_transaction(bank, "-100.00")["id"], books.create_transaction(savings, "100.00", "2026-03-17")[
+        "id"
+    ]
 
 
 @pytest.mark.django_db
-def test_linked_legs_stay_in_balances_and_leave_cash_flows(books, pair, bank, savings, acme, api):
-    source, target = pair
+def test_linked_legs_stay_in_balances_and_leave_cash_flows(books, transfer_ids, bank, savings, acme, api):
+    source, target = transfer_ids
     before = list_balances(acme)
     assert sum_flows(acme) == (100, 100)
-    answer = books.link(source, target)
+    answer = books.link_transfer(source, target)
     assert (answer.status_code, answer.json()) == (200, {"success": True})
     assert sum_flows(acme) == (0, 0)
     assert list_balances(acme) == before
-    ((source_key, source_part),) = books.read(source)["categorizations"].items()
-    ((target_key, target_part),) = books.read(target)["categorizations"].items()
+    ((source_key, source_part),) = books.get_transaction(source)["categorizations"].items()
+    ((target_key, target_part),) = books.get_transaction(target)["categorizations"].items()
     assert source_part["transferCounterPosition"] == {"transactionId": target, "categorizationId": target_key}
     assert target_part["transferCounterPosition"] == {"transactionId": source, "categorizationId": source_key}
     assert source_part["internalTransitLink"] is None
     assert (list_pl_amounts(source_part), list_pl_amounts(target_part)) == ({"neutral": -100}, {"neutral": 100})
-    assert source_part["categoryId"] == target_part["categoryId"] == books.category("transfer")
+    assert source_part["categoryId"] == target_part["categoryId"] == books.get_category_id("transfer")
     assert not Posting.objects.exists()
     assert {each["id"] for each in api.get("transactions", {"transfer": "true"}).json()} == {source, target}
     assert AuditEntry.objects.for_company(acme.id).filter(action="transfer.linked").count() == 1
 
 
 @pytest.mark.django_db
-def test_linking_same_pair_again_changes_nothing(books, pair):
-    source, target = pair
-    books.link(source, target)
-    before = books.read(source)
-    assert books.link(source, target).json() == {"success": True}
+def test_linking_same_pair_again_changes_nothing(books, transfer_ids):
+    source, target = transfer_ids
+    books.link_transfer(source, target)
+    before = books.get_transaction(source)
+    assert books.link_transfer(source, target).json() == {"success": True}
     (key,) = before["categorizations"]
-    assert books.link(source, target, key).status_code == 200
-    assert books.read(source) == before
+    assert books.link_transfer(source, target, key).status_code == 200
+    assert books.get_transaction(source) == before
 
 
 @pytest.mark.django_db
-def test_unlinked_neutral_categorization_still_counts_in_cash_flow(books, pair, acme):
-    source, _ = pair
-    books.split(source, {"categoryId": books.category("transfer"), "plSplit": {"neutral": -100}})
+def test_unlinked_neutral_categorization_still_counts_in_cash_flow(books, transfer_ids, acme):
+    source, _ = transfer_ids
+    books.set_categorizations(source, {"categoryId": books.get_category_id("transfer"), "plSplit": {"neutral": -100}})
     assert sum_flows(acme) == (100, 100)
     assert MonthResult.objects.for_company(acme.id).get(pl_type="neutral").base_amount == -100
 
 
 @pytest.mark.django_db
 def test_named_categorization_of_source_becomes_the_leg(books, bank, savings, acme):
-    source = books.book(bank, "-119.00")["id"]
-    target = books.book(savings, "100.00")["id"]
-    hosting = books.category("hosting")
-    answer = books.split(
+    source = books.create_transaction(bank, "-119.00")["id"]
+    target = books.create_transaction(savings, "100.00")["id"]
+    hosting = books.get_category_id("hosting")
+    answer = books.set_categorizations(
         source,
         {"categoryId": hosting, "plSplit": {"cogs": -100}},
         {"categoryId": hosting, "plSplit": {"cogs": -19}},
     )
     key = next(iter(answer.json()["categorizations"]))
-    assert books.link(source, target, key).status_code == 200
-    part = books.read(source)["categorizations"][key]
+    assert books.link_transfer(source, target, key).status_code == 200
+    part = books.get_transaction(source)["categorizations"][key]
     assert list_pl_amounts(part) == {"neutral": -100}
     assert part["transferCounterPosition"]["transactionId"] == target
     assert sum_flows(acme) == (0, 19)
@@ -96,10 +98,10 @@ def test_named_categorization_of_source_becomes_the_leg(books, bank, savings, ac
 
 @pytest.mark.django_db
 def test_transit_account_creates_a_transit_link(books, bank):
-    transit = books.account(name="Card settlement", type="transit")
-    source, target = books.book(transit, "-50.00")["id"], books.book(bank, "50.00")["id"]
-    assert books.link(source, target).status_code == 200
-    (part,) = books.parts(target)
+    transit = books.create_account(name="Card settlement", type="transit")
+    source, target = books.create_transaction(transit, "-50.00")["id"], books.create_transaction(bank, "50.00")["id"]
+    assert books.link_transfer(source, target).status_code == 200
+    (part,) = books.list_categorizations(target)
     assert part["internalTransitLink"]["transactionId"] == source
     assert part["transferCounterPosition"] is None
 
@@ -114,63 +116,73 @@ def test_transfer_legs_must_be_equal_and_opposite(books, bank, savings):
         ("0.00", "100.00", {}, 400, "transfer_same_sign"),
     ]:
         with undo_changes():
-            source, target = books.book(bank, source_amount)["id"], books.book(savings, target_amount)["id"]
-            answer = books.link(source, target, **more)
+            source, target = (
+                books.create_transaction(bank, source_amount)["id"],
+                books.create_transaction(savings, target_amount)["id"],
+            )
+            answer = books.link_transfer(source, target, **more)
             assert (answer.status_code, answer.json().get("code")) == (status, code), source_amount
             assert Categorization.objects.count() == (2 if status == 200 else 0), source_amount
 
 
 @pytest.mark.django_db
-def test_cross_currency_legs_may_differ_by_ten_percent(books, bank, rates):
-    dollars = books.account(name="Dollars", defaultCurrency="USD")
+def test_cross_currency_legs_may_differ_by_ten_percent(books, bank, set_exchange_rates):
+    dollars = books.create_account(name="Dollars", defaultCurrency="USD")
     for amount, status in [("125.00", 200), ("112.50", 200), ("112.49", 400), ("137.50", 200), ("137.51", 400)]:
         with undo_changes():
-            source, target = books.book(bank, "-100.00")["id"], books.book(dollars, amount)["id"]
-            answer = books.link(source, target)
+            source, target = (
+                books.create_transaction(bank, "-100.00")["id"],
+                books.create_transaction(dollars, amount)["id"],
+            )
+            answer = books.link_transfer(source, target)
             assert answer.status_code == status, answer.content
             if status == 400:
                 assert answer.json()["code"] == "transfer_amounts_differ", amount
                 assert not Categorization.objects.exists(), amount
-                assert books.link(source, target, force=True).status_code == 200, amount
+                assert books.link_transfer(source, target, force=True).status_code == 200, amount
 
 
 @pytest.mark.django_db
 def test_transfer_legs_must_be_on_different_accounts(books, bank):
-    source, target = books.book(bank, "-100.00")["id"], books.book(bank, "100.00")["id"]
+    source, target = books.create_transaction(bank, "-100.00")["id"], books.create_transaction(bank, "100.00")["id"]
     for pair in ((source, target), (source, source)):
-        answer = books.link(*pair)
+        answer = books.link_transfer(*pair)
         assert (answer.status_code, answer.json()["code"]) == (400, "transfer_same_account")
     assert not Categorization.objects.exists()
 
 
 @pytest.mark.django_db
-def test_transfer_leg_can_be_linked_only_once(books, pair, savings):
-    source, target = pair
-    books.link(source, target)
-    other = books.book(savings, "100.00")["id"]
-    refused = books.link(source, other)
+def test_transfer_leg_can_be_linked_only_once(books, transfer_ids, savings):
+    source, target = transfer_ids
+    books.link_transfer(source, target)
+    other = books.create_transaction(savings, "100.00")["id"]
+    refused = books.link_transfer(source, other)
     assert (refused.status_code, refused.json()["code"]) == (409, "already_linked")
-    (key,) = books.read(source)["categorizations"]
-    assert books.link(source, other, key).json()["code"] == "already_linked"
-    assert books.link(other, source, force=True).json()["code"] == "already_linked"
+    (key,) = books.get_transaction(source)["categorizations"]
+    assert books.link_transfer(source, other, key).json()["code"] == "already_linked"
+    assert books.link_transfer(other, source, force=True).json()["code"] == "already_linked"
     assert Categorization.objects.count() == 2
 
 
 @pytest.mark.django_db
-def test_fully_categorized_transaction_cannot_be_linked(books, pair):
-    source, target = pair
-    books.split(source, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
-    assert books.link(source, target).json()["code"] == "transfer_source_closed"
-    (key,) = books.read(source)["categorizations"]
-    books.split(target, {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 100}})
-    assert books.link(source, target, key).json()["code"] == "transfer_target_closed"
+def test_fully_categorized_transaction_cannot_be_linked(books, transfer_ids):
+    source, target = transfer_ids
+    books.set_categorizations(source, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -100}})
+    assert books.link_transfer(source, target).json()["code"] == "transfer_source_closed"
+    (key,) = books.get_transaction(source)["categorizations"]
+    books.set_categorizations(
+        target, {"categoryId": books.get_category_id("revenueOther"), "plSplit": {"revenue": 100}}
+    )
+    assert books.link_transfer(source, target, key).json()["code"] == "transfer_target_closed"
     assert not Categorization.objects.filter(counter__isnull=False).exists()
 
 
 @pytest.mark.django_db
-def test_unknown_malformed_and_foreign_ids_return_404(books, pair, globex_api, api):
-    source, target = pair
-    part = books.split(target, {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 1}})
+def test_unknown_malformed_and_foreign_ids_return_404(books, transfer_ids, globex_api, api):
+    source, target = transfer_ids
+    part = books.set_categorizations(
+        target, {"categoryId": books.get_category_id("revenueOther"), "plSplit": {"revenue": 1}}
+    )
     (key,) = part.json()["categorizations"]
     for ids in (
         (UNKNOWN_ID, target),
@@ -180,11 +192,11 @@ def test_unknown_malformed_and_foreign_ids_return_404(books, pair, globex_api, a
         (source, target, UNKNOWN_ID),
         (source, target, key),
     ):
-        assert books.link(*ids).status_code == 404
+        assert books.link_transfer(*ids).status_code == 404
     account = globex_api.post("accounts", {"name": "G", "type": "bank"}).json()["id"]
     body = {"accountId": account, "date": "2026-03-15", "amountValue": "100.00"}
     theirs = globex_api.post("transactions", body).json()["id"]
-    assert books.link(source, theirs).status_code == 404
+    assert books.link_transfer(source, theirs).status_code == 404
     body = {"transactionId": source, "categorizationId": UNKNOWN_ID}
     assert api.post("transactions/unlink_transfer", body).status_code == 404
     assert api.post("transactions/unlink_transfer", body | {"transactionId": ""}).status_code == 404
@@ -194,23 +206,23 @@ def test_unknown_malformed_and_foreign_ids_return_404(books, pair, globex_api, a
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("leg", [0, 1])
-def test_unlinking_either_leg_reopens_both(books, api, pair, acme, leg):
-    books.link(*pair)
-    (key,) = books.read(pair[leg])["categorizations"]
-    body = {"transactionId": pair[leg], "categorizationId": key}
+def test_unlinking_either_leg_reopens_both(books, api, transfer_ids, acme, leg):
+    books.link_transfer(*transfer_ids)
+    (key,) = books.get_transaction(transfer_ids[leg])["categorizations"]
+    body = {"transactionId": transfer_ids[leg], "categorizationId": key}
     assert api.post("transactions/unlink_transfer", body).json() == {"success": True}
-    assert [books.parts(each) for each in pair] == [[], []]
+    assert [books.list_categorizations(each) for each in transfer_ids] == [[], []]
     assert sum_flows(acme) == (100, 100)
     assert api.post("transactions/unlink_transfer", body).status_code == 404
-    assert books.link(*pair).status_code == 200
+    assert books.link_transfer(*transfer_ids).status_code == 200
 
 
 @pytest.mark.django_db
-def test_unlinked_categorization_cannot_be_unlinked(books, api, pair):
-    (key,) = books.split(pair[0], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}}).json()[
-        "categorizations"
-    ]
-    answer = api.post("transactions/unlink_transfer", {"transactionId": pair[0], "categorizationId": key})
+def test_unlinked_categorization_cannot_be_unlinked(books, api, transfer_ids):
+    (key,) = books.set_categorizations(
+        transfer_ids[0], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1}}
+    ).json()["categorizations"]
+    answer = api.post("transactions/unlink_transfer", {"transactionId": transfer_ids[0], "categorizationId": key})
     assert (answer.status_code, answer.json()["code"]) == (409, "not_linked")
 
 
@@ -219,85 +231,85 @@ def test_unlinked_categorization_cannot_be_unlinked(books, api, pair):
     "change",
     [{"amountValue": "-99.00"}, {"amountValue": "100.00"}, {"amountCurrency": "USD"}, {"accountId": "savings"}],
 )
-def test_linked_transaction_keeps_account_and_amount(books, api, pair, savings, change):
-    books.link(*pair)
-    before = books.read(pair[0])
+def test_linked_transaction_keeps_account_and_amount(books, api, transfer_ids, savings, change):
+    books.link_transfer(*transfer_ids)
+    before = books.get_transaction(transfer_ids[0])
     change = {name: savings if value == "savings" else value for name, value in change.items()}
-    refused = api.put(f"transactions/{pair[0]}", change)
+    refused = api.put(f"transactions/{transfer_ids[0]}", change)
     assert (refused.status_code, refused.json()["code"]) == (409, "transaction_linked")
-    assert books.read(pair[0]) == before
-    assert api.put(f"transactions/{pair[0]}", {"date": "2026-03-20", "notes": "moved"}).status_code == 200
+    assert books.get_transaction(transfer_ids[0]) == before
+    assert api.put(f"transactions/{transfer_ids[0]}", {"date": "2026-03-20", "notes": "moved"}).status_code == 200
 
 
 @pytest.mark.django_db
 def test_new_split_keeps_transfer_leg(books, api, bank, savings):
-    source, target = books.book(bank, "-119.00")["id"], books.book(savings, "100.00")["id"]
-    hosting = books.category("hosting")
-    answer = books.split(source, {"categoryId": hosting, "plSplit": {"cogs": -100}})
+    source, target = books.create_transaction(bank, "-119.00")["id"], books.create_transaction(savings, "100.00")["id"]
+    hosting = books.get_category_id("hosting")
+    answer = books.set_categorizations(source, {"categoryId": hosting, "plSplit": {"cogs": -100}})
     (key,) = answer.json()["categorizations"]
-    books.link(source, target, key)
-    whole = books.read(source)["categorizations"]
+    books.link_transfer(source, target, key)
+    whole = books.get_transaction(source)["categorizations"]
     path = f"transactions/{source}/categorizations"
-    other = books.category("taxPayments")
+    other = books.get_category_id("taxPayments")
     for parts in ({}, {key: whole[key] | {"plSplit": {"neutral": -50}}}, {key: whole[key] | {"categoryId": other}}):
         refused = api.put(path, {"categorizations": parts})
         assert (refused.status_code, refused.json()["code"]) == (409, "transaction_linked")
-    fee = {"categoryId": books.category("paymentFees"), "plSplit": {"cogs": -19}}
+    fee = {"categoryId": books.get_category_id("paymentFees"), "plSplit": {"cogs": -19}}
     response = api.put(path, {"categorizations": {key: whole[key] | {"sourceNote": "to savings"}, "fee": fee}})
     assert response.status_code == 200, response.content
     assert response.json()["categorizations"][key] == whole[key] | {"sourceNote": "to savings"}
     body = {"selection": {"mode": "ids", "ids": [source, target]}, "categoryId": hosting}
     assert api.post("transactions/categorize", body).json()["affected"] == 1
-    assert list_pl_amounts(books.read(source)["categorizations"][key]) == {"neutral": -100}
+    assert list_pl_amounts(books.get_transaction(source)["categorizations"][key]) == {"neutral": -100}
 
 
 @pytest.mark.django_db
-def test_deleting_a_leg_unlinks_its_partner(books, api, pair, acme):
-    books.link(*pair)
-    assert api.delete(f"transactions/{pair[0]}").status_code == 200
-    assert books.parts(pair[1]) == []
+def test_deleting_a_leg_unlinks_its_partner(books, api, transfer_ids, acme):
+    books.link_transfer(*transfer_ids)
+    assert api.delete(f"transactions/{transfer_ids[0]}").status_code == 200
+    assert books.list_categorizations(transfer_ids[1]) == []
     assert sum_flows(acme) == (100, 0)
 
 
 @pytest.mark.django_db
-def test_uncategorizing_one_leg_reopens_the_other(books, api, pair, acme):
-    books.link(*pair)
-    answer = api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [pair[0]]}})
+def test_uncategorizing_one_leg_reopens_the_other(books, api, transfer_ids, acme):
+    books.link_transfer(*transfer_ids)
+    answer = api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [transfer_ids[0]]}})
     assert answer.json() == {"success": True, "affected": 1, "countersCreated": 1, "countersSkipped": 0}
-    assert [books.parts(each) for each in pair] == [[], []]
+    assert [books.list_categorizations(each) for each in transfer_ids] == [[], []]
     assert sum_flows(acme) == (100, 100)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("rows_at_once", [20_000, 1])
-def test_uncategorizing_both_legs_skips_both(books, api, pair, monkeypatch, rows_at_once):
+def test_uncategorizing_both_legs_skips_both(books, api, transfer_ids, monkeypatch, rows_at_once):
     monkeypatch.setattr("ledger.categorization.actions.bulk_categorization.CATEGORIZATION_CHUNK_ROWS", rows_at_once)
-    books.link(*pair)
-    answer = api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": list(pair)}})
+    books.link_transfer(*transfer_ids)
+    answer = api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": list(transfer_ids)}})
     assert answer.json() == {"success": True, "affected": 2, "countersCreated": 0, "countersSkipped": 2}
-    assert [books.parts(each) for each in pair] == [[], []]
+    assert [books.list_categorizations(each) for each in transfer_ids] == [[], []]
 
 
 @pytest.mark.django_db
 def test_reopening_leg_keeps_other_categorizations_of_partner(books, api, bank, savings, acme):
-    source, target = books.book(bank, "-100.00")["id"], books.book(savings, "130.00")["id"]
-    books.split(target, {"categoryId": books.category("interest"), "plSplit": {"no": 30}})
-    books.link(source, target)
+    source, target = books.create_transaction(bank, "-100.00")["id"], books.create_transaction(savings, "130.00")["id"]
+    books.set_categorizations(target, {"categoryId": books.get_category_id("interest"), "plSplit": {"no": 30}})
+    books.link_transfer(source, target)
     api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [source]}})
-    assert [list_pl_amounts(part) for part in books.parts(target)] == [{"no": 30}]
+    assert [list_pl_amounts(part) for part in books.list_categorizations(target)] == [{"no": 30}]
     assert MonthResult.objects.for_company(acme.id).get(pl_type="no").base_amount == 30
 
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_links_of_one_leg_have_one_winner(books, bank, savings, api):
-    source = books.book(bank, "-100.00")["id"]
-    targets = [books.book(savings, "100.00")["id"] for _ in range(4)]
+    source = books.create_transaction(bank, "-100.00")["id"]
+    targets = [books.create_transaction(savings, "100.00")["id"] for _ in range(4)]
     barrier, answers = threading.Barrier(len(targets)), []
 
     def race(target):
         try:
             barrier.wait()
-            answers.append(books.link(source, target))
+            answers.append(books.link_transfer(source, target))
         finally:
             connection.close()
 
@@ -313,10 +325,10 @@ def test_concurrent_links_of_one_leg_have_one_winner(books, bank, savings, api):
 
 
 @pytest.mark.django_db
-def test_cross_currency_link_without_rate_is_rejected(books, bank, rates):
-    rates()
-    dollars = books.account(name="Dollars", defaultCurrency="USD")
-    source, target = books.book(bank, "-100.00")["id"], books.book(dollars, "100.00")["id"]
-    answer = books.link(source, target)
+def test_cross_currency_link_without_rate_is_rejected(books, bank, set_exchange_rates):
+    set_exchange_rates()
+    dollars = books.create_account(name="Dollars", defaultCurrency="USD")
+    source, target = books.create_transaction(bank, "-100.00")["id"], books.create_transaction(dollars, "100.00")["id"]
+    answer = books.link_transfer(source, target)
     assert (answer.status_code, answer.json()["code"]) == (409, MissingRateError.code)
     assert not Categorization.objects.exists()

@@ -12,9 +12,9 @@ def upload_invoice(api):
 
     def upload(*, build=build_ubl, **changes):
         document = SimpleUploadedFile("invoice.xml", build(**changes), content_type="application/xml")
-        answer = api.client.post(api.path("files"), {"file": document}, headers=api.headers)
-        assert answer.status_code == 201, answer.content
-        return answer.json()["id"]
+        response = api.client.post(api.path("files"), {"file": document}, headers=api.headers)
+        assert response.status_code == 201, response.content
+        return response.json()["id"]
 
     return upload
 

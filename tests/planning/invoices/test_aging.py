@@ -19,35 +19,35 @@ pytestmark = pytest.mark.django_db
 
 def test_open_amounts_are_aged_by_due_date(ledger):
     customer = ledger.create_counterparty("Globex", paymentTerms=10)
-    ledger.invoice("1.00", days=0)
+    ledger.create_invoice("1.00", days=0)
     for days in (-1, -30, -31, -60, -61, -90, -91, -400):
-        ledger.invoice("10.00", invoiced=-500, days=0, externalData={"dueDate": format_day(days)})
-    ledger.invoice("7.00", invoiced=-15, days=3, counterparty=customer)
-    result = ledger.age()
+        ledger.create_invoice("10.00", invoiced=-500, days=0, externalData={"dueDate": format_day(days)})
+    ledger.create_invoice("7.00", invoiced=-15, days=3, counterparty=customer)
+    result = ledger.get_aging()
     assert (result["current"], result["buckets"], result["total"]) == (1, [27, 20, 20, 20], 88)
     assert result["counterparties"] == [
         {"counterpartyId": customer["id"], "name": "Globex", "current": 0, "buckets": [7, 0, 0, 0], "total": 7},
         {"counterpartyId": None, "name": None, "current": 1, "buckets": [20, 20, 20, 20], "total": 81},
     ]
-    assert ledger.age(interval=[60])["buckets"] == [47, 40]
-    of_customer = ledger.age(counterpartyId=customer["id"])
+    assert ledger.get_aging(interval=[60])["buckets"] == [47, 40]
+    of_customer = ledger.get_aging(counterpartyId=customer["id"])
     assert (of_customer["total"], len(of_customer["counterparties"])) == (7, 1)
-    assert ledger.age("payables") == {"counterparties": [], "current": 0, "buckets": [0, 0, 0, 0], "total": 0}
+    assert ledger.get_aging("payables") == {"counterparties": [], "current": 0, "buckets": [0, 0, 0, 0], "total": 0}
 
 
 def test_payables_are_negative_and_credit_notes_reduce_them(ledger):
     vendor = ledger.create_counterparty("Initech", "vendor")
-    ledger.invoice("-100.00", days=-5, counterparty=vendor)
-    ledger.invoice("30.00", days=-5, counterparty=vendor)
-    assert ledger.age("payables")["buckets"] == [-70, 0, 0, 0]
+    ledger.create_invoice("-100.00", days=-5, counterparty=vendor)
+    ledger.create_invoice("30.00", days=-5, counterparty=vendor)
+    assert ledger.get_aging("payables")["buckets"] == [-70, 0, 0, 0]
 
 
 def test_other_currencies_are_converted_at_the_rate_of_the_day(ledger):
-    ledger.invoice("100.00", amountCurrency="USD", invoiced=-100, days=-50)
+    ledger.create_invoice("100.00", amountCurrency="USD", invoiced=-100, days=-50)
     for days in (-80, 0):
         day = TODAY + timedelta(days=days)
         worth = convert_currency(Decimal(100), source="USD", target="EUR", day=day, rates=get_rate_table())
-        assert Decimal(str(ledger.age(asOf=str(day))["total"])) == round_half_up(worth, "EUR")
+        assert Decimal(str(ledger.get_aging(asOf=str(day))["total"])) == round_half_up(worth, "EUR")
 
 
 def test_invalid_query_is_rejected(api):
@@ -98,19 +98,19 @@ def test_open_amounts_add_up_on_every_day(make_api, invoices, days):
     forecast = {
         name: sum(Decimal(str(point["value"])) for point in flows[name]) for name in ("plannedInflow", "plannedOutflow")
     }
-    still_open = {kind: Decimal(str(ledger.age(kind)["total"])) for kind in ("receivables", "payables")}
+    still_open = {kind: Decimal(str(ledger.get_aging(kind)["total"])) for kind in ("receivables", "payables")}
     assert forecast == {"plannedInflow": still_open["receivables"], "plannedOutflow": -still_open["payables"]}
 
 
 def create_invoice_with_settlements(ledger, invoiced, due, cents, payments, written_off):
     """Create an invoice, pay and write off parts of it; return (day, change of the open amount) of each."""
     amount = left = Decimal(cents) / 100
-    owed = ledger.invoice(str(amount), invoiced=invoiced, days=due)
+    owed = ledger.create_invoice(str(amount), invoiced=invoiced, days=due)
     parts = [(invoiced, amount)]
     for day, paid_cents in payments:
         paid = min(Decimal(paid_cents) / 100, abs(left)).copy_sign(amount)
         if paid:
-            ledger.pay(owed, str(paid), day)
+            ledger.pay_invoice(owed, str(paid), day)
             parts.append((day, -paid))
             left -= paid
     if written_off is not None and left:
@@ -121,8 +121,8 @@ def create_invoice_with_settlements(ledger, invoiced, due, cents, payments, writ
 
 
 def check_open_total(ledger, kind, day, total):
-    rows = ledger.list(kind, asOf=day)
+    rows = ledger.list_invoices(kind, asOf=day)
     assert sum(Decimal(row["openAmountValue"]) for row in rows) == total
-    result = ledger.age(kind, asOf=day)
+    result = ledger.get_aging(kind, asOf=day)
     assert Decimal(str(result["total"])) == total
     assert sum(Decimal(str(each["total"])) for each in result["counterparties"]) == total

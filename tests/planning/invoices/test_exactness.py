@@ -42,16 +42,16 @@ def test_invoices_inside_a_planned_total_are_forecast_once(make_api, total, invo
     category = api.post("categories", {"name": "Sales", "plTypes": ["revenue"]}).json()["id"]
     month = (TODAY.replace(day=1) + timedelta(days=62)).replace(day=1)  # not this one, nor the next
     day = (month - TODAY).days
-    ledger.invoice(
+    ledger.create_invoice(
         f"{Decimal(total) / 100}", invoiceDate=None, days=day, name="All", categoryId=category, settledBy="category"
     )
     left = Decimal(0)
     for due, cents, paid_cents, is_lost in invoices:
         amount = Decimal(cents) / 100
-        owed = ledger.invoice(f"{amount}", invoiced=-5, days=day + due, categoryId=category)
+        owed = ledger.create_invoice(f"{amount}", invoiced=-5, days=day + due, categoryId=category)
         paid = min(Decimal(paid_cents) / 100, amount)
         if paid:
-            ledger.pay(owed, f"{paid}", -1)
+            ledger.pay_invoice(owed, f"{paid}", -1)
         if is_lost and paid < amount:
             ledger.write_off(owed, 0)
             paid = amount
@@ -71,13 +71,13 @@ def test_a_sum_closes_its_invoices_to_the_cent_and_opens_them_again(make_api, al
     customer = ledger.create_counterparty("Globex")
     amounts = [Decimal(cents) / 100 for _due, cents in invoices]
     plans = [
-        ledger.invoice(f"{amount}", invoiced=-90, days=due, counterparty=customer)
+        ledger.create_invoice(f"{amount}", invoiced=-90, days=due, counterparty=customer)
         for (due, _cents), amount in zip(invoices, amounts, strict=True)
     ]
     note = min(Decimal(credit) / 100, sum(amounts) - Decimal("0.01"))
     if note > 0:
         amounts.append(-note)
-        plans.append(ledger.invoice(f"{-note}", invoiced=-90, days=0, counterparty=customer))
+        plans.append(ledger.create_invoice(f"{-note}", invoiced=-90, days=0, counterparty=customer))
     body = {"accountId": ledger.account, "date": format_day(-1), "amountValue": f"{sum(amounts)}"}
     payment = api.post("transactions", body).json()["id"]
     settle_with_transaction(
@@ -89,18 +89,18 @@ def test_a_sum_closes_its_invoices_to_the_cent_and_opens_them_again(make_api, al
             for plan, amount in zip(plans, amounts, strict=True)
         ],
     )
-    assert ledger.list() == []
+    assert ledger.list_invoices() == []
     assert sum_forecast(api) == 0
-    assert Decimal(str(ledger.age(asOf=format_day(-2))["total"])) == sum(amounts)
+    assert Decimal(str(ledger.get_aging(asOf=format_day(-2))["total"])) == sum(amounts)
     unsettle_transaction(company=company, context=context, transaction_id=payment)
-    assert sum(Decimal(row["openAmountValue"]) for row in ledger.list()) == sum(amounts)
-    assert Decimal(str(ledger.age()["total"])) == sum(amounts)
+    assert sum(Decimal(row["openAmountValue"]) for row in ledger.list_invoices()) == sum(amounts)
+    assert Decimal(str(ledger.get_aging()["total"])) == sum(amounts)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_sums_of_one_transaction_settle_it_once(acme, api, account):
     ledger = Ledger(api, str(account.id))
-    plans = [ledger.invoice("10.00") for _ in range(4)]
+    plans = [ledger.create_invoice("10.00") for _ in range(4)]
     body = {"accountId": ledger.account, "date": format_day(-1), "amountValue": "20.00"}
     payment = api.post("transactions", body).json()["id"]
     start = Barrier(2)

@@ -13,7 +13,7 @@ IBAN = "DE89370400440532013000"
 
 @pytest.fixture
 def invoices(api):
-    """Two open invoices to customers, to be paid into an account that a statement names."""
+    """Two open customer invoices, payable to the account in the statement files."""
     account = api.post("accounts", {"name": "Main", "type": "bank", "accountNumber": IBAN}).json()["id"]
     made = []
     for number, amount in (("INV-2026-001", "1000.00"), ("INV-2026-002", "250.00")):

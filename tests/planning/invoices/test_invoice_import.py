@@ -24,9 +24,9 @@ def list_stored():
     return [(row.external_data["invoice_number"], f"{row.amount_value:.2f}", row.amount_currency) for row in rows]
 
 
-def test_receivables_are_stored_with_their_dates_and_customers(api, account, upload):
+def test_receivables_are_stored_with_their_dates_and_customers(api, account, upload_invoices):
     globex = api.post("counterparties", {"type": "customer", "name": "Globex GmbH"}).json()["id"]
-    answer = upload(
+    answer = upload_invoices(
         'R-1,GLOBEX,2025-03-01,2025-03-31,"1,190.00"', "R-2,Initech,2025-04-01,,-20.50", accountId=str(account.id)
     )
     assert answer.status_code == 200, answer.content
@@ -54,8 +54,8 @@ def test_receivables_are_stored_with_their_dates_and_customers(api, account, upl
 def test_export_of_one_company_is_imported_into_another(api, globex_api, ledger, settings):
     customer = ledger.create_counterparty("=Cust & Co")
     values = {"counterparty": customer, "externalInvoiceId": "ext-1"}
-    owed = ledger.invoice("100.00", externalData={"invoiceNumber": "R-7"}, name="Work in May", **values)
-    ledger.pay(owed, "40.00", -1)
+    owed = ledger.create_invoice("100.00", externalData={"invoiceNumber": "R-7"}, name="Work in May", **values)
+    ledger.pay_invoice(owed, "40.00", -1)
     exported = api.client.get(api.path("exports/receivables.csv"), headers=api.headers, **settings)
     content = exported.getvalue()
     assert b"'=Cust" in content
@@ -68,9 +68,9 @@ def test_export_of_one_company_is_imported_into_another(api, globex_api, ledger,
     assert (row["openAmountValue"], row["dueDate"], row["externalInvoiceId"]) == ("60.00", owed["startDate"], "ext-1")
 
 
-def test_payables_are_negative_and_vendors_are_created(api, upload):
+def test_payables_are_negative_and_vendors_are_created(api, upload_invoices):
     api.post("counterparties", {"type": "customer", "name": "Initech"})
-    assert upload("B-1,Initech,2025-03-01,,10.00", kind="payables").json()["createdCounterparties"] == 1
+    assert upload_invoices("B-1,Initech,2025-03-01,,10.00", kind="payables").json()["createdCounterparties"] == 1
     (row,) = api.get("payables").json()
     assert (row["openAmountValue"], row["counterparty"]["type"]) == ("-10.00", "vendor")
 
@@ -79,11 +79,11 @@ def test_payables_are_negative_and_vendors_are_created(api, upload):
     ("negative", "amounts"),
     [("invoices", ["-10.00", "3.00"]), ("creditNotes", ["10.00", "-3.00"])],
 )
-def test_negative_payables_are_asked_for(upload, negative, amounts):
+def test_negative_payables_are_asked_for(upload_invoices, negative, amounts):
     lines = ["B-1,Initech,2025-03-01,,-10.00", "B-2,Initech,2025-03-01,,3.00"]
-    assert list_errors(upload(*lines, kind="payables")) == [("#/negativeAmounts", "ambiguous")]
+    assert list_errors(upload_invoices(*lines, kind="payables")) == [("#/negativeAmounts", "ambiguous")]
     assert not PlannedTransaction.objects.exists()
-    assert upload(*lines, kind="payables", negativeAmounts=negative).status_code == 200
+    assert upload_invoices(*lines, kind="payables", negativeAmounts=negative).status_code == 200
     assert [amount for _, amount, _ in list_stored()] == amounts
 
 
@@ -96,20 +96,20 @@ def test_negative_payables_are_asked_for(upload, negative, amounts):
         ('R-1,A,31.12.2025,,"1.234,50 €"', {}, "2025-12-31", "1234.50"),
     ],
 )
-def test_dates_and_amounts_that_can_mean_two_things_are_asked_for(upload, line, options, day, amount):
-    response = upload(line)
+def test_dates_and_amounts_that_can_mean_two_things_are_asked_for(upload_invoices, line, options, day, amount):
+    response = upload_invoices(line)
     expected = [(f"#/{name}", "ambiguous") for name in options]
     assert (response.status_code, response.json().get("errors") and list_errors(response)) == (
         (400, expected) if expected else (200, None)
     )
     if options:
-        assert upload(line, **options).status_code == 200
+        assert upload_invoices(line, **options).status_code == 200
     (stored,) = PlannedTransaction.objects.all()
     assert (str(stored.invoice_date), f"{stored.amount_value:.2f}") == (day, amount)
 
 
-def test_errors_point_to_their_rows_and_nothing_is_stored(upload):
-    answer = upload(
+def test_errors_point_to_their_rows_and_nothing_is_stored(upload_invoices):
+    answer = upload_invoices(
         "R-1,Globex,2025-03-01,,1.00",
         ",Globex,2025-03-01,,1.00",
         "R-3,,someday,,1.00",
@@ -131,22 +131,22 @@ def test_errors_point_to_their_rows_and_nothing_is_stored(upload):
     assert not Counterparty.objects.filter(name="Globex").exists()
 
 
-def test_day_that_does_not_exist_is_an_error(upload):
-    answer = upload("R-1,Globex,2025-02-30,2025-04-31,1.00")
+def test_day_that_does_not_exist_is_an_error(upload_invoices):
+    answer = upload_invoices("R-1,Globex,2025-02-30,2025-04-31,1.00")
     assert list_errors(answer) == [
         ("#/invoices/0/invoiceDate", "invalid_date"),
         ("#/invoices/0/dueDate", "invalid_date"),
     ]
 
 
-def test_row_with_more_cells_than_headings_is_an_error(upload):
-    answer = upload("R-1,Globex,2025-02-28,,1,50")
+def test_row_with_more_cells_than_headings_is_an_error(upload_invoices):
+    answer = upload_invoices("R-1,Globex,2025-02-28,,1,50")
     assert (answer.status_code, answer.json()["code"]) == (415, "unreadable_table")
     assert not PlannedTransaction.objects.exists()
 
 
-def test_same_number_and_counterparty_twice_is_refused_or_left_out(api, acme, upload):
-    upload("B-1,Initech,2025-03-01,,10.00", kind="payables")
+def test_same_number_and_counterparty_twice_is_refused_or_left_out(api, acme, upload_invoices):
+    upload_invoices("B-1,Initech,2025-03-01,,10.00", kind="payables")
     lines = [
         "B-2,Initech,2025-03-01,,1.00",
         "b-1,INITECH Inc.,2025-03-01,,10.00",
@@ -155,7 +155,7 @@ def test_same_number_and_counterparty_twice_is_refused_or_left_out(api, acme, up
         "B-9,New Ltd,2025-03-02,,1.00",
         "b-9,new,2025-03-02,,1.00",
     ]
-    answer = upload(*lines, kind="payables")
+    answer = upload_invoices(*lines, kind="payables")
     assert (answer.status_code, answer.json()["code"]) == (409, "duplicate_invoice")
     assert [pointer for pointer, _ in list_errors(answer)] == [
         f"#/invoices/{place}/invoiceNumber" for place in (1, 3, 5)
@@ -163,57 +163,57 @@ def test_same_number_and_counterparty_twice_is_refused_or_left_out(api, acme, up
     (planned,) = PlannedTransaction.objects.all()
     assert answer.json()["plannedTransactionId"] == str(planned.id)
     assert answer.json()["url"] == f"/app/companies/{acme.id}/planned/{planned.id}"
-    skipped = upload(*lines, kind="payables", duplicates="skip").json()
+    skipped = upload_invoices(*lines, kind="payables", duplicates="skip").json()
     assert (skipped["count"], skipped["duplicates"]) == (3, 3)
-    assert upload(*lines, kind="payables", duplicates="skip").json()["count"] == 0
+    assert upload_invoices(*lines, kind="payables", duplicates="skip").json()["count"] == 0
 
 
-def test_own_invoice_number_is_used_once_whoever_the_customer_is(upload):
-    answer = upload("R-1,Globex,2025-03-01,,1.00", "R-1,Initech,2025-03-01,,1.00")
+def test_own_invoice_number_is_used_once_whoever_the_customer_is(upload_invoices):
+    answer = upload_invoices("R-1,Globex,2025-03-01,,1.00", "R-1,Initech,2025-03-01,,1.00")
     assert get_error(answer) == (409, "duplicate_invoice")
     assert answer.json()["plannedTransactionId"] is None
 
 
-def test_rows_without_an_open_amount_are_left_out(upload):
+def test_rows_without_an_open_amount_are_left_out(upload_invoices):
     headings = "Rechnungsnummer;Kunde;Rechnungsdatum;Betrag;Offener Betrag"
     lines = ["1;Globex;01.03.2025;100,00;0,00", "2;Globex;01.03.2025;100,00;40,00"]
-    answer = upload(*lines, headings=headings)
+    answer = upload_invoices(*lines, headings=headings)
     assert (answer.json()["count"], answer.json()["leftOut"]) == (1, 1)
     assert list_stored() == [("2", "40.00", "EUR")]
 
 
-def test_status_leaves_out_what_is_paid_and_asks_for_the_open_amount(upload):
+def test_status_leaves_out_what_is_paid_and_asks_for_the_open_amount(upload_invoices):
     headings = "Invoice,Customer,Date,Total,Status"
     lines = ["1,Globex,2025-03-31,1.00,Paid", "2,Globex,2025-03-31,2.00,Overdue", "3,Globex,2025-03-31,3.00,Draft"]
-    assert upload(*lines, headings=headings).json()["leftOut"] == 2
+    assert upload_invoices(*lines, headings=headings).json()["leftOut"] == 2
     assert list_stored() == [("2", "2.00", "EUR")]
     wrong = ["4,Globex,2025-03-31,1.00,Partially paid", "5,Globex,2025-03-31,1.00,Whatever"]
-    assert list_errors(upload(*wrong, headings=headings)) == [
+    assert list_errors(upload_invoices(*wrong, headings=headings)) == [
         ("#/invoices/0/status", "required"),
         ("#/invoices/1/status", "invalid_choice"),
     ]
 
 
-def test_currency_is_taken_from_column_amount_or_heading(upload):
+def test_currency_is_taken_from_column_amount_or_heading(upload_invoices):
     headings = "Invoice,Customer,Date,{amount}"
-    assert upload("1,A,2025-03-31,$1.00", headings=headings.format(amount="Total")).status_code == 200
-    assert upload("2,A,2025-03-31,1.00", headings=headings.format(amount="Total (GBP)")).status_code == 200
+    assert upload_invoices("1,A,2025-03-31,$1.00", headings=headings.format(amount="Total")).status_code == 200
+    assert upload_invoices("2,A,2025-03-31,1.00", headings=headings.format(amount="Total (GBP)")).status_code == 200
     columns = "Invoice,Customer,Date,Total,Currency"
-    assert upload("3,A,2025-03-31,500,JPY", headings=columns).status_code == 200
+    assert upload_invoices("3,A,2025-03-31,500,JPY", headings=columns).status_code == 200
     assert list_stored() == [("1", "1.00", "USD"), ("2", "1.00", "GBP"), ("3", "500.00", "JPY")]
-    wrong = upload("4,A,2025-03-31,£1.00,EUR", "5,A,2025-03-31,1.00,XTS", headings=columns)
+    wrong = upload_invoices("4,A,2025-03-31,£1.00,EUR", "5,A,2025-03-31,1.00,XTS", headings=columns)
     assert list_errors(wrong) == [
         ("#/invoices/0/currency", "contradicts_amount"),
         ("#/invoices/1/currency", "invalid_choice"),
     ]
 
 
-def test_workbook_is_read_like_csv(upload):
+def test_workbook_is_read_like_csv(upload_invoices):
     book, content = Workbook(), io.BytesIO()
     book.active.append(["Invoice number", "Customer", "Invoice date", "Terms", "Amount due"])
     book.active.append([1042, "Globex", "2025-03-01", "30 days", 1190.5])
     book.save(content)
-    assert upload(content=content.getvalue(), name="open.xlsx").status_code == 200
+    assert upload_invoices(content=content.getvalue(), name="open.xlsx").status_code == 200
     (stored,) = PlannedTransaction.objects.all()
     assert (stored.external_data["invoice_number"], stored.payment_terms, str(stored.start_date)) == (
         *("1042", 30, "2025-03-31"),
@@ -221,8 +221,8 @@ def test_workbook_is_read_like_csv(upload):
     assert list_stored() == [("1042", "1190.50", "EUR")]
 
 
-def test_dry_run_stores_nothing(upload):
-    answer = upload("R-1,Globex,2025-03-01,,1.00", dryRun="true")
+def test_dry_run_stores_nothing(upload_invoices):
+    answer = upload_invoices("R-1,Globex,2025-03-01,,1.00", dryRun="true")
     assert (answer.json()["count"], answer.json()["createdCounterparties"], answer.json()["dryRun"]) == (1, 1, True)
     assert not PlannedTransaction.objects.exists()
     assert not Counterparty.objects.filter(name="Globex").exists()
@@ -235,7 +235,7 @@ def build_zip_bomb():
     return packed.getvalue()
 
 
-def test_unusable_file_or_option_is_refused(upload):
+def test_unusable_file_or_option_is_refused(upload_invoices):
     for request_values, expected in [
         ({"content": b"a,b\n1,2\n"}, (400, "columns_unknown")),
         ({"headings": "Invoice,Invoice,Customer,Date,Total"}, (400, "columns_unknown")),
@@ -247,36 +247,36 @@ def test_unusable_file_or_option_is_refused(upload):
         ({"duplicates": "maybe"}, (400, "invalid_choice")),
         ({"dateOrder": "any"}, (400, "invalid_choice")),
     ]:
-        assert get_error(upload("R-1,Globex,2025-03-01,,1.00", **request_values)) == expected
+        assert get_error(upload_invoices("R-1,Globex,2025-03-01,,1.00", **request_values)) == expected
         assert not PlannedTransaction.objects.exists(), request_values
 
 
-def test_import_takes_a_constant_number_of_statements(upload, django_assert_max_num_queries):
+def test_import_takes_a_constant_number_of_statements(upload_invoices, django_assert_max_num_queries):
     counted = []
     for count in (1, 200):
         lines = [f"R{count}-{number},Customer {count}-{number},2025-03-01,,1.00" for number in range(count)]
         with django_assert_max_num_queries(60) as seen:
-            assert upload(*lines).status_code == 200
+            assert upload_invoices(*lines).status_code == 200
         counted.append(len(seen.captured_queries))
     assert counted[1] <= counted[0]
 
 
-def test_more_rows_than_an_import_takes_are_refused(upload, monkeypatch):
+def test_more_rows_than_an_import_takes_are_refused(upload_invoices, monkeypatch):
     monkeypatch.setattr("planning.invoices.actions.invoice_imports.MAX_INVOICES", 1)
     lines = ["R-1,Globex,2025-03-01,,1.00", "R-2,Globex,2025-03-01,,1.00"]
-    assert get_error(upload(*lines)) == (413, "too_many_rows")
+    assert get_error(upload_invoices(*lines)) == (413, "too_many_rows")
 
 
-def test_contradicting_dates_name_the_first_row(upload):
-    answer = upload("1,Globex,15/03/2026,,50.00", "2,Globex,04/20/2026,,60.00")
+def test_contradicting_dates_name_the_first_row(upload_invoices):
+    answer = upload_invoices("1,Globex,15/03/2026,,50.00", "2,Globex,04/20/2026,,60.00")
     assert answer.status_code == 400, answer.content
     error = answer.json()["errors"][0]
     assert (error["pointer"], error["code"]) == ("#/invoices/1/invoiceDate", "invalid_date")
     assert "04/20/2026" in error["detail"]
 
 
-def test_file_with_headings_only_is_rejected(upload):
-    answer = upload()
+def test_file_with_headings_only_is_rejected(upload_invoices):
+    answer = upload_invoices()
     assert (answer.status_code, answer.json()["code"]) == (415, "unreadable_table")
 
 
@@ -284,8 +284,8 @@ def test_file_with_headings_only_is_rejected(upload):
     ("row", "column"),
     [("R\x01-1,Globex,2025-03-01,,100.00", "invoiceNumber"), ("R-1,Glo\x01bex,2025-03-01,,100.00", "counterparty")],
 )
-def test_control_characters_in_names_are_rejected(api, account, upload, row, column):
-    answer = upload(row, accountId=str(account.id))
+def test_control_characters_in_names_are_rejected(api, account, upload_invoices, row, column):
+    answer = upload_invoices(row, accountId=str(account.id))
     assert answer.status_code == 400, answer.content
     assert list_errors(answer) == [(f"#/invoices/0/{column}", "invalid_characters")]
     assert not Counterparty.objects.exists()

@@ -17,9 +17,9 @@ def upload(owner, acme, content=CONTENT, kind="receivables", **fields):
 
 
 def test_list_is_downloaded_with_the_status_of_the_page(owner, acme, ledger):
-    ledger.invoice("70.00", name="Open one", days=3)
-    paid = ledger.invoice("10.00", name="Paid one")
-    ledger.pay(paid, "10.00", -1)
+    ledger.create_invoice("70.00", name="Open one", days=3)
+    paid = ledger.create_invoice("10.00", name="Paid one")
+    ledger.pay_invoice(paid, "10.00", -1)
     page = owner.get(f"/app/companies/{acme.id}/receivables?state=paid").content.decode()
     assert f"/app/companies/{acme.id}/receivables.csv?state=paid" in page
     text = owner.get(f"/app/companies/{acme.id}/receivables.csv?state=paid").getvalue().decode()
@@ -69,9 +69,9 @@ def test_unusable_upload_is_explained_on_the_form(owner, acme):
     assert owner.post(f"/app/companies/{acme.id}/payables/import", {}).status_code == 400
 
 
-def test_upload_of_another_person_is_not_found(owner, acme, browser_of, carol, globex):
+def test_upload_of_another_person_is_not_found(owner, acme, sign_in_browser, carol, globex):
     review = upload(owner, acme)["Location"].partition("?")[0]
-    other = browser_of(carol, globex).client
+    other = sign_in_browser(carol, globex).client
     assert other.get(review).status_code == 404
     path = review.replace(str(acme.id), str(globex.id))
     assert other.get(path).status_code in (302, 303)
@@ -106,7 +106,7 @@ def test_import_is_undone_on_its_result_page(owner, acme, kind):
 def test_result_page_names_the_invoices_that_are_to_be_unsettled_first(owner, acme, api, ledger):
     _done, path = import_open_invoices(owner, acme)
     first, _second = api.get("receivables").json()
-    ledger.pay({"id": first["id"], "startDate": first["date"]}, "4.00", -1)
+    ledger.pay_invoice({"id": first["id"], "startDate": first["date"]}, "4.00", -1)
     shown = owner.get(path)
     assert "1 invoice is settled or written off. Unsettle it first." in get_page_text(shown)
     assert f"/planned/{first['id']}" in shown.content.decode()
@@ -116,9 +116,9 @@ def test_result_page_names_the_invoices_that_are_to_be_unsettled_first(owner, ac
     assert PlannedTransaction.objects.count() == 2
 
 
-def test_readers_see_the_import_without_undo(owner, acme, browser_of, bob):
+def test_readers_see_the_import_without_undo(owner, acme, sign_in_browser, bob):
     _done, path = import_open_invoices(owner, acme)
-    viewer = browser_of(bob, acme).client
+    viewer = sign_in_browser(bob, acme).client
     assert f"{path}/undo" not in viewer.get(path).content.decode()
     assert viewer.post(f"{path}/undo").status_code == 403
 

@@ -215,9 +215,9 @@ def test_grid_undo_keeps_later_changes(owner, api, acme, office):
     )
 
 
-def test_undo_applies_once_and_only_to_own_changes(owner, browser_of, api, acme, office):
+def test_undo_applies_once_and_only_to_own_changes(owner, sign_in_browser, api, acme, office):
     undo = parse_undo_form(owner, fill_cells(owner, acme, {(office, "ga", 1): "30"}))
-    other = browser_of(factories.make_member(acme, "erin@acme.example"), acme).client
+    other = sign_in_browser(factories.make_member(acme, "erin@acme.example"), acme).client
     assert 'name="changed"' not in other.get(build_page_path(acme)).content.decode()
     assert "You have no change to undo." in get_page_text(other.post(build_page_path(acme, "/undo"), undo, follow=True))
     assert len(list_plan_items(api)) == 1

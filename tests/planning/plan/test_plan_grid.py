@@ -150,10 +150,10 @@ CELLS = st.dictionaries(st.integers(0, 11), st.sampled_from(["", "0", "1", "33.3
 
 @given(first=CELLS, second=CELLS, rules=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 4)), max_size=3))
 @settings(max_examples=7)
-def test_grid_undo_restores_earlier_values(db, browser_of, make_api, first, second, rules):
+def test_grid_undo_restores_earlier_values(db, sign_in_browser, make_api, first, second, rules):
     company = factories.make_company(name="Any")
     client, api = (
-        browser_of(factories.make_member(company, "any@any.example", role="owner"), company).client,
+        sign_in_browser(factories.make_member(company, "any@any.example", role="owner"), company).client,
         make_api(company),
     )
     category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "officeAndAdmin")
@@ -351,7 +351,7 @@ def test_costs_are_shown_negative_and_can_be_sent_back_unchanged(owner, api, acm
 
 def read_plan_rows(answer):
     """Name → texts of the cells of lines and subtotals."""
-    result = re.findall(r'<tr class="of-(?:line|sum)"><th [^>]*>(.*?)</th>(.*?)</tr>', answer.content.decode())
+    result = re.findall(r'<tr class="kind-(?:line|sum)"><th [^>]*>(.*?)</th>(.*?)</tr>', answer.content.decode())
     return {unescape(name): re.findall(r"<td>(.*?)</td>", cells)[:13] for name, cells in result}
 
 

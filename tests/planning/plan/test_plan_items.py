@@ -13,7 +13,7 @@ UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def line(category: Any) -> dict[str, Any]:
+def item_body(category: Any) -> dict[str, Any]:
     return {
         "month": "2026-01",
         "plType": "ga",
@@ -23,8 +23,8 @@ def line(category: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def item(api: Any, line: dict[str, Any]) -> Any:
-    made = api.post("plan_items", line)
+def plan_item(api: Any, item_body: dict[str, Any]) -> Any:
+    made = api.post("plan_items", item_body)
     assert made.status_code == 201, made.content
     return made.json()
 
@@ -33,8 +33,8 @@ def build_path(item: dict[str, Any]) -> str:
     return f"plan_items/{item['id']}"
 
 
-def test_plan_item_is_returned_as_created(api, line, acme):
-    made = api.post("plan_items", line)
+def test_plan_item_is_returned_as_created(api, item_body, acme):
+    made = api.post("plan_items", item_body)
     assert made.status_code == 201, made.content
     answer = made.json()
     assert made["Location"] == f"/companies/{acme.id}/plan_items/{answer['id']}"
@@ -59,8 +59,8 @@ def test_plan_item_is_returned_as_created(api, line, acme):
         {"type": "relative", "amount": {"value": 12.34, "currency": "EUR"}, "relativeChange": 0.1},
     ],
 )
-def test_every_amount_type_is_stored_as_sent(api, line, amount):
-    made = api.post("plan_items", line | {"amount": amount, "duration": 12, "frequency": 0})
+def test_every_amount_type_is_stored_as_sent(api, item_body, amount):
+    made = api.post("plan_items", item_body | {"amount": amount, "duration": 12, "frequency": 0})
     assert made.status_code == 201, made.content
     assert made.json()["amount"] == amount
     assert api.get(build_path(made.json())).json() == made.json()
@@ -102,9 +102,9 @@ INVALID_BODIES: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-def test_invalid_plan_is_rejected(api, line):
+def test_invalid_plan_is_rejected(api, item_body):
     for change, pointer, code in INVALID_BODIES:
-        sent = {name: value for name, value in (line | change).items() if value is not ...}
+        sent = {name: value for name, value in (item_body | change).items() if value is not ...}
         answer = api.post("plan_items", sent)
         assert answer.status_code == 400, answer.content
         assert answer.json()["code"] == "validation_failed", change
@@ -112,33 +112,33 @@ def test_invalid_plan_is_rejected(api, line):
         assert not PlanItem.objects.exists(), change
 
 
-def test_invalid_update_is_rejected_and_changes_nothing(api, item):
+def test_invalid_update_is_rejected_and_changes_nothing(api, plan_item):
     for change, pointer, code in [row for row in INVALID_BODIES if ... not in row[0].values()]:
-        answer = api.put(build_path(item), change)
+        answer = api.put(build_path(plan_item), change)
         assert answer.status_code == 400, answer.content
         assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)], change
-        assert api.get(build_path(item)).json() == item, change
+        assert api.get(build_path(plan_item)).json() == plan_item, change
 
 
-def test_update_keeps_fields_not_sent_and_is_audited(api, item):
-    answer = api.put(build_path(item), {"duration": 6})
-    assert answer.json() == item | {"duration": 6, "lastUpdatedTime": answer.json()["lastUpdatedTime"]}
+def test_update_keeps_fields_not_sent_and_is_audited(api, plan_item):
+    answer = api.put(build_path(plan_item), {"duration": 6})
+    assert answer.json() == plan_item | {"duration": 6, "lastUpdatedTime": answer.json()["lastUpdatedTime"]}
     entry = AuditEntry.objects.get(action="planItem.updated")
     assert (entry.before["duration"], entry.after["duration"]) == (None, 6)
-    assert api.put(build_path(item), {"duration": None}).json()["duration"] is None
+    assert api.put(build_path(plan_item), {"duration": None}).json()["duration"] is None
 
 
-def test_earliest_calendar_month_is_returned_as_sent(api, line):
-    assert api.post("plan_items", line | {"month": "0001-02"}).json()["month"] == "0001-02"
+def test_earliest_calendar_month_is_returned_as_sent(api, item_body):
+    assert api.post("plan_items", item_body | {"month": "0001-02"}).json()["month"] == "0001-02"
 
 
-def test_deleted_plan_item_is_not_found(api, item):
-    assert api.delete(build_path(item)).json() == {"success": True}
-    assert api.get(build_path(item)).status_code == 404
+def test_deleted_plan_item_is_not_found(api, plan_item):
+    assert api.delete(build_path(plan_item)).json() == {"success": True}
+    assert api.get(build_path(plan_item)).status_code == 404
 
 
-def test_plan_item_list_is_paged_with_two_queries(api, line, django_assert_max_num_queries):
-    made = [api.post("plan_items", line | {"duration": i + 1}).json() for i in range(4)]
+def test_plan_item_list_is_paged_with_two_queries(api, item_body, django_assert_max_num_queries):
+    made = [api.post("plan_items", item_body | {"duration": i + 1}).json() for i in range(4)]
     first = api.get("plan_items", {"limit": 3})
     rest = api.get(first["Link"].split(";")[0].strip("<>"))
     assert first.json() + rest.json() == made[::-1]

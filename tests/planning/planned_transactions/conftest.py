@@ -1,4 +1,4 @@
-"""Invoices of a vendor."""
+"""Fixtures for planned invoices of a vendor."""
 
 import pytest
 
@@ -23,8 +23,8 @@ def plan_invoice(api, vendor):
             "amountCurrency": "EUR", "invoiceDate": "2026-03-02", "counterparty": {"id": vendor, "type": "vendor"},
             "externalData": {"invoiceNumber": number},
         } | values  # fmt: skip
-        answer = api.post("planned_transactions", body)
-        assert answer.status_code == 201, answer.content
-        return answer.json()["id"]
+        response = api.post("planned_transactions", body)
+        assert response.status_code == 201, response.content
+        return response.json()["id"]
 
     return plan

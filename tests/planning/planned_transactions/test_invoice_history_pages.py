@@ -48,9 +48,9 @@ def test_file_and_invoice_lead_to_each_other(owner, acme, api, account_id):
     assert f'href="{planned_path}"' in owner.get(file_path).content.decode()
 
 
-def test_history_tells_who_settled_how_much(owner, acme, api, ledger, browser_of, carol):
-    owed = ledger.invoice("100.00", days=-3)
-    paid = ledger.pay(owed, "40.00", -2)
+def test_history_tells_who_settled_how_much(owner, acme, api, ledger, sign_in_browser, carol):
+    owed = ledger.create_invoice("100.00", days=-3)
+    paid = ledger.pay_invoice(owed, "40.00", -2)
     api.post(f"planned_transactions/{owed['id']}/unsettle", {"date": owed["startDate"], "transactionId": paid})
     ledger.write_off(owed, 0)
     answer = owner.get(f"/app/companies/{acme.id}/planned/{owed['id']}")
@@ -65,7 +65,7 @@ def test_history_tells_who_settled_how_much(owner, acme, api, ledger, browser_of
 
 
 def test_history_links_to_all_changes_if_there_are_more(owner, acme, ledger, monkeypatch):
-    owed = ledger.invoice("100.00", days=-3)
+    owed = ledger.create_invoice("100.00", days=-3)
     link = f'href="/app/companies/{acme.id}/settings/activity?thing={owed["id"]}"'
     monkeypatch.setattr(changes, "MAX_HISTORY_CHANGES", 1)
     path = f"/app/companies/{acme.id}/planned/{owed['id']}"

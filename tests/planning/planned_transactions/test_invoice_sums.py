@@ -15,14 +15,14 @@ DUE = TODAY.isoformat()
 
 
 @pytest.fixture
-def book(api, account_id):
-    def book_payment(amount, **values):
+def create_payment(api, account_id):
+    def create(amount, **values):
         body = {"accountId": account_id, "date": DUE, "amountValue": amount} | values
         answer = api.post("transactions", body)
         assert answer.status_code == 201, answer.content
         return answer.json()["id"]
 
-    return book_payment
+    return create
 
 
 @pytest.fixture
@@ -47,11 +47,11 @@ def find_settlements_field(page):
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
-def test_inbox_settles_a_sum_with_one_button_and_undoes_it(owner, acme, api, plan_today, book, count):
+def test_inbox_settles_a_sum_with_one_button_and_undoes_it(owner, acme, api, plan_today, create_payment, count):
     amounts = ["-100.01", "-20.10", "-3.02", "-400.04", "-5000.05"][:count]
     planned = {plan_today(f"1{place}", amount): Decimal(amount) for place, amount in enumerate(amounts)}
     plan_today("99", "-77.77")
-    payment = book(str(sum(planned.values())), fromTo="Nordwind GmbH")
+    payment = create_payment(str(sum(planned.values())), fromTo="Nordwind GmbH")
     assert list_settlements(payment) == {}
     page = read_inbox(owner, acme)
     assert "sum of the invoices, same counterparty" in page
@@ -67,9 +67,9 @@ def test_inbox_settles_a_sum_with_one_button_and_undoes_it(owner, acme, api, pla
     assert list_settlements(payment) == {}
 
 
-def test_credit_note_in_a_sum_is_settled_first_and_unsettled_last(owner, acme, api, plan_today, book):
+def test_credit_note_in_a_sum_is_settled_first_and_unsettled_last(owner, acme, api, plan_today, create_payment):
     invoice, credit_note = plan_today("10", "-100.00"), plan_today("11", "30.00")
-    payment = book("-70.00", fromTo="Nordwind GmbH")
+    payment = create_payment("-70.00", fromTo="Nordwind GmbH")
     page = read_inbox(owner, acme)
     address = f"/app/companies/{acme.id}/planned/transactions/{payment}"
     owner.post(f"{address}/settle", {"settlements": find_settlements_field(page)})
@@ -78,12 +78,12 @@ def test_credit_note_in_a_sum_is_settled_first_and_unsettled_last(owner, acme, a
     assert list_settlements(payment) == {}
 
 
-def test_sum_with_an_invoice_that_was_settled_meanwhile_settles_nothing(owner, acme, api, plan_today, book):
+def test_sum_with_an_invoice_that_was_settled_meanwhile_settles_nothing(owner, acme, api, plan_today, create_payment):
     first, _second = plan_today("10", "-100.00"), plan_today("11", "-20.00")
-    payment = book("-120.00", fromTo="Nordwind GmbH")
+    payment = create_payment("-120.00", fromTo="Nordwind GmbH")
     field = find_settlements_field(read_inbox(owner, acme))
     assert first in field
-    other = book("-1.00")
+    other = create_payment("-1.00")
     body = {"date": DUE, "transactionId": other}
     assert api.post(f"planned_transactions/{first}/settle", body).status_code == 200
     address = f"/app/companies/{acme.id}/planned/transactions/{payment}/settle"
@@ -92,17 +92,17 @@ def test_sum_with_an_invoice_that_was_settled_meanwhile_settles_nothing(owner, a
     assert list_settlements(payment) == {}
 
 
-def test_unreadable_settlements_are_refused(owner, acme, book):
-    address = f"/app/companies/{acme.id}/planned/transactions/{book('-1.00')}/settle"
+def test_unreadable_settlements_are_refused(owner, acme, create_payment):
+    address = f"/app/companies/{acme.id}/planned/transactions/{create_payment('-1.00')}/settle"
     for text in ["", "x", "x/y/z", f"{'0' * 32}/2026-01-01/1", "a/2026-01-01/NaN"]:
         assert owner.post(address, {"settlements": text}).status_code == 303
         assert not Settlement.objects.exists(), text
 
 
-def test_two_possible_sums_are_both_shown(owner, acme, plan_today, book):
+def test_two_possible_sums_are_both_shown(owner, acme, plan_today, create_payment):
     for number, amount in (("10", "-100.00"), ("11", "-20.00"), ("12", "-90.00"), ("13", "-30.00")):
         plan_today(number, amount)
-    book("-120.00", fromTo="Nordwind GmbH")
+    create_payment("-120.00", fromTo="Nordwind GmbH")
     assert read_inbox(owner, acme).count('name="settlements"') == 2
     assert not Settlement.objects.exists()
 
@@ -117,15 +117,17 @@ def test_two_possible_sums_are_both_shown(owner, acme, plan_today, book):
     ],
     ids=["both numbers", "another sum", "one number", "no number"],
 )
-def test_booking_settles_a_sum_only_by_numbers_and_the_exact_amount(plan_today, book, text, amount, is_settled):
+def test_booking_settles_a_sum_only_by_numbers_and_the_exact_amount(
+    plan_today, create_payment, text, amount, is_settled
+):
     planned = {plan_today("NW-2026-17"): Decimal(-119), plan_today("NW-2026-18"): Decimal(-119)}
-    payment = book(amount, description=text, fromTo="Nordwind GmbH")
+    payment = create_payment(amount, description=text, fromTo="Nordwind GmbH")
     assert list_settlements(payment) == (planned if is_settled else {})
 
 
-def test_invoice_without_number_is_never_settled_automatically(plan_today, book):
+def test_invoice_without_number_is_never_settled_automatically(plan_today, create_payment):
     plan_today(None)
-    assert list_settlements(book("-119.00", fromTo="Nordwind GmbH")) == {}
+    assert list_settlements(create_payment("-119.00", fromTo="Nordwind GmbH")) == {}
 
 
 @pytest.fixture
@@ -153,30 +155,34 @@ def test_another_category_stops_automatic_settlement_and_the_inbox(
     assert "Settle" not in read_inbox(owner, acme)
 
 
-def test_category_assigned_later_takes_the_match_out_of_the_inbox(owner, acme, api, plan_today, book, categories):
+def test_category_assigned_later_takes_the_match_out_of_the_inbox(
+    owner, acme, api, plan_today, create_payment, categories
+):
     plan_today("17", categoryId=categories[0])
-    payment = book("-119.00", fromTo="Nordwind GmbH")
+    payment = create_payment("-119.00", fromTo="Nordwind GmbH")
     assert "Settle" in read_inbox(owner, acme)
     body = {"selection": {"mode": "ids", "ids": [payment]}, "categoryId": categories[1]}
     assert api.post("transactions/categorize", body).status_code == 200
     assert "Settle" not in read_inbox(owner, acme)
 
 
-def test_another_known_counterparty_stops_automatic_settlement_and_the_inbox(owner, acme, api, plan_today, book):
+def test_another_known_counterparty_stops_automatic_settlement_and_the_inbox(
+    owner, acme, api, plan_today, create_payment
+):
     api.post("counterparties", {"type": "vendor", "name": "Initech"})
     plan_today("NW-2026-17")
-    payment = book("-119.00", description="NW-2026-17", fromTo="INITECH")
+    payment = create_payment("-119.00", description="NW-2026-17", fromTo="INITECH")
     assert list_settlements(payment) == {}
     assert "Settle" not in read_inbox(owner, acme)
     plan_today("NW-2026-18")
-    assert list_settlements(book("-119.00", description="NW-2026-18", fromTo="A payment service")) != {}
+    assert list_settlements(create_payment("-119.00", description="NW-2026-18", fromTo="A payment service")) != {}
 
 
-def test_invoice_paid_long_before_or_after_its_day_is_offered_by_its_number(owner, acme, plan_invoice, book):
+def test_invoice_paid_long_before_or_after_its_day_is_offered_by_its_number(owner, acme, plan_invoice, create_payment):
     for number, days in (("NW-2026-17", -90), ("NW-2026-18", 90)):
         day = (TODAY + dt.timedelta(days=days)).isoformat()
         plan_invoice(number, startDate=day, invoiceDate=(TODAY - dt.timedelta(days=100)).isoformat(), autoSettle=False)
-        book("-119.00", description=number)
+        create_payment("-119.00", description=number)
     page = get_page_text(owner.get(f"/app/companies/{acme.id}/inbox"))
     assert page.count("invoice number in the text") == 2
 

@@ -19,10 +19,10 @@ MONTHS = [add_months(LAST, -number) for number in (3, 2, 1, 0)]
 
 
 @pytest.fixture
-def book(api, account) -> Any:
-    """Books payments on some days; their ids, oldest first."""
+def create_payments(api, account) -> Any:
+    """Create payments on some days; return their ids, oldest first."""
 
-    def make(days: Any = MONTHS, amount: str = "-900.00", name: str = "Landlord GmbH", **values: Any) -> list[str]:
+    def create(days: Any = MONTHS, amount: str = "-900.00", name: str = "Landlord GmbH", **values: Any) -> list[str]:
         ids = []
         for day in days:
             body = {"accountId": str(account.id), "date": str(day), "amountValue": amount, "fromTo": name}
@@ -31,7 +31,7 @@ def book(api, account) -> Any:
             ids.append(made.json()["id"])
         return ids
 
-    return make
+    return create
 
 
 def list_proposals(api: Any) -> Any:
@@ -48,8 +48,8 @@ def plan(api: Any, account: Any, **values: Any) -> str:
     return made.json()["id"]
 
 
-def test_monthly_payment_is_proposed(api, account, book):
-    ids = book(MONTHS[:3], name="LANDLORD GmbH") + book([LAST], amount="-915.00")
+def test_monthly_payment_is_proposed(api, account, create_payments):
+    ids = create_payments(MONTHS[:3], name="LANDLORD GmbH") + create_payments([LAST], amount="-915.00")
     assert list_proposals(api) == [
         {
             "counterparty": None,
@@ -70,9 +70,11 @@ def test_monthly_payment_is_proposed(api, account, book):
     assert abs((next_date - add_months(LAST, 1)).days) <= 3, "the usual day of the month"
 
 
-def test_proposal_has_counterparty_and_category_of_its_payments(api, book, category, acme, make_counterparty):
+def test_proposal_has_counterparty_and_category_of_its_payments(
+    api, create_payments, category, acme, make_counterparty
+):
     vendor = make_counterparty(acme)
-    ids = book(MONTHS[:2], name="SEPA 1") + book(MONTHS[2:], name="Landlord")
+    ids = create_payments(MONTHS[:2], name="SEPA 1") + create_payments(MONTHS[2:], name="Landlord")
     by_ids = {"selection": {"mode": "ids", "ids": ids}, "categoryId": str(category.id)}
     assert api.post("transactions/categorize", by_ids | {"counterparty": {"id": str(vendor.id)}}).status_code == 200
     (found,) = list_proposals(api)
@@ -80,7 +82,7 @@ def test_proposal_has_counterparty_and_category_of_its_payments(api, book, categ
     assert (found["categoryId"], found["seen"], found["fromTo"]) == (str(category.id), 4, "Landlord")
 
 
-def test_intervals_are_detected(api, book):
+def test_intervals_are_detected(api, create_payments):
     for days, interval in [
         ([LAST - timedelta(weeks=number) for number in (3, 2, 1, 0)], ("week", 1)),
         ([add_months(LAST, -3 * number) for number in (2, 1, 0)], ("month", 3)),
@@ -89,21 +91,21 @@ def test_intervals_are_detected(api, book):
         ([LAST - timedelta(days=number) for number in (90, 77, 20, 0)], None),
     ]:
         with undo_changes():
-            book(days)
+            create_payments(days)
             assert [(each["interval"], each["intervalCount"]) for each in list_proposals(api)] == (
                 [interval] if interval else []
             ), days
 
 
-def test_pending_transfers_and_other_directions_are_not_proposed(api, acme, book, make_account):
-    book(MONTHS, pending=True, name="Pending")
-    book(MONTHS[:2], name="Refunds")
-    book(MONTHS[2:], name="Refunds", amount="900.00")
-    book(MONTHS, name="")
-    book(MONTHS, name=acme.name)
+def test_pending_transfers_and_other_directions_are_not_proposed(api, acme, create_payments, make_account):
+    create_payments(MONTHS, pending=True, name="Pending")
+    create_payments(MONTHS[:2], name="Refunds")
+    create_payments(MONTHS[2:], name="Refunds", amount="900.00")
+    create_payments(MONTHS, name="")
+    create_payments(MONTHS, name=acme.name)
     target = str(make_account(acme, name="Reserve").id)
-    for source, day in zip(book(MONTHS, name="Reserve fund"), MONTHS, strict=True):
-        (other,) = book([day], accountId=target, amount="900.00", name="Main")
+    for source, day in zip(create_payments(MONTHS, name="Reserve fund"), MONTHS, strict=True):
+        (other,) = create_payments([day], accountId=target, amount="900.00", name="Main")
         link = {"sourceTransactionId": source, "targetTransactionId": other}
         assert api.post("transactions/link_transfer", link).status_code == 200
     assert list_proposals(api) == []
@@ -121,16 +123,16 @@ PLANNED_ALREADY = [
 ]
 
 
-def test_planned_payment_is_not_proposed(api, account, book):
-    book()
+def test_planned_payment_is_not_proposed(api, account, create_payments):
+    create_payments()
     for case, values, count in PLANNED_ALREADY:
         with undo_changes():
             plan(api, account, **values)
             assert len(list_proposals(api)) == count, case
 
 
-def test_monthly_total_covers_all_payments_of_its_category(api, account, book, category):
-    ids = book() + book(name="Storage", amount="-80.00")
+def test_monthly_total_covers_all_payments_of_its_category(api, account, create_payments, category):
+    ids = create_payments() + create_payments(name="Storage", amount="-80.00")
     by_ids = {"selection": {"mode": "ids", "ids": ids}, "categoryId": str(category.id)}
     assert api.post("transactions/categorize", by_ids).status_code == 200
     assert len(list_proposals(api)) == 2
@@ -138,30 +140,30 @@ def test_monthly_total_covers_all_payments_of_its_category(api, account, book, c
     assert list_proposals(api) == []
 
 
-def test_one_planned_transaction_covers_one_proposal(api, account, book):
-    book(name="First Ltd")
-    book(name="Second Ltd")
+def test_one_planned_transaction_covers_one_proposal(api, account, create_payments):
+    create_payments(name="First Ltd")
+    create_payments(name="Second Ltd")
     plan(api, account, name="Rent")
     assert len(list_proposals(api)) == 1
 
 
-def test_proposals_show_transactions_only_to_their_readers(acme, make_api, book):
-    book()
+def test_proposals_show_transactions_only_to_their_readers(acme, make_api, create_payments):
+    create_payments()
     for permissions, count in [(("planning:read", "transactions:read"), 1), (("planning:read",), 0)]:
         assert len(list_proposals(make_api(acme, *permissions))) == count
     assert make_api(acme, "transactions:read").post("planned_transactions/proposals", {}).status_code == 403
 
 
-def test_number_of_statements_does_not_grow(api, book, django_assert_max_num_queries):
+def test_number_of_statements_does_not_grow(api, create_payments, django_assert_max_num_queries):
     for count in (1, 6):
         for number in range(count):
-            book(MONTHS, name=f"Party {count} {number}", amount=f"-{number + 10 * count}.00")
+            create_payments(MONTHS, name=f"Party {count} {number}", amount=f"-{number + 10 * count}.00")
         with django_assert_max_num_queries(16):
             list_proposals(api)
 
 
-def test_page_plans_a_proposal_with_one_button(owner, api, acme, account, book):
-    ids = book()
+def test_page_plans_a_proposal_with_one_button(owner, api, acme, account, create_payments):
+    ids = create_payments()
     path = build_page_path(acme, "/proposals")
     shown = owner.get(path)
     assert "Landlord GmbH every month, 4 payments" in get_page_text(shown)
@@ -180,12 +182,12 @@ def test_page_plans_a_proposal_with_one_button(owner, api, acme, account, book):
     assert len(api.get("planned_transactions").json()) == 1
 
 
-def test_proposals_page_follows_permissions(viewer, browser_of, acme, book):
-    (*_, last) = book()
+def test_proposals_page_follows_permissions(viewer, sign_in_browser, acme, create_payments):
+    (*_, last) = create_payments()
     page = viewer.get(build_page_path(acme, "/proposals"))
     assert ("Landlord GmbH" in get_page_text(page), "Plan this" in get_page_text(page)) == (True, False)
     assert viewer.post(build_page_path(acme, f"/proposals/{last}/plan")).status_code == 403
     planner = factories.make_member(acme, "p@acme.example", permissions=["company:read", "planning:read"])
-    shown = get_page_text(browser_of(planner, acme).client.get(build_page_path(acme, "/proposals")))
+    shown = get_page_text(sign_in_browser(planner, acme).client.get(build_page_path(acme, "/proposals")))
     assert "You do not have permission to view transactions." in shown
     assert "Landlord" not in shown

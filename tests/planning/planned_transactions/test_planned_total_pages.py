@@ -20,19 +20,19 @@ def books(api):
 
 @pytest.fixture
 def bank(books):
-    return books.account()
+    return books.create_account()
 
 
 @pytest.fixture
-def owner(browser_of, alice, acme, monkeypatch):
-    browser = browser_of(alice, acme).client
+def owner(sign_in_browser, alice, acme, monkeypatch):
+    browser = sign_in_browser(alice, acme).client
     monkeypatch.setattr("companies.pages.context.timezone.now", lambda: NOON)
     return browser
 
 
 @pytest.fixture
 def revenue(books):
-    return books.category("revenueRecurring")
+    return books.get_category_id("revenueRecurring")
 
 
 def create_planned_total(api, account, category, **values):
@@ -46,9 +46,9 @@ def create_planned_total(api, account, category, **values):
 
 
 def book_receipt(books, account, category, amount, day, **more):
-    made = books.book(account, amount, day, **more)["id"]
+    made = books.create_transaction(account, amount, day, **more)["id"]
     part = {"categoryId": category, "plSplit": {"revenue": float(amount)}}
-    assert books.split(made, part).status_code == 200
+    assert books.set_categorizations(made, part).status_code == 200
 
 
 def test_cash_plan_shows_open_amount_of_total(owner, acme, api, books, bank, revenue):

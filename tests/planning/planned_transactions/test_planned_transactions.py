@@ -87,8 +87,8 @@ def test_planned_transaction_stores_all_fields(api, body, category, acme, make_c
     assert api.get(build_path(made.json())).json() == made.json()
 
 
-def test_planned_transaction_from_a_session_is_manual(browser_of, alice, acme, body):
-    assert browser_of(alice, acme).post("planned_transactions", body).json()["source"] == "manual"
+def test_planned_transaction_from_a_session_is_manual(sign_in_browser, alice, acme, body):
+    assert sign_in_browser(alice, acme).post("planned_transactions", body).json()["source"] == "manual"
 
 
 def test_source_cannot_be_set_by_client(api, body):

@@ -31,15 +31,15 @@ def card(acme, make_account):
 
 
 @pytest.fixture
-def plan(api, account, reserve) -> Any:
-    """A transfer of 300.00 from the main account to the reserve in ten days, or another one."""
+def plan_transfer(api, account, reserve) -> Any:
+    """Plan a transfer of 300.00 from the main account to the reserve in ten days, with changed values."""
 
-    def make(**values: Any) -> dict[str, Any]:
+    def plan(**values: Any) -> dict[str, Any]:
         answer = api.post("planned_transactions", build_transfer(account, reserve) | values)
         assert answer.status_code == 201, answer.content
         return answer.json()
 
-    return make
+    return plan
 
 
 def build_transfer(account: Any, reserve: Any) -> dict[str, Any]:
@@ -71,8 +71,8 @@ def list_errors(answer: Any) -> list[tuple[str, str]]:
     return sorted((each["pointer"], each["code"]) for each in answer.json()["errors"])
 
 
-def test_transfer_account_is_created_read_changed_and_removed(api, account, reserve, card, plan, body):
-    planned = plan()
+def test_transfer_account_is_created_read_changed_and_removed(api, account, reserve, card, plan_transfer, body):
+    planned = plan_transfer()
     path = f"planned_transactions/{planned['id']}"
     assert planned["transferAccountId"] == api.get(path).json()["transferAccountId"] == str(reserve.id)
     assert api.get("planned_transactions").json()[0]["transferAccountId"] == str(reserve.id)
@@ -82,8 +82,8 @@ def test_transfer_account_is_created_read_changed_and_removed(api, account, rese
     assert api.post("planned_transactions", body).json()["transferAccountId"] is None
 
 
-def test_contradicting_fields_of_a_transfer_are_rejected(api, account, reserve, category, plan):
-    path, same = f"planned_transactions/{plan()['id']}", str(account.id)
+def test_contradicting_fields_of_a_transfer_are_rejected(api, account, reserve, category, plan_transfer):
+    path, same = f"planned_transactions/{plan_transfer()['id']}", str(account.id)
     transfer, unknown = build_transfer(account, reserve), "01a00000-0000-7000-8000-000000000000"
     for values, errors in (
         ({"transferAccountId": unknown}, [("#/transferAccountId", "unknown_id")]),
@@ -112,8 +112,8 @@ def test_contradicting_fields_of_a_transfer_are_rejected(api, account, reserve, 
 
 
 @pytest.mark.parametrize(("amount", "sign"), [("-300.00", 1), ("300.00", -1)])
-def test_transfer_moves_both_accounts_and_neither_cash_nor_flows(api, account, reserve, plan, amount, sign):
-    plan(amountValue=amount)
+def test_transfer_moves_both_accounts_and_neither_cash_nor_flows(api, account, reserve, plan_transfer, amount, sign):
+    plan_transfer(amountValue=amount)
     assert forecast_balance(api, account) == -300 * sign
     assert forecast_balance(api, reserve) == 300 * sign
     assert forecast_balance(api) == 0
@@ -125,17 +125,19 @@ def test_transfer_moves_both_accounts_and_neither_cash_nor_flows(api, account, r
     assert (answer["plannedInflow"], answer["plannedOutflow"], answer["lowest"]["value"]) == (0, 0, 0)
 
 
-def test_transfer_to_a_card_leaves_cash_but_is_no_outflow(api, account, card, plan):
-    plan(transferAccountId=str(card.id), recurrence={"frequency": "week", "interval": 2})
+def test_transfer_to_a_card_leaves_cash_but_is_no_outflow(api, account, card, plan_transfer):
+    plan_transfer(transferAccountId=str(card.id), recurrence={"frequency": "week", "interval": 2})
     assert (forecast_balance(api), forecast_balance(api, card)) == (-900, 900)
     assert sum_flows(api) == (0, 0)
     answer = api.post("data/forecastBalanceTimeSeries", WINDOW).json()
     assert [answer[name] for name in ("plannedInflow", "plannedOutflow", "transfersOut")] == [0, 0, 900]
 
 
-def test_transfer_arrives_at_the_rate_of_the_day_in_an_account_of_another_currency(api, acme, make_account, plan):
+def test_transfer_arrives_at_the_rate_of_the_day_in_an_account_of_another_currency(
+    api, acme, make_account, plan_transfer
+):
     dollars = make_account(acme, name="Dollars", default_currency="USD")
-    plan(transferAccountId=str(dollars.id), amountValue="300.00")
+    plan_transfer(transferAccountId=str(dollars.id), amountValue="300.00")
     answer = api.post("data/forecastBalanceTimeSeries", WINDOW | {"byAccount": True}).json()
     assert {point["value"] for point in answer["projected"]} == {0}
     (lowest,) = [each["lowest"]["value"] for each in answer["accounts"] if each["accountId"] == str(dollars.id)]
@@ -143,9 +145,9 @@ def test_transfer_arrives_at_the_rate_of_the_day_in_an_account_of_another_curren
     assert lowest == pytest.approx(-300 / float(rate), abs=0.005)
 
 
-def test_copied_company_has_its_own_transfer(browser_of, alice, acme, plan):
-    planned = plan()
-    member = browser_of(alice, acme)
+def test_copied_company_has_its_own_transfer(sign_in_browser, alice, acme, plan_transfer):
+    planned = plan_transfer()
+    member = sign_in_browser(alice, acme)
     copied = member.post("copy", {"name": "Sandbox"})
     assert copied.status_code == 201, copied.content
     sandbox = Api(Company.objects.get(id=copied.json()["id"]), session=member.client)
@@ -155,9 +157,9 @@ def test_copied_company_has_its_own_transfer(browser_of, alice, acme, plan):
     assert row["companyId"] != planned["companyId"]
 
 
-def test_overdue_transfer_counts_once_and_lapses_after_sixty_days(api, account, reserve, plan):
-    plan(startDate=str(TODAY - timedelta(days=5)))
-    plan(startDate=str(TODAY - timedelta(days=61)))
+def test_overdue_transfer_counts_once_and_lapses_after_sixty_days(api, account, reserve, plan_transfer):
+    plan_transfer(startDate=str(TODAY - timedelta(days=5)))
+    plan_transfer(startDate=str(TODAY - timedelta(days=61)))
     for accounts, value in ((), 0), ((account,), -300), ((reserve,), 300):
         query = WINDOW | ({"accountIds": [str(each.id) for each in accounts]} if accounts else {})
         answer = api.post("data/forecastBalanceTimeSeries", query).json()
@@ -166,8 +168,8 @@ def test_overdue_transfer_counts_once_and_lapses_after_sixty_days(api, account, 
     assert [each["state"] for each in api.get("planned_transactions/due", window).json()] == ["overdue"]
 
 
-def test_changed_occurrence_of_a_transfer_changes_both_accounts(api, account, reserve, card, plan):
-    path = f"planned_transactions/{plan(recurrence={'frequency': 'week'})['id']}/overrides"
+def test_changed_occurrence_of_a_transfer_changes_both_accounts(api, account, reserve, card, plan_transfer):
+    path = f"planned_transactions/{plan_transfer(recurrence={'frequency': 'week'})['id']}/overrides"
     for days, patch in ((0, {"skipped": True}), (7, {"amountValue": "-50.00"}), (14, {"accountId": str(card.id)})):
         assert api.put(f"{path}/{DAY + timedelta(days=days)}", patch).status_code == 200
     moved = {"date": str(LAST + timedelta(days=1))}
@@ -176,8 +178,8 @@ def test_changed_occurrence_of_a_transfer_changes_both_accounts(api, account, re
     assert balances == [-350, 650, -300]
 
 
-def test_leg_on_the_account_settles_both_legs(api, account, reserve, plan):
-    planned = plan(startDate=str(TODAY), amountValue="-300.00")
+def test_leg_on_the_account_settles_both_legs(api, account, reserve, plan_transfer):
+    planned = plan_transfer(startDate=str(TODAY), amountValue="-300.00")
     out = {"accountId": str(account.id), "date": str(TODAY), "amountValue": "-300.00"}
     source = api.post("transactions", out).json()
     assert source["settlements"] == [
@@ -193,19 +195,19 @@ def test_leg_on_the_account_settles_both_legs(api, account, reserve, plan):
     assert sum_flows(api) == (0, 0)
 
 
-def test_transfer_is_in_no_planned_profit_and_loss(api, account, plan):
+def test_transfer_is_in_no_planned_profit_and_loss(api, account, plan_transfer):
     def read() -> list[Any]:
         days = {"startDate": str(TODAY), "endDate": str(LAST)}
         months = {"startMonth": f"{TODAY:%Y-%m}", "endMonth": f"{LAST:%Y-%m}"}
         return [api.post("plan_items/proposals", days).json(), api.post("data/profitAndLoss", months).json()]
 
     before = read()
-    plan()
+    plan_transfer()
     assert read() == before
 
 
-def test_scenario_adds_scales_and_stops_transfers_and_adoption_keeps_them(api, account, reserve, card, plan):
-    planned = plan(recurrence={"frequency": "week"})
+def test_scenario_adds_scales_and_stops_transfers_and_adoption_keeps_them(api, account, reserve, card, plan_transfer):
+    planned = plan_transfer(recurrence={"frequency": "week"})
     added = build_transfer(account, reserve) | {"transferAccountId": str(card.id), "amountValue": "-10.00"}
     changes = [
         {"kind": "scale", "plannedTransactionId": planned["id"], "percent": 50, "to": str(DAY + timedelta(days=13))},
@@ -230,8 +232,8 @@ def test_deleted_transfer_account_makes_the_change_of_a_scenario_broken(api, acc
     assert api.get(f"scenarios/{scenario['id']}").json()["changes"][0]["broken"] is True
 
 
-def test_deleted_transfer_account_leaves_a_payment(api, account, reserve, plan):
-    planned = plan()
+def test_deleted_transfer_account_leaves_a_payment(api, account, reserve, plan_transfer):
+    planned = plan_transfer()
     assert api.delete(f"accounts/{reserve.id}").status_code == 200
     stored = api.get(f"planned_transactions/{planned['id']}").json()
     assert (stored["accountId"], stored["transferAccountId"]) == (str(account.id), None)
@@ -275,8 +277,8 @@ def test_pages_plan_and_show_transfers(owner, api, acme, account, reserve):
     assert "Choose two different accounts." in get_page_text(refused)
 
 
-def test_page_of_upcoming_movements_names_a_planned_transfer(owner, acme, plan):
-    plan()
+def test_page_of_upcoming_movements_names_a_planned_transfer(owner, acme, plan_transfer):
+    plan_transfer()
     text = get_page_text(owner.get(f"/app/companies/{acme.id}/ahead", {"startDate": str(DAY), "endDate": str(DAY)}))
     assert "Put aside planned transfer" in text
     assert "booked on a card" not in text

@@ -9,15 +9,15 @@ from ledger.rules.actions.categorization_history import find_categorization_hist
 from tests.analytics.reports.test_billed_and_received import get_month, read_rows
 from tests.ledger.conftest import Books, get_page_text
 from tests.planning.planned_transactions.test_settlements import (
-    book,
+    create_payment,
     format_day,
-    plan,
+    plan_payment,
     settle_occurrence,
     unsettle_occurrence,
 )
 from tests.run_date import TODAY
 
-__all__ = ["book", "plan"]
+__all__ = ["create_payment", "plan_payment"]
 pytestmark = pytest.mark.django_db
 
 
@@ -33,15 +33,15 @@ def other_customer(api):
 
 @pytest.fixture
 def sales(api):
-    return Books(api).category("revenueOther")
+    return Books(api).get_category_id("revenueOther")
 
 
 @pytest.fixture
-def invoice(plan, customer):
-    def make(amount="100.00", counterparty_id=customer, days=-3):
-        return plan(days, amount, invoiceDate=format_day(days), counterparty={"id": counterparty_id})
+def plan_invoice(plan_payment, customer):
+    def plan(amount="100.00", counterparty_id=customer, days=-3):
+        return plan_payment(days, amount, invoiceDate=format_day(days), counterparty={"id": counterparty_id})
 
-    return make
+    return plan
 
 
 def select(*paid):
@@ -68,15 +68,15 @@ def list_audit_changes(paid):
 
 
 def test_settling_a_categorized_payment_sets_counterparty_until_unsettled(
-    api, book, invoice, customer, sales, browser_of, alice, acme
+    api, create_payment, plan_invoice, customer, sales, sign_in_browser, alice, acme
 ):
-    paid, planned = book(-1, "100.00"), invoice()
+    paid, planned = create_payment(-1, "100.00"), plan_invoice()
     categorize(api, paid, sales)
     assert list_counterparties(api, paid) == [None]
     assert settle_occurrence(api, planned, paid).status_code == 200
     assert list_counterparties(api, paid) == [customer]
     assert find_categorization_history_differences(acme.id) == []
-    client = browser_of(alice, acme).client
+    client = sign_in_browser(alice, acme).client
     address = f"/app/companies/{acme.id}/transactions/{paid['id']}"
     assert "Counterparty" in get_page_text(client.get(address))
     assert unsettle_occurrence(api, planned).status_code == 200
@@ -86,18 +86,20 @@ def test_settling_a_categorized_payment_sets_counterparty_until_unsettled(
     assert "Other revenue — Counterparty" in history, history
 
 
-def test_settled_payment_counts_as_received(api, book, invoice, sales, browser_of, alice, acme):
-    paid, planned = book(0, "100.00"), invoice(days=0)
+def test_settled_payment_counts_as_received(api, create_payment, plan_invoice, sales, sign_in_browser, alice, acme):
+    paid, planned = create_payment(0, "100.00"), plan_invoice(days=0)
     categorize(api, paid, sales)
     settle_occurrence(api, planned, paid)
-    rows = read_rows(browser_of(alice, acme).client, acme)
+    rows = read_rows(sign_in_browser(alice, acme).client, acme)
     assert rows["Initech"][-1] == (100, 100, 0), (rows, get_month(0))
 
 
 @pytest.mark.parametrize("is_plain", [True, False])
-def test_settled_payment_gets_counterparty_when_categorized_later(api, book, invoice, customer, sales, is_plain):
-    paid, unsettled = book(-1, "100.00"), book(-1, "7.00")
-    settle_occurrence(api, invoice(), paid)
+def test_settled_payment_gets_counterparty_when_categorized_later(
+    api, create_payment, plan_invoice, customer, sales, is_plain
+):
+    paid, unsettled = create_payment(-1, "100.00"), create_payment(-1, "7.00")
+    settle_occurrence(api, plan_invoice(), paid)
     period = {"type": "servicePeriod", "startDate": format_day(-1), "endDate": format_day(40)}
     body = {"selection": select(paid, unsettled), "categoryId": sales}
     api.post("transactions/categorize", body if is_plain else body | {"usingDateRule": period})
@@ -107,8 +109,8 @@ def test_settled_payment_gets_counterparty_when_categorized_later(api, book, inv
     assert entry.after["settled_counterparties"] == 1
 
 
-def test_chosen_counterparty_stays(api, book, invoice, other_customer, sales):
-    paid, planned = book(-1, "100.00"), invoice()
+def test_chosen_counterparty_stays(api, create_payment, plan_invoice, other_customer, sales):
+    paid, planned = create_payment(-1, "100.00"), plan_invoice()
     settle_occurrence(api, planned, paid)
     categorize(api, paid, sales, counterparty={"id": other_customer})
     assert list_counterparties(api, paid) == [other_customer]
@@ -119,9 +121,9 @@ def test_chosen_counterparty_stays(api, book, invoice, other_customer, sales):
 
 
 def test_split_of_settled_payment_gets_counterparty_where_none_is_given(
-    api, book, invoice, customer, other_customer, sales
+    api, create_payment, plan_invoice, customer, other_customer, sales
 ):
-    paid, planned = book(-1, "100.00"), invoice()
+    paid, planned = create_payment(-1, "100.00"), plan_invoice()
     settle_occurrence(api, planned, paid)
     parts = {
         "a": {"categoryId": sales, "plSplit": {"revenue": 60}},
@@ -134,8 +136,8 @@ def test_split_of_settled_payment_gets_counterparty_where_none_is_given(
     assert list_counterparties(api, paid) == [None, other_customer]
 
 
-def test_removed_counterparty_stays_removed(api, book, invoice, customer, sales):
-    paid, planned = book(-1, "100.00"), invoice()
+def test_removed_counterparty_stays_removed(api, create_payment, plan_invoice, customer, sales):
+    paid, planned = create_payment(-1, "100.00"), plan_invoice()
     settle_occurrence(api, planned, paid)
     categorize(api, paid, sales)
     ((key, part),) = api.get(f"transactions/{paid['id']}").json()["categorizations"].items()
@@ -146,8 +148,8 @@ def test_removed_counterparty_stays_removed(api, book, invoice, customer, sales)
     assert list_counterparties(api, paid) == [None]
 
 
-def test_rules_give_settled_payments_its_counterparty(api, book, invoice, customer, sales):
-    paid, planned = book(-1, "100.00", fromTo="Wire transfer 1"), invoice()
+def test_rules_give_settled_payments_its_counterparty(api, create_payment, plan_invoice, customer, sales):
+    paid, planned = create_payment(-1, "100.00", fromTo="Wire transfer 1"), plan_invoice()
     settle_occurrence(api, planned, paid)
     rule = {"name": "Wires", "conditions": {"fromTo": {"operator": "startsWith", "value": "Wire"}}}
     made = api.post("categorization_rules", rule | {"action": {"categoryId": sales}})
@@ -162,8 +164,10 @@ def test_rules_give_settled_payments_its_counterparty(api, book, invoice, custom
     assert list_counterparties(api, paid) == [None]
 
 
-def test_payment_of_invoices_of_two_counterparties_gets_none(api, book, invoice, customer, other_customer, sales):
-    paid, first, second = book(-1, "200.00"), invoice(), invoice(counterparty_id=other_customer)
+def test_payment_of_invoices_of_two_counterparties_gets_none(
+    api, create_payment, plan_invoice, customer, other_customer, sales
+):
+    paid, first, second = create_payment(-1, "200.00"), plan_invoice(), plan_invoice(counterparty_id=other_customer)
     categorize(api, paid, sales)
     settle_occurrence(api, first, paid)
     assert list_counterparties(api, paid) == [customer]
@@ -173,8 +177,8 @@ def test_payment_of_invoices_of_two_counterparties_gets_none(api, book, invoice,
     assert list_counterparties(api, paid) == [other_customer]
 
 
-def test_counterparty_of_payment_follows_that_of_its_invoice(api, book, invoice, other_customer, sales):
-    paid, planned = book(-1, "100.00"), invoice()
+def test_counterparty_of_payment_follows_that_of_its_invoice(api, create_payment, plan_invoice, other_customer, sales):
+    paid, planned = create_payment(-1, "100.00"), plan_invoice()
     categorize(api, paid, sales)
     settle_occurrence(api, planned, paid)
     api.put(f"planned_transactions/{planned['id']}", {"counterparty": {"id": other_customer}})
@@ -182,20 +186,20 @@ def test_counterparty_of_payment_follows_that_of_its_invoice(api, book, invoice,
 
 
 def test_category_chosen_in_inbox_gets_counterparty_of_the_settled_invoice(
-    api, book, invoice, customer, sales, browser_of, alice, acme
+    api, create_payment, plan_invoice, customer, sales, sign_in_browser, alice, acme
 ):
-    paid = book(-1, "100.00")
-    settle_occurrence(api, invoice(), paid)
-    client = browser_of(alice, acme).client
+    paid = create_payment(-1, "100.00")
+    settle_occurrence(api, plan_invoice(), paid)
+    client = sign_in_browser(alice, acme).client
     body = {"act": "accept", "id": paid["id"], "category": f"{sales}:revenue"}
     answer = client.post(f"/app/companies/{acme.id}/inbox", body)
     assert answer.status_code == 303, answer.content
     assert list_counterparties(api, paid) == [customer]
 
 
-def test_payment_in_closed_month_keeps_its_categorization(api, book, invoice, sales):
+def test_payment_in_closed_month_keeps_its_categorization(api, create_payment, plan_invoice, sales):
     last_month = TODAY.replace(day=1) - timedelta(days=1)
-    paid, planned = book((last_month - TODAY).days, "100.00"), invoice()
+    paid, planned = create_payment((last_month - TODAY).days, "100.00"), plan_invoice()
     categorize(api, paid, sales)
     closed = api.post("closings", {"month": f"{last_month:%Y-%m}", "acknowledge": True})
     assert closed.status_code == 201, closed.content

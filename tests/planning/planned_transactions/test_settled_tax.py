@@ -4,9 +4,9 @@ import pytest
 
 from tests.ledger.conftest import get_page_text
 from tests.planning.planned_transactions.test_settlements import (  # noqa: F401 - fixtures
-    book,
+    create_payment,
     format_day,
-    plan,
+    plan_payment,
     settle_occurrence,
     unsettle_occurrence,
 )
@@ -21,13 +21,13 @@ def categories(api):
 
 
 @pytest.fixture
-def invoice(plan, categories):  # noqa: F811 - fixture
-    """Makes an invoice of one-off revenue."""
+def plan_invoice(plan_payment, categories):  # noqa: F811
+    """Plan an invoice of one-off revenue."""
 
-    def make(amount, tax, **values):
-        return plan(-10, amount, categoryId=categories["revenueOneOff"], passThroughTaxAmount=tax, **values)
+    def plan(amount, tax, **values):
+        return plan_payment(-10, amount, categoryId=categories["revenueOneOff"], passThroughTaxAmount=tax, **values)
 
-    return make
+    return plan
 
 
 def read_result(api, paid):
@@ -39,8 +39,8 @@ def read_result(api, paid):
     return sum(categorization["plSplit"].values()), categorization.get("passThroughTax")
 
 
-def test_payment_of_an_invoice_with_tax_is_revenue_without_it(api, viewer, acme, invoice, book):  # noqa: F811
-    planned, paid = invoice("1190.00", "190.00"), book(-9, "1190.00")
+def test_payment_of_an_invoice_with_tax_is_revenue_without_it(api, viewer, acme, plan_invoice, create_payment):  # noqa: F811
+    planned, paid = plan_invoice("1190.00", "190.00"), create_payment(-9, "1190.00")
     page = viewer.get(f"/app/companies/{acme.id}/planned/{planned['id']}")
     assert "Tax included €190.00" in get_page_text(page)
     assert settle_occurrence(api, planned, paid).status_code == 200
@@ -49,21 +49,25 @@ def test_payment_of_an_invoice_with_tax_is_revenue_without_it(api, viewer, acme,
     assert read_result(api, paid) is None
 
 
-def test_cost_keeps_its_sign(api, plan, book, categories):  # noqa: F811
-    planned = plan(-10, "-119.00", categoryId=categories["hosting"], passThroughTaxAmount="-19.00")
-    paid = book(-9, "-119.00")
+def test_cost_keeps_its_sign(api, plan_payment, create_payment, categories):  # noqa: F811
+    planned = plan_payment(-10, "-119.00", categoryId=categories["hosting"], passThroughTaxAmount="-19.00")
+    paid = create_payment(-9, "-119.00")
     settle_occurrence(api, planned, paid)
     assert read_result(api, paid) == (-100, -19)
 
 
-def test_partial_payment_has_its_share_of_the_tax(api, invoice, book):  # noqa: F811
-    planned, paid = invoice("1190.00", "190.00"), book(-9, "595.05")
+def test_partial_payment_has_its_share_of_the_tax(api, plan_invoice, create_payment):  # noqa: F811
+    planned, paid = plan_invoice("1190.00", "190.00"), create_payment(-9, "595.05")
     settle_occurrence(api, planned, paid)
     assert read_result(api, paid) == (500.04, 95.01)
 
 
-def test_payment_of_several_invoices_adds_up_their_tax(api, invoice, book):  # noqa: F811
-    first, second, paid = invoice("1190.00", "190.00"), invoice("107.00", "7.00"), book(-9, "1297.00")
+def test_payment_of_several_invoices_adds_up_their_tax(api, plan_invoice, create_payment):  # noqa: F811
+    first, second, paid = (
+        plan_invoice("1190.00", "190.00"),
+        plan_invoice("107.00", "7.00"),
+        create_payment(-9, "1297.00"),
+    )
     settle_occurrence(api, first, paid)
     assert read_result(api, paid) == (1107, 190)
     settle_occurrence(api, second, paid)
@@ -72,19 +76,19 @@ def test_payment_of_several_invoices_adds_up_their_tax(api, invoice, book):  # n
     assert read_result(api, paid) == (1290, 7)
 
 
-def test_tax_above_what_credit_notes_leave_is_not_taken_out(api, invoice, book):  # noqa: F811
+def test_tax_above_what_credit_notes_leave_is_not_taken_out(api, plan_invoice, create_payment):  # noqa: F811
     customer = {"type": "customer", "name": "Globe"}
     party = {"type": "customer", "id": api.post("counterparties", customer).json()["id"]}
     values = {"counterparty": party, "invoiceDate": format_day(-20)}
-    charged, credited = invoice("1190.00", "190.00", **values), invoice("-1180.00", None, **values)
-    paid = book(-9, "10.00")
+    charged, credited = plan_invoice("1190.00", "190.00", **values), plan_invoice("-1180.00", None, **values)
+    paid = create_payment(-9, "10.00")
     assert settle_occurrence(api, credited, paid).status_code == 200
     assert settle_occurrence(api, charged, paid).status_code == 200
     assert read_result(api, paid) == (10, None)
 
 
-def test_tax_of_an_edited_categorization_stays(api, invoice, book, categories):  # noqa: F811
-    planned, paid = invoice("1190.00", "190.00"), book(-9, "1190.00")
+def test_tax_of_an_edited_categorization_stays(api, plan_invoice, create_payment, categories):  # noqa: F811
+    planned, paid = plan_invoice("1190.00", "190.00"), create_payment(-9, "1190.00")
     body = {"categorizations": {"a": {"categoryId": categories["revenueOneOff"], "plSplit": {"revenue": 1190}}}}
     assert api.put(f"transactions/{paid['id']}/categorizations", body).status_code == 200
     settle_occurrence(api, planned, paid)

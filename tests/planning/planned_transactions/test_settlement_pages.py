@@ -28,8 +28,8 @@ def rent(api, account):
 
 
 @pytest.fixture
-def book(api, account):
-    def make(days, amount, name):
+def create_payment(api, account):
+    def create(days, amount, name):
         body = {
             "accountId": account,
             "date": str(DUE_DAY + timedelta(days=days)),
@@ -38,7 +38,7 @@ def book(api, account):
         }
         return api.post("transactions", body).json()["id"]
 
-    return make
+    return create
 
 
 def press_button(client, acme, rent, act, **sent):
@@ -51,8 +51,8 @@ def get_settling_transaction(api, rent):
     return next((each["transactionId"] for each in occurrence["settlements"]), None)
 
 
-def test_cash_plan_settles_a_match_in_one_step(owner, acme, api, rent, book):
-    paid = book(2, "-104.00", "Landlord")
+def test_cash_plan_settles_a_match_in_one_step(owner, acme, api, rent, create_payment):
+    paid = create_payment(2, "-104.00", "Landlord")
     shown = owner.get(build_page_path(acme))
     assert (
         f"{format_day(DUE_DAY)} Rent overdue Match: Landlord , {format_day(DUE_DAY + timedelta(days=2))}, −€104.00"
@@ -67,8 +67,8 @@ def test_cash_plan_settles_a_match_in_one_step(owner, acme, api, rent, book):
     assert f'href="/app/companies/{acme.id}/transactions/{paid}"' in answer.content.decode()
 
 
-def test_settled_transaction_and_planned_transaction_link_to_each_other(owner, acme, api, rent, book):
-    paid = book(0, "-100.00", "Landlord")
+def test_settled_transaction_and_planned_transaction_link_to_each_other(owner, acme, api, rent, create_payment):
+    paid = create_payment(0, "-100.00", "Landlord")
     press_button(owner, acme, rent, "settle", transactionId=paid)
     shown = owner.get(f"/app/companies/{acme.id}/transactions/{paid}")
     assert f"Settles −€100.00 Rent of {format_day(DUE_DAY)}" in get_page_text(shown)
@@ -79,15 +79,15 @@ def test_settled_transaction_and_planned_transaction_link_to_each_other(owner, a
     )
 
 
-def test_unsettling_restores_expected_occurrence(owner, acme, api, rent, book):
-    press_button(owner, acme, rent, "settle", transactionId=book(0, "-100.00", "Landlord"))
+def test_unsettling_restores_expected_occurrence(owner, acme, api, rent, create_payment):
+    press_button(owner, acme, rent, "settle", transactionId=create_payment(0, "-100.00", "Landlord"))
     answer = press_button(owner, acme, rent, "unsettle", **{"from": "plan"})
     assert f"Rent on {format_day(DUE_DAY)} is no longer settled." in get_page_text(answer)
     assert get_settling_transaction(api, rent) is None
     assert "overdue" in get_page_text(answer)
 
 
-def test_buttons_of_a_filtered_cash_plan_return_to_its_filters(owner, acme, api, rent, book):
+def test_buttons_of_a_filtered_cash_plan_return_to_its_filters(owner, acme, api, rent, create_payment):
     query = f"overdueFrom={DUE_DAY}&overdueTo={TODAY}&style=thousands"
     address, back = f"{build_page_path(acme)}?{query}", {"from": "plan", "then": query}
     settle_path = build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY}/settle")
@@ -98,17 +98,17 @@ def test_buttons_of_a_filtered_cash_plan_return_to_its_filters(owner, acme, api,
     assert f'href="{escape(change)}"' in shown
     values = {"date": str(DUE_DAY), "direction": "out", "amountValue": "100", "name": "Rent"}
     assert owner.post(change, values)["Location"] == address
-    paid = book(0, "-100.00", "Landlord")
+    paid = create_payment(0, "-100.00", "Landlord")
     assert f'name="then" value="{escape(query)}"' in owner.get(settle_path, back).content.decode()
     for act, sent in (("settle", {"transactionId": paid}), ("unsettle", {}), ("skip", {}), ("restore", {})):
         answer = press_button(owner, acme, rent, act, **back, **sent)
         assert answer.redirect_chain[-1][0] == address, act
 
 
-def test_settlement_without_match_offers_nearest_transactions_first(owner, acme, api, rent, book):
-    book(0, "-20.00", "Cheap")
-    wanted = book(15, "-150.00", "Dear")
-    book(0, "100.00", "Refund")
+def test_settlement_without_match_offers_nearest_transactions_first(owner, acme, api, rent, create_payment):
+    create_payment(0, "-20.00", "Cheap")
+    wanted = create_payment(15, "-150.00", "Dear")
+    create_payment(0, "100.00", "Refund")
     assert "Settle…" in get_page_text(owner.get(build_page_path(acme)))
     shown = get_page_text(owner.get(build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY}/settle")))
     assert shown.index("Dear") < shown.index("Cheap")
@@ -120,23 +120,23 @@ def test_settlement_without_match_offers_nearest_transactions_first(owner, acme,
     assert other.status_code == 404
 
 
-def test_part_of_the_amount_is_said_to_be_a_part(owner, acme, api, rent, book):
-    answer = press_button(owner, acme, rent, "settle", transactionId=book(0, "-40.00", "Landlord"))
+def test_part_of_the_amount_is_said_to_be_a_part(owner, acme, api, rent, create_payment):
+    answer = press_button(owner, acme, rent, "settle", transactionId=create_payment(0, "-40.00", "Landlord"))
     assert f"Rent on {format_day(DUE_DAY)} partly paid: −€40.00 of −€100.00." in get_page_text(answer)
-    rest = press_button(owner, acme, rent, "settle", transactionId=book(1, "-60.00", "Landlord"))
+    rest = press_button(owner, acme, rent, "settle", transactionId=create_payment(1, "-60.00", "Landlord"))
     assert f"Rent on {format_day(DUE_DAY)} paid." in get_page_text(rest)
 
 
-def test_inbox_says_how_much_a_match_pays(owner, acme, api, rent, book):
-    paid = book(0, "-95.00", "Landlord")
+def test_inbox_says_how_much_a_match_pays(owner, acme, api, rent, create_payment):
+    paid = create_payment(0, "-95.00", "Landlord")
     inbox = f"/app/companies/{acme.id}/inbox"
     assert "pays −€95.00 of −€100.00" in get_page_text(owner.get(inbox))
     answer = press_button(owner, acme, rent, "settle", transactionId=paid, **{"from": "inbox"})
     assert "partly paid: −€95.00 of −€100.00." in get_page_text(answer)
 
 
-def test_invalid_settlement_shows_a_message(owner, acme, api, rent, book):
-    answer = press_button(owner, acme, rent, "settle", transactionId=book(0, "100.00", "Refund"))
+def test_invalid_settlement_shows_a_message(owner, acme, api, rent, create_payment):
+    answer = press_button(owner, acme, rent, "settle", transactionId=create_payment(0, "100.00", "Refund"))
     assert "A transaction can only settle a planned transaction with the same sign." in get_page_text(answer)
     assert get_settling_transaction(api, rent) is None
     unknown = press_button(owner, acme, rent, "settle", transactionId="x")
@@ -150,23 +150,23 @@ def test_past_skip_can_be_undone(owner, acme, api, rent):
     assert "overdue" in get_page_text(press_button(owner, acme, rent, "restore", **{"from": "plan"}))
 
 
-def test_settlement_matches_require_transaction_permission(browser_of, acme, api, rent, book):
-    paid = book(0, "-100.00", "Landlord")
+def test_settlement_matches_require_transaction_permission(sign_in_browser, acme, api, rent, create_payment):
+    paid = create_payment(0, "-100.00", "Landlord")
     planner = factories.make_member(acme, "p@acme.example", permissions=["planning:read", "planning:write"])
-    client = browser_of(planner, acme).client
+    client = sign_in_browser(planner, acme).client
     assert "Landlord" not in get_page_text(client.get(build_page_path(acme)))
     assert "Landlord" not in get_page_text(client.get(build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY}/settle")))
     press_button(client, acme, rent, "settle", transactionId=paid)
     for path in ("", f"/{rent}"):
         assert str(paid) not in client.get(build_page_path(acme, path)).content.decode()
     reader = factories.make_member(acme, "r@acme.example", permissions=["transactions:read"])
-    shown = get_page_text(browser_of(reader, acme).client.get(f"/app/companies/{acme.id}/transactions/{paid}"))
+    shown = get_page_text(sign_in_browser(reader, acme).client.get(f"/app/companies/{acme.id}/transactions/{paid}"))
     assert "Settles −€100.00 a planned transaction" in shown
 
 
-def test_readers_see_no_settlement_buttons(browser_of, bob, acme, rent, book):
-    book(0, "-100.00", "Landlord")
-    viewer = browser_of(bob, acme).client
+def test_readers_see_no_settlement_buttons(sign_in_browser, bob, acme, rent, create_payment):
+    create_payment(0, "-100.00", "Landlord")
+    viewer = sign_in_browser(bob, acme).client
     assert viewer.get(build_page_path(acme)).content.decode().count('method="post"') == 1  # to sign out
     for act in ("settle", "unsettle"):
         assert viewer.post(build_page_path(acme, f"/{rent}/occurrences/{DUE_DAY}/{act}")).status_code == 403
@@ -183,23 +183,23 @@ def test_auto_settlement_can_be_chosen_in_the_form(owner, acme, api, account):
     assert api.get(f"planned_transactions/{body['id']}").json()["autoSettle"] is False
 
 
-def test_payments_of_others_and_transfers_are_not_offered(owner, acme, api, account, book):
+def test_payments_of_others_and_transfers_are_not_offered(owner, acme, api, account, create_payment):
     landlord, other = (
         api.post("counterparties", {"type": "vendor", "name": name}).json()["id"] for name in ("Landlord", "Other")
     )
     category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
     paid_to = {}
     for counterparty in (landlord, other):
-        paid_to[counterparty] = book(1, "-100.00", "Card payment")
+        paid_to[counterparty] = create_payment(1, "-100.00", "Card payment")
         selection = {"mode": "ids", "ids": [paid_to[counterparty]]}
         body = {"selection": selection, "categoryId": category, "counterparty": {"id": counterparty}}
         assert api.post("transactions/categorize", body).status_code == 200
     reserve = api.post("accounts", {"name": "Reserve", "type": "bank"}).json()["id"]
-    moved = book(1, "-100.00", "To reserve")
+    moved = create_payment(1, "-100.00", "To reserve")
     leg = {"accountId": reserve, "date": str(DUE_DAY + timedelta(days=1)), "amountValue": "100.00", "fromTo": "Reserve"}
     body = {"sourceTransactionId": moved, "targetTransactionId": api.post("transactions", leg).json()["id"]}
     assert api.post("transactions/link_transfer", body).status_code == 200
-    shared = book(1, "-150.00", "Card payment")
+    shared = create_payment(1, "-150.00", "Card payment")
     parts = {
         str(uuid4()): {"categoryId": category, "plSplit": {"cogs": amount}, "counterparty": {"id": counterparty}}
         for counterparty, amount in ((landlord, -100), (other, -50))
@@ -217,7 +217,7 @@ def test_payments_of_others_and_transfers_are_not_offered(owner, acme, api, acco
 
 @pytest.fixture
 def invoice(api):
-    """An invoice that no transaction matches."""
+    """The id of an invoice that no transaction matches."""
     body = {
         "accountId": None,
         "name": "Invoice 77",
@@ -235,9 +235,9 @@ def search_page(owner, acme, planned, **query):
     return owner.get(build_page_path(acme, f"/{planned}/occurrences/{DUE_DAY}/settle"), query)
 
 
-def test_invoice_without_match_is_settled_with_a_searched_transaction(owner, acme, api, invoice, book):
-    late = book(-90, "720.00", "Collections Ltd")
-    book(-90, "-720.00", "Collections Ltd")
+def test_invoice_without_match_is_settled_with_a_searched_transaction(owner, acme, api, invoice, create_payment):
+    late = create_payment(-90, "720.00", "Collections Ltd")
+    create_payment(-90, "-720.00", "Collections Ltd")
     assert "/settle" in owner.get(build_page_path(acme, f"/{invoice}")).content.decode()
     shown = search_page(owner, acme, invoice)
     assert "No matching transactions on this account within 60 days. Search all transactions above." in get_page_text(
@@ -265,16 +265,16 @@ def test_invoice_without_match_is_settled_with_a_searched_transaction(owner, acm
         ({"q": "a\0"}, "NUL"),
     ],
 )
-def test_malformed_settlement_search_shows_an_error(owner, acme, invoice, book, query, message):
-    paid = book(0, "500.00", "Client")
+def test_malformed_settlement_search_shows_an_error(owner, acme, invoice, create_payment, query, message):
+    paid = create_payment(0, "500.00", "Client")
     answer = search_page(owner, acme, invoice, **query)
     assert answer.status_code == 400
     assert message in get_page_text(answer)
     assert str(paid) not in answer.content.decode()
 
 
-def test_refused_settlements_store_nothing(owner, acme, api, globex_api, invoice, book):
-    paid = book(0, "20.00", "Client")
+def test_refused_settlements_store_nothing(owner, acme, api, globex_api, invoice, create_payment):
+    paid = create_payment(0, "20.00", "Client")
     account = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
     row = {"accountId": account, "date": str(DUE_DAY), "amountValue": "500.00", "fromTo": "Theirs"}
     foreign = globex_api.post("transactions", row).json()["id"]

@@ -18,10 +18,10 @@ def harbour_legal(api):
 
 
 @pytest.fixture
-def plan(api, harbour_legal):
-    """Plans a payment of 330.00 that is due today; without values an invoice of Harbour Legal."""
+def plan_payment(api, harbour_legal):
+    """Plan a payment of 330.00 due today, by default an invoice of Harbour Legal; return its id."""
 
-    def create(**values):
+    def plan(**values):
         body = {
             "accountId": None, "name": "Invoice B-8013", "startDate": TODAY, "amountValue": "-330.00",
             "amountCurrency": "EUR", "invoiceDate": TODAY, "autoSettle": False,
@@ -31,11 +31,11 @@ def plan(api, harbour_legal):
         assert answer.status_code == 201, answer.content
         return answer.json()["id"]
 
-    return create
+    return plan
 
 
 @pytest.fixture
-def book(api, account_id):
+def create_payment(api, account_id):
     def create(name, text="", amount="-318.40"):
         body = {"accountId": account_id, "date": TODAY, "amountValue": amount, "fromTo": name, "description": text}
         return api.post("transactions", body).json()["id"]
@@ -53,14 +53,14 @@ UNNAMED_INVOICE = {"name": "Harbour Legal B-8013", "counterparty": None}
 
 
 @pytest.mark.parametrize("values", [{}, UNNAMED_INVOICE, {"invoiceDate": None, "externalData": None}])
-def test_similar_amount_of_another_party_is_not_offered(api, owner, acme, plan, book, values):
-    plan(**values)
-    book("Stadtwerke Berlin", "Invoice 4711, electricity")
+def test_similar_amount_of_another_party_is_not_offered(api, owner, acme, plan_payment, create_payment, values):
+    plan_payment(**values)
+    create_payment("Stadtwerke Berlin", "Invoice 4711, electricity")
     assert list_matches(api) == []
     assert "Settle" not in owner.get(f"/app/companies/{acme.id}/inbox").content.decode()
 
 
-def test_similar_amount_with_evidence_is_offered(api, owner, acme, plan, book):
+def test_similar_amount_with_evidence_is_offered(api, owner, acme, plan_payment, create_payment):
     for name, text, amount in [
         ("HARBOUR LEGAL", "thanks", "-318.40"),
         ("PayPal", "Harbour Legal invoice", "-318.40"),
@@ -69,16 +69,16 @@ def test_similar_amount_with_evidence_is_offered(api, owner, acme, plan, book):
         ("Stadtwerke Berlin", "electricity", "-330.00"),
     ]:
         with undo_changes():
-            planned, row = plan(), book(name, text, amount)
+            planned, row = plan_payment(), create_payment(name, text, amount)
             assert list_matches(api) == [(planned, row)], name
             assert "Settle" in owner.get(f"/app/companies/{acme.id}/inbox").content.decode(), name
 
 
-def test_similar_amount_categorized_with_the_counterparty_is_offered(api, plan, book, harbour_legal):
-    planned, row = plan(), book("HL Services", "legal matters")
+def test_similar_amount_categorized_with_the_counterparty_is_offered(api, plan_payment, create_payment, harbour_legal):
+    planned, row = plan_payment(), create_payment("HL Services", "legal matters")
     category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
     assert list_matches(api) == [(planned, row)], "a word of the name is in the text"
-    other = book("HLS", "case 12")
+    other = create_payment("HLS", "case 12")
     body = {"selection": {"mode": "ids", "ids": [other]}, "categoryId": category, "counterparty": {"id": harbour_legal}}
     assert api.delete(f"transactions/{row}").status_code == 200
     assert list_matches(api) == []
@@ -86,15 +86,15 @@ def test_similar_amount_categorized_with_the_counterparty_is_offered(api, plan, 
     assert list_matches(api) == [(planned, other)]
 
 
-def test_similar_amount_of_another_party_does_not_displace_the_payment(api, plan, book):
-    planned = plan()
-    book("Stadtwerke Berlin", "electricity", "-329.00")
-    paid = book("Harbour Legal", "thanks", "-318.40")
+def test_similar_amount_of_another_party_does_not_displace_the_payment(api, plan_payment, create_payment):
+    planned = plan_payment()
+    create_payment("Stadtwerke Berlin", "electricity", "-329.00")
+    paid = create_payment("Harbour Legal", "thanks", "-318.40")
     assert list_matches(api) == [(planned, paid)]
 
 
-def test_plans_without_counterparty_match_similar_amounts(api, plan, book):
-    planned = plan(name="Electricity", counterparty=None, invoiceDate=None, externalData=None)
+def test_plans_without_counterparty_match_similar_amounts(api, plan_payment, create_payment):
+    planned = plan_payment(name="Electricity", counterparty=None, invoiceDate=None, externalData=None)
     assert list_matches(api) == []
-    row = book("Stadtwerke Berlin", "March")
+    row = create_payment("Stadtwerke Berlin", "March")
     assert list_matches(api) == [(planned, row)]

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def planned(api, account) -> Any:
-    """100.00 to be paid twenty days ago, which settles by itself."""
+def planned_payment(api, account) -> Any:
+    """A planned payment of 100.00, due twenty days ago, that settles automatically."""
     body = {"accountId": str(account.id), "name": "Rent", "startDate": format_day(-20), "amountValue": "-100.00"}
     made = api.post("planned_transactions", body | {"autoSettle": True})
     assert made.status_code == 201, made.content
@@ -28,18 +28,18 @@ def build_statement_file(days: int, amount: str, status: str = "BOOK") -> bytes:
     )
 
 
-def test_bank_statement_settles_and_import_undo_unsettles(api, account, planned):
+def test_bank_statement_settles_and_import_undo_unsettles(api, account, planned_payment):
     statement = upload_statement(api, build_statement_file(-18, "-100.00"), accountId=str(account.id))
     assert statement.status_code == 200, statement.content
     (row,) = api.get("transactions").json()
     assert [(each["plannedTransactionId"], each["date"]) for each in row["settlements"]] == [
-        (planned["id"], format_day(-20))
+        (planned_payment["id"], format_day(-20))
     ]
     assert api.delete(f"imports/{statement.json()['importId']}").status_code == 200
     assert list_states(api) == {format_day(-20): "overdue"}
 
 
-def test_pending_statement_row_settles_once_booked(api, account, planned):
+def test_pending_statement_row_settles_once_booked(api, account, planned_payment):
     assert (
         upload_statement(api, build_statement_file(-20, "-100.00", "PDNG"), accountId=str(account.id)).status_code
         == 200
@@ -48,5 +48,5 @@ def test_pending_statement_row_settles_once_booked(api, account, planned):
     assert upload_statement(api, build_statement_file(-20, "-100.00"), accountId=str(account.id)).status_code == 200
     (row,) = api.get("transactions").json()
     assert [(each["plannedTransactionId"], each["date"]) for each in row["settlements"]] == [
-        (planned["id"], format_day(-20))
+        (planned_payment["id"], format_day(-20))
     ]

@@ -21,10 +21,10 @@ def day_beside(days: int) -> str:
 
 
 @pytest.fixture
-def plan(api, account) -> Any:
-    """Something expected every four weeks from a day on."""
+def plan_payment(api, account) -> Any:
+    """Plan a payment every four weeks from a day on; return its id."""
 
-    def make(day: Any = SATURDAY, **values: Any) -> str:
+    def plan(day: Any = SATURDAY, **values: Any) -> str:
         body = {"accountId": str(account.id), "name": "Rent", "startDate": str(day), "amountValue": "-100.00"}
         body |= {"recurrence": {"frequency": "week", "interval": 4}, "autoSettle": False}
         made = api.post("planned_transactions", body | values)
@@ -32,12 +32,12 @@ def plan(api, account) -> Any:
         assert made.json()["weekendShift"] == values.get("weekendShift", "none")
         return made.json()["id"]
 
-    return make
+    return plan
 
 
 @pytest.mark.parametrize(("shift", "days"), [("none", 0), ("before", -1), ("after", 2)])
-def test_forecast_expects_weekend_occurrences_on_the_shifted_day(api, plan, shift, days):
-    plan(weekendShift=shift)
+def test_forecast_expects_weekend_occurrences_on_the_shifted_day(api, plan_payment, shift, days):
+    plan_payment(weekendShift=shift)
     flows = api.post("data/forecastCashFlowTimeSeries", WINDOW | {"interval": "day"}).json()
     assert [each["date"] for each in flows["plannedOutflow"] if each["value"]] == [day_beside(days)]
     balances = api.post("data/forecastBalanceTimeSeries", WINDOW | {"interval": "day"}).json()
@@ -47,8 +47,8 @@ def test_forecast_expects_weekend_occurrences_on_the_shifted_day(api, plan, shif
     assert [each["value"] for each in flows["plannedOutflow"]] == [100]
 
 
-def test_due_list_and_occurrences_show_the_shifted_day_with_the_original_date(api, plan):
-    planned = plan(weekendShift="after")
+def test_due_list_and_occurrences_show_the_shifted_day_with_the_original_date(api, plan_payment):
+    planned = plan_payment(weekendShift="after")
     monday = {"startDate": day_beside(2), "endDate": day_beside(2)}
     for path in ("planned_transactions/due", f"planned_transactions/{planned}/occurrences"):
         (occurrence,) = api.get(path, monday).json()
@@ -57,8 +57,8 @@ def test_due_list_and_occurrences_show_the_shifted_day_with_the_original_date(ap
         assert api.get(path, {"startDate": str(SATURDAY), "endDate": day_beside(1)}).json() == []
 
 
-def test_shifted_occurrence_is_matched_and_settled_by_its_original_date(api, account, plan):
-    planned = plan(PAST_SUNDAY, weekendShift="after")
+def test_shifted_occurrence_is_matched_and_settled_by_its_original_date(api, account, plan_payment):
+    planned = plan_payment(PAST_SUNDAY, weekendShift="after")
     booked = {"accountId": str(account.id), "date": str(PAST_SUNDAY + timedelta(days=1)), "amountValue": "-100.00"}
     paid = api.post("transactions", booked).json()["id"]
     window = {"startDate": booked["date"], "endDate": booked["date"]}
@@ -72,8 +72,8 @@ def test_shifted_occurrence_is_matched_and_settled_by_its_original_date(api, acc
     assert answer.status_code == 409, "settlements are found by the original date"
 
 
-def test_date_of_an_override_is_not_shifted(api, plan):
-    planned = plan(weekendShift="before")
+def test_date_of_an_override_is_not_shifted(api, plan_payment):
+    planned = plan_payment(weekendShift="before")
     sunday = day_beside(1)
     assert api.put(f"planned_transactions/{planned}/overrides/{SATURDAY}", {"date": sunday}).status_code == 200
     (occurrence,) = api.get(f"planned_transactions/{planned}/occurrences", WINDOW).json()
@@ -83,14 +83,14 @@ def test_date_of_an_override_is_not_shifted(api, plan):
     assert (occurrence["date"], occurrence["basis"]) == (day_beside(-1), "startDate")
 
 
-def test_planned_total_is_not_shifted(api, category, plan):
-    planned = plan(weekendShift="after", settledBy="category", categoryId=str(category.id))
+def test_planned_total_is_not_shifted(api, category, plan_payment):
+    planned = plan_payment(weekendShift="after", settledBy="category", categoryId=str(category.id))
     (occurrence,) = api.get(f"planned_transactions/{planned}/occurrences", WINDOW).json()
     assert occurrence["date"] == str(SATURDAY)
 
 
-def test_unknown_weekend_shift_is_rejected(api, plan):
-    answer = api.put(f"planned_transactions/{plan()}", {"weekendShift": "never"})
+def test_unknown_weekend_shift_is_rejected(api, plan_payment):
+    answer = api.put(f"planned_transactions/{plan_payment()}", {"weekendShift": "never"})
     assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [
         ("#/weekendShift", "invalid_choice")
     ]

@@ -1,4 +1,4 @@
-"""What a scenario would change, done by hand: with the calls by which a person changes what is planned."""
+"""Make the changes of a scenario by hand, with ordinary API calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,15 +15,15 @@ Changes = Sequence[dict[str, Any]]
 
 
 class Person:
-    """Somebody who makes the changes of a scenario in a company, one planned transaction and plan item at a time."""
+    """Makes the changes of a scenario in a company, one planned transaction and plan item at a time."""
 
     def __init__(self, api: Any):
         self.api = api
 
     def send(self, method: str, path: str, *body: Any) -> Any:
-        answer = getattr(self.api, method)(path, *body)
-        assert answer.status_code in (200, 201), (path, body, answer.content)
-        return answer.json()
+        response = getattr(self.api, method)(path, *body)
+        assert response.status_code in (200, 201), (path, body, response.content)
+        return response.json()
 
     def make_changes(self, changes: Changes) -> None:
         for path, name, make in (
@@ -40,7 +40,7 @@ class Person:
     # ------------------------------------------------------------------------------------------ planned transactions
 
     def change_planned(self, planned: dict[str, Any], changes: Changes) -> None:
-        """Override each occurrence that differs, and delete what takes place once and is stopped."""
+        """Override each occurrence that differs; delete one-time transactions that are stopped."""
         window = {"startDate": "2025-06-01", "endDate": str(HORIZON)}
         overrides = dict(planned["overrides"])
         for occurrence in self.send("get", f"planned_transactions/{planned['id']}/occurrences", window):
@@ -65,7 +65,7 @@ class Person:
     # ------------------------------------------------------------------------------------------ plan items
 
     def change_item(self, item: dict[str, Any], changes: Changes) -> None:
-        """Change the amount or the end of an item, and add items for what single months lack."""
+        """Change the amount or the end of an item, and add items for months that still differ."""
         plan = PlanByHand(item)
         for change in changes:
             if change.get("categoryId") == item["categoryId"] or change.get("plType") == item["plType"]:

@@ -1,4 +1,4 @@
-"""Scenarios over HTTP: what is planned of Acme, a scenario of changes, and the queries under it."""
+"""Fixtures for scenarios over HTTP: planned payments, plan items, scenarios, and forecasts under a scenario."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -14,7 +14,7 @@ END = add_months(NEXT_MONTH, 24) - timedelta(days=1)
 
 @pytest.fixture
 def plan_rent(api: Any, account: Any) -> Any:
-    """Plan a payment of 1,000.00 on the 5th of each month from the next one on, or another one."""
+    """Plan a payment of 1,000.00 on the 5th of each month from next month on, with changed values."""
 
     def plan(**values: Any) -> dict[str, Any]:
         body = {
@@ -24,16 +24,16 @@ def plan_rent(api: Any, account: Any) -> Any:
             "amountValue": "-1000.00",
             "recurrence": {"frequency": "month"},
         }
-        made = api.post("planned_transactions", body | values)
-        assert made.status_code == 201, made.content
-        return made.json()
+        response = api.post("planned_transactions", body | values)
+        assert response.status_code == 201, response.content
+        return response.json()
 
     return plan
 
 
 @pytest.fixture
 def plan_item(api: Any, category: Any) -> Any:
-    """Plan 500.00 a month on the line `ga` from the next month on, or something else."""
+    """Plan 500.00 a month on the line `ga` from next month on, with changed values."""
 
     def plan(value: float = 500, **values: Any) -> dict[str, Any]:
         body = {
@@ -42,61 +42,65 @@ def plan_item(api: Any, category: Any) -> Any:
             "categoryId": str(category.id),
             "amount": {"type": "fixed", "amount": {"value": value, "currency": "EUR"}},
         }
-        made = api.post("plan_items", body | values)
-        assert made.status_code == 201, made.content
-        return made.json()
+        response = api.post("plan_items", body | values)
+        assert response.status_code == 201, response.content
+        return response.json()
 
     return plan
 
 
 @pytest.fixture
 def create_scenario(api: Any) -> Any:
+    """Create a scenario with changes; return its id."""
+
     def create(*changes: dict[str, Any], name: str = "What if") -> str:
-        made = api.post("scenarios", {"name": name, "changes": list(changes)})
-        assert made.status_code == 201, made.content
-        return made.json()["id"]
+        response = api.post("scenarios", {"name": name, "changes": list(changes)})
+        assert response.status_code == 201, response.content
+        return response.json()["id"]
 
     return create
 
 
 @pytest.fixture
 def list_outflow(api: Any) -> Any:
-    """The planned outflow by day, without zeros, under a scenario or without one."""
+    """Return {day: planned outflow} without zeros, with or without a scenario."""
 
     def list_points(scenario_id: str | None = None, *, name: str = "plannedOutflow") -> dict[str, float]:
         query = {"startDate": str(TODAY), "endDate": str(END), "interval": "day", "scenarioId": scenario_id}
-        answer = api.post("data/forecastCashFlowTimeSeries", query)
-        assert answer.status_code == 200, answer.content
-        return {point["date"]: point["value"] for point in answer.json()[name] if point["value"]}
+        response = api.post("data/forecastCashFlowTimeSeries", query)
+        assert response.status_code == 200, response.content
+        return {point["date"]: point["value"] for point in response.json()[name] if point["value"]}
 
     return list_points
 
 
 @pytest.fixture
 def list_plan(api: Any) -> Any:
-    """What the plan says, by month, under a scenario or without one."""
+    """Return {month: planned amount} without zeros, with or without a scenario."""
 
     def list_months(scenario_id: str | None = None) -> dict[str, float]:
         query = {"startMonth": f"{TODAY:%Y-%m}", "endMonth": f"{END:%Y-%m}", "scenarioId": scenario_id}
-        answer = api.post("data/profitAndLoss", query)
-        assert answer.status_code == 200, answer.content
-        return {row["month"]: row["planned"] for row in answer.json() if row["planned"]}
+        response = api.post("data/profitAndLoss", query)
+        assert response.status_code == 200, response.content
+        return {row["month"]: row["planned"] for row in response.json() if row["planned"]}
 
     return list_months
 
 
 @pytest.fixture
-def adopt(api: Any) -> Any:
-    def post(scenario_id: str) -> str:
-        answer = api.post(f"scenarios/{scenario_id}/adopt")
-        assert answer.status_code == 200, answer.content
-        return answer.json()["adoptionId"]
+def adopt_scenario(api: Any) -> Any:
+    """Adopt a scenario; return the id of the adoption."""
 
-    return post
+    def adopt(scenario_id: str) -> str:
+        response = api.post(f"scenarios/{scenario_id}/adopt")
+        assert response.status_code == 200, response.content
+        return response.json()["adoptionId"]
+
+    return adopt
 
 
 def day_in_month(number: int, day: int = 5) -> str:
-    """A day of a month from now on: 1 is the next one."""
+    """Return a day of a future month; 1 is next month."""
     return str(add_months(NEXT_MONTH, number - 1).replace(day=day))
 
 

@@ -40,29 +40,29 @@ def changes(plan_rent: Any, plan_item: Any, category: Any, account: Any) -> list
     ]
 
 
-def test_adoption_and_undo_restore_everything_planned(api, changes, create_scenario, adopt):
+def test_adoption_and_undo_restore_everything_planned(api, changes, create_scenario, adopt_scenario):
     scenario, before = create_scenario(*changes), list_plans(api)
-    adoption = adopt(scenario)
+    adoption = adopt_scenario(scenario)
     assert list_plans(api) != before
     assert api.get(f"scenarios/{scenario}").json()["adoptionId"] == adoption
     assert api.delete(f"scenarios/{scenario}/adopt").json() == {"success": True}
     assert list_plans(api) == before
     assert api.get(f"scenarios/{scenario}").json()["adoptionId"] is None
-    assert adopt(scenario) != adoption
+    assert adopt_scenario(scenario) != adoption
 
 
-def test_adoption_is_one_audit_entry(api, acme, changes, create_scenario, adopt):
+def test_adoption_is_one_audit_entry(api, acme, changes, create_scenario, adopt_scenario):
     scenario = create_scenario(*changes)
     count = AuditEntry.objects.for_company(acme.id).count()
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert api.delete(f"scenarios/{scenario}/adopt").status_code == 200
     entries = list(AuditEntry.objects.for_company(acme.id).order_by("id"))[count:]
     assert [entry.action for entry in entries] == ["scenario.adopted", "scenario.adoptionUndone"]
 
 
-def test_adopted_scenario_applies_once(api, plan_rent, create_scenario, adopt, list_outflow):
+def test_adopted_scenario_applies_once(api, plan_rent, create_scenario, adopt_scenario, list_outflow):
     scenario = create_scenario({"kind": "scale", "plannedTransactionId": plan_rent()["id"], "percent": 10})
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert set(list_outflow(scenario).values()) == {1100}
     again = api.post(f"scenarios/{scenario}/adopt")
     assert (again.status_code, again.json()["code"]) == (409, "scenario_adopted")
@@ -76,21 +76,23 @@ def test_undo_of_a_scenario_that_is_not_adopted_is_rejected(api, create_scenario
     assert (answer.status_code, answer.json()["code"]) == (409, "scenario_not_adopted")
 
 
-def test_undo_is_rejected_if_the_plan_was_changed_since(api, plan_rent, create_scenario, adopt):
+def test_undo_is_rejected_if_the_plan_was_changed_since(api, plan_rent, create_scenario, adopt_scenario):
     rent = plan_rent()
     scenario = create_scenario({"kind": "scale", "plannedTransactionId": rent["id"], "percent": 10})
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert api.put(f"planned_transactions/{rent['id']}", {"name": "Office", "amountValue": "-5.00"}).status_code == 200
     answer = api.delete(f"scenarios/{scenario}/adopt")
     assert (answer.status_code, answer.json()["code"]) == (409, "adoption_changed")
     assert api.get(f"planned_transactions/{rent['id']}").json()["amountValue"] == "-5.00"
 
 
-def test_undo_keeps_other_edits_and_settlements(api, account, plan_rent, create_scenario, adopt, make_transaction):
+def test_undo_keeps_other_edits_and_settlements(
+    api, account, plan_rent, create_scenario, adopt_scenario, make_transaction
+):
     rent = plan_rent()
     change = {"kind": "scale", "plannedTransactionId": rent["id"], "percent": 10, "to": day_in_month(2)}
     scenario = create_scenario(change)
-    adopt(scenario)
+    adopt_scenario(scenario)
     paid = str(make_transaction(account, amount_value="-1100", date="2026-01-05").id)
     settle = {"date": day_in_month(1), "transactionId": paid}
     assert api.post(f"planned_transactions/{rent['id']}/settle", settle).status_code == 200
@@ -102,10 +104,10 @@ def test_undo_keeps_other_edits_and_settlements(api, account, plan_rent, create_
     assert (settlement["plannedTransactionId"], settlement["date"]) == (rent["id"], day_in_month(1))
 
 
-def test_added_rows_that_were_deleted_do_not_stop_the_undo(api, account, create_scenario, adopt):
+def test_added_rows_that_were_deleted_do_not_stop_the_undo(api, account, create_scenario, adopt_scenario):
     hire = {"accountId": str(account.id), "name": "Hire", "startDate": day_in_month(2), "amountValue": "-1.00"}
     scenario = create_scenario({"kind": "add", "plannedTransaction": hire})
-    adopt(scenario)
+    adopt_scenario(scenario)
     (planned,) = api.get("planned_transactions").json()
     assert api.delete(f"planned_transactions/{planned['id']}").status_code == 200
     assert api.delete(f"scenarios/{scenario}/adopt").status_code == 200
@@ -123,7 +125,9 @@ def test_too_large_adoption_is_rejected_as_a_whole(api, plan_rent, create_scenar
     assert api.get(f"planned_transactions/{rent['id']}").json()["amountValue"] == "-1000.00"
 
 
-def test_adoption_is_allowed_over_closed_months(api, account, plan_rent, plan_item, create_scenario, adopt, category):
+def test_adoption_is_allowed_over_closed_months(
+    api, account, plan_rent, plan_item, create_scenario, adopt_scenario, category
+):
     """Plans are no protected figures: they stay free in closed months."""
     rent = plan_rent(startDate="2026-01-05")
     plan_item(month="2026-01")
@@ -135,7 +139,7 @@ def test_adoption_is_allowed_over_closed_months(api, account, plan_rent, plan_it
         {"kind": "shift", "plannedTransactionId": rent["id"], "days": 3},
         {"kind": "stop", "categoryId": str(category.id), "from": "2026-01-01"},
     )
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert not PlanItem.objects.exists()
     assert api.delete(f"scenarios/{scenario}/adopt").status_code == 200
     assert (PlanItem.objects.count(), PlannedTransaction.objects.count()) == (1, 1)

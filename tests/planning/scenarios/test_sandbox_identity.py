@@ -51,7 +51,7 @@ def build_company(api, acme, account, make_category, make_counterparty) -> Any:
     drawn_changes=st.lists(changes, min_size=1, max_size=5),
 )
 def test_scenario_equals_a_sandbox_with_the_same_changes(
-    browser_of, alice, acme, build_company, planned, items, drawn_changes
+    sign_in_browser, alice, acme, build_company, planned, items, drawn_changes
 ):
     with transaction.atomic():
         company = build_company()
@@ -59,7 +59,7 @@ def test_scenario_equals_a_sandbox_with_the_same_changes(
             company.plan(each)
         for each in items:
             company.create("plan_items", company.build_item(each))
-        compare_with_sandbox(company, browser_of(alice, acme), drawn_changes)
+        compare_with_sandbox(company, sign_in_browser(alice, acme), drawn_changes)
         transaction.set_rollback(True)
 
 
@@ -69,14 +69,14 @@ def test_scenario_equals_a_sandbox_with_the_same_changes(
     drawn_changes=st.lists(changes.filter(lambda change: change[0] != "add"), min_size=1, max_size=5),
 )
 def test_scenario_over_invoices_equals_a_sandbox_with_the_same_changes(
-    browser_of, alice, acme, build_company, invoices, drawn_changes
+    sign_in_browser, alice, acme, build_company, invoices, drawn_changes
 ):
     """Open, partly paid, paid and written-off invoices are shifted, scaled and stopped."""
     with transaction.atomic():
         company = build_company()
         for each in invoices:
             company.plan(each)
-        compare_with_sandbox(company, browser_of(alice, acme), drawn_changes)
+        compare_with_sandbox(company, sign_in_browser(alice, acme), drawn_changes)
         transaction.set_rollback(True)
 
 

@@ -32,13 +32,15 @@ def test_scale_applies_from_and_to_original_dates(plan_rent, create_scenario, li
     assert outflow[day_in_month(5, 20)] == 500
 
 
-def test_scale_without_end_keeps_earlier_amounts_after_adoption(api, plan_rent, create_scenario, list_outflow, adopt):
+def test_scale_without_end_keeps_earlier_amounts_after_adoption(
+    api, plan_rent, create_scenario, list_outflow, adopt_scenario
+):
     rent = plan_rent()
     change = {"kind": "scale", "plannedTransactionId": rent["id"], "percent": 20, "from": day_in_month(3)}
     scenario = create_scenario(change)
     outflow = list_outflow(scenario)
     assert [outflow[day_in_month(number)] for number in (1, 2, 3, 24)] == [1000, 1000, 1200, 1200]
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert list_outflow() == outflow
     assert api.get(f"planned_transactions/{rent['id']}").json()["amountValue"] == "-1200.00"
 
@@ -56,7 +58,7 @@ def test_overdue_payment_scaled_to_zero_is_not_overdue(api, plan_rent, create_sc
     assert (zero["count"], zero["value"]) == (0, 0)
 
 
-def test_shift_moves_occurrences_by_days(plan_rent, create_scenario, list_outflow, adopt):
+def test_shift_moves_occurrences_by_days(plan_rent, create_scenario, list_outflow, adopt_scenario):
     rent = plan_rent()
     shift = {"kind": "shift", "plannedTransactionId": rent["id"], "days": 30, "from": day_in_month(2)}
     scenario = create_scenario(shift)
@@ -64,12 +66,12 @@ def test_shift_moves_occurrences_by_days(plan_rent, create_scenario, list_outflo
     assert outflow[day_in_month(1)] == 1000
     assert day_in_month(2) not in outflow
     assert len(outflow) >= 23
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert list_outflow() == outflow
 
 
 def test_stop_ends_payments_of_a_counterparty(
-    acme, plan_rent, make_counterparty, create_scenario, list_outflow, adopt, api
+    acme, plan_rent, make_counterparty, create_scenario, list_outflow, adopt_scenario, api
 ):
     landlord = make_counterparty(acme)
     rent = plan_rent(counterparty={"id": str(landlord.id)})
@@ -78,24 +80,26 @@ def test_stop_ends_payments_of_a_counterparty(
     outflow = list_outflow(scenario)
     assert sorted(day for day, value in outflow.items() if value == 1000) == [day_in_month(1), day_in_month(2)]
     assert sum(value == 7 for value in outflow.values()) == 24
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert list_outflow() == outflow
     end = api.get(f"planned_transactions/{rent['id']}").json()["recurrence"]["end"]
     assert end == {"type": "date", "date": day_in_month(3, 4), "count": None}
 
 
-def test_stop_before_the_first_occurrence_skips_it(plan_rent, create_scenario, list_outflow, adopt):
+def test_stop_before_the_first_occurrence_skips_it(plan_rent, create_scenario, list_outflow, adopt_scenario):
     rent, once = plan_rent(), plan_rent(recurrence=None, amountValue="-5.00")
     changes = [
         {"kind": "stop", "plannedTransactionId": each["id"], "from": day_in_month(1, 1)} for each in (rent, once)
     ]
     scenario = create_scenario(*changes)
     assert list_outflow(scenario) == {}
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert list_outflow() == {}
 
 
-def test_add_plans_a_payment_that_later_changes_apply_to(plan_rent, create_scenario, list_outflow, adopt, account):
+def test_add_plans_a_payment_that_later_changes_apply_to(
+    plan_rent, create_scenario, list_outflow, adopt_scenario, account
+):
     plan_rent()
     hire = {
         "accountId": str(account.id),
@@ -109,12 +113,12 @@ def test_add_plans_a_payment_that_later_changes_apply_to(plan_rent, create_scena
     scenario = create_scenario({"kind": "add", "plannedTransaction": hire}, raise_pay)
     outflow = list_outflow(scenario)
     assert (outflow[day_in_month(1)], outflow[day_in_month(2, 28)]) == (1000, 5000)
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert list_outflow() == outflow
 
 
 def test_category_change_follows_category_of_each_occurrence(
-    acme, plan_rent, category, make_category, create_scenario, list_outflow, adopt
+    acme, plan_rent, category, make_category, create_scenario, list_outflow, adopt_scenario
 ):
     other = make_category(acme, name="Travel")
     overrides = {day_in_month(2): {"categoryId": str(other.id)}}
@@ -124,7 +128,7 @@ def test_category_change_follows_category_of_each_occurrence(
     assert [outflow[day_in_month(number)] for number in (1, 2, 3)] == [1100, 1000, 1100]
     opposite = create_scenario({"kind": "stop", "categoryId": str(other.id), "from": day_in_month(1, 1)})
     assert day_in_month(2) not in list_outflow(opposite)
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert list_outflow() == outflow
 
 
@@ -138,7 +142,7 @@ def test_pl_type_change_applies_to_categories_of_that_line_only(
     assert (outflow[day_in_month(1)], outflow[day_in_month(1, 7)]) == (1100, 1000)
 
 
-def test_settled_occurrences_do_not_change(api, account, make_transaction, plan_rent, create_scenario, adopt):
+def test_settled_occurrences_do_not_change(api, account, make_transaction, plan_rent, create_scenario, adopt_scenario):
     rent = plan_rent()
     paid = make_transaction(account, amount_value="-1000", date="2026-01-05")
     settle = {"date": day_in_month(1), "transactionId": str(paid.id)}
@@ -147,7 +151,7 @@ def test_settled_occurrences_do_not_change(api, account, make_transaction, plan_
         {"kind": "scale", "plannedTransactionId": rent["id"], "percent": 10},
         {"kind": "shift", "plannedTransactionId": rent["id"], "days": 3},
     )
-    adopt(scenario)
+    adopt_scenario(scenario)
     window = f"startDate={day_in_month(1, 1)}&endDate={day_in_month(1, 28)}"
     (occurrence,) = api.get(f"planned_transactions/{rent['id']}/occurrences?{window}").json()
     assert (occurrence["date"], occurrence["amountValue"]) == (day_in_month(1), "-1000.00")
@@ -155,7 +159,7 @@ def test_settled_occurrences_do_not_change(api, account, make_transaction, plan_
 
 @pytest.mark.parametrize("amount_type", ["fixed", "changeByAmount", "relative"])
 def test_scale_of_a_category_changes_plan_items_in_its_months(
-    amount_type, plan_item, category, create_scenario, list_plan, adopt
+    amount_type, plan_item, category, create_scenario, list_plan, adopt_scenario
 ):
     money = {"value": 333.33, "currency": "EUR"}
     plan_item(amount={"type": amount_type, "amount": money, "relativeChange": 0.03})
@@ -172,21 +176,21 @@ def test_scale_of_a_category_changes_plan_items_in_its_months(
     changed = {month for month in plan if plan[month] != before[month]}
     assert changed == {month_ahead(3), month_ahead(4)}
     assert all(abs(plan[month] - before[month] * 1.1) < 0.011 for month in changed)
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert list_plan() == plan
 
 
-def test_stop_of_a_category_ends_plan_items(plan_item, category, create_scenario, list_plan, adopt):
+def test_stop_of_a_category_ends_plan_items(plan_item, category, create_scenario, list_plan, adopt_scenario):
     plan_item()
     plan_item(month=month_ahead(4), frequency=0)
     scenario = create_scenario({"kind": "stop", "categoryId": str(category.id), "from": day_in_month(3, 1)})
     plan = list_plan(scenario)
     assert plan == {month_ahead(1): 500, month_ahead(2): 500}
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert list_plan() == plan
 
 
-def test_added_plan_item_is_planned(category, create_scenario, list_plan, adopt):
+def test_added_plan_item_is_planned(category, create_scenario, list_plan, adopt_scenario):
     item = {
         "month": month_ahead(2),
         "plType": "ga",
@@ -198,7 +202,7 @@ def test_added_plan_item_is_planned(category, create_scenario, list_plan, adopt)
     scenario = create_scenario({"kind": "add", "planItem": item}, scale)
     plan = list_plan(scenario)
     assert plan == {month_ahead(2): 201, month_ahead(3): 201}
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert list_plan() == plan
 
 
@@ -217,7 +221,7 @@ def test_balance_forecast_and_runway_follow_the_scenario(api, account, plan_rent
     assert "belowZero" not in api.post("data/runway").json()
 
 
-def test_plan_items_are_listed_as_the_scenario_changes_them(api, plan_item, category, create_scenario, adopt):
+def test_plan_items_are_listed_as_the_scenario_changes_them(api, plan_item, category, create_scenario, adopt_scenario):
     def list_items(query: str = "") -> list[tuple[str, object, object]]:
         rows = api.get(f"plan_items{query}").json()
         return sorted((row["month"], row["amount"]["amount"]["value"], row["duration"]) for row in rows)
@@ -231,7 +235,7 @@ def test_plan_items_are_listed_as_the_scenario_changes_them(api, plan_item, cate
     first = api.get(f"plan_items?scenarioId={scenario}&limit=1")
     assert "scenarioId" in first["Link"]
     assert remaining["id"] in {row["id"] for row in api.get(f"plan_items?scenarioId={scenario}").json()}
-    adopt(scenario)
+    adopt_scenario(scenario)
     assert list_items() == items
 
 

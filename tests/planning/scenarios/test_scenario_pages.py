@@ -20,18 +20,18 @@ HIRE = {"name": "Engineer", "amountValue": "1", "startDate": "2027-01-01"}
 
 
 @pytest.fixture
-def pages_of(browser_of: Any) -> Any:
-    def build(user: Any, company: Any) -> Pages:
-        pages = Pages(company, browser_of(user, company).client)
+def make_pages(sign_in_browser: Any) -> Any:
+    def make(user: Any, company: Any) -> Pages:
+        pages = Pages(company, sign_in_browser(user, company).client)
         pages.base = f"/app/companies/{company.id}"
         return pages
 
-    return build
+    return make
 
 
 @pytest.fixture
-def pages(pages_of: Any, alice: Any, acme: Any) -> Pages:
-    return pages_of(alice, acme)
+def pages(make_pages: Any, alice: Any, acme: Any) -> Pages:
+    return make_pages(alice, acme)
 
 
 @pytest.fixture
@@ -238,8 +238,8 @@ def test_comparison_is_the_balance_forecast_of_each(
         assert found == alone
 
 
-def test_reader_sees_scenarios_without_forms(pages_of, bob, acme, scenario):
-    viewer = pages_of(bob, acme)
+def test_reader_sees_scenarios_without_forms(make_pages, bob, acme, scenario):
+    viewer = make_pages(bob, acme)
     shown = viewer.get(f"/planned/scenarios/{scenario.id}").content.decode()
     assert "Bad year" in shown
     assert "Adopt" not in shown

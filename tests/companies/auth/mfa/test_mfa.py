@@ -72,31 +72,31 @@ def age_sign_in(client: Client, minutes: int) -> None:
 
 
 @pytest.fixture
-def alices(alice) -> Client:
+def alice_browser(alice) -> Client:
     client = Client()
     assert enter_password(client, alice.email).status_code == 303
     return client
 
 
 @pytest.fixture
-def holder(alices, alice):
-    """Alice has an app: her browser, seed and codes, and what is spent forgotten."""
-    seed, codes = set_up_app(alices)
+def totp_user(alice_browser, alice):
+    """Alice with an authenticator app: client, seed, recovery codes; no code is used yet."""
+    seed, codes = set_up_app(alice_browser)
     forget_used_codes()
     alice.refresh_from_db()
-    return SimpleNamespace(client=alices, seed=seed, codes=codes, user=alice)
+    return SimpleNamespace(client=alice_browser, seed=seed, codes=codes, user=alice)
 
 
 # ---------------------------------------------------------------------------------------------- setting up
 
 
-def test_totp_setup_confirms_with_code_and_shows_recovery_codes_once(alices, alice):
-    page = alices.get(ADD)
+def test_totp_setup_confirms_with_code_and_shows_recovery_codes_once(alice_browser, alice):
+    page = alice_browser.get(ADD)
     assert "<svg" in page.content.decode()
-    assert find_seed(alices.get(ADD)) == find_seed(page)  # looked at again it is the same
-    seed, codes = set_up_app(alices)
+    assert find_seed(alice_browser.get(ADD)) == find_seed(page)  # looked at again it is the same
+    seed, codes = set_up_app(alice_browser)
     assert (len(codes), len(set(codes)), len(codes[0].replace("-", ""))) == (10, 10, 24)
-    listed = alices.get(FACTORS).content.decode()
+    listed = alice_browser.get(FACTORS).content.decode()
     assert "10 of 10 left" in listed
     for secret in (seed, *codes):
         assert secret not in listed
@@ -105,29 +105,29 @@ def test_totp_setup_confirms_with_code_and_shows_recovery_codes_once(alices, ali
     assert alice.second_factor_since is not None
 
 
-def test_recovery_codes_are_stored_as_digests(holder):
-    remaining = b"".join(bytes(each.digest) for each in RecoveryCode.objects.for_user(holder.user.pk))
+def test_recovery_codes_are_stored_as_digests(totp_user):
+    remaining = b"".join(bytes(each.digest) for each in RecoveryCode.objects.for_user(totp_user.user.pk))
     assert len(remaining) == 10 * 32
-    assert not any(each.replace("-", "").encode() in remaining for each in holder.codes)
+    assert not any(each.replace("-", "").encode() in remaining for each in totp_user.codes)
 
 
 @pytest.mark.parametrize("wrong", ["", "000000", "12345", "1234567", "１２３４５６", "abcdef", "-12345"])
-def test_totp_setup_with_wrong_code_is_rejected(wrong, alices, alice):
-    seed = find_seed(alices.get(ADD))
+def test_totp_setup_with_wrong_code_is_rejected(wrong, alice_browser, alice):
+    seed = find_seed(alice_browser.get(ADD))
     if wrong == generate_code(seed):
         return  # pragma: no cover - one in a million
-    refused = alices.post(ADD, {"code": wrong})
+    refused = alice_browser.post(ADD, {"code": wrong})
     assert refused.status_code == 400
     assert "The code is incorrect. Check your device's clock and enter the next code." in unescape(
         refused.content.decode()
     )
     assert not TOTPDevice.objects.exists()
-    assert find_seed(alices.get(ADD)) == seed
+    assert find_seed(alice_browser.get(ADD)) == seed
 
 
-def test_user_can_have_only_one_totp_device(holder):
-    assert holder.client.get(ADD)["Location"] == FACTORS
-    assert "already" in holder.client.post(ADD, {"code": "123456"}, follow=True).content.decode()
+def test_user_can_have_only_one_totp_device(totp_user):
+    assert totp_user.client.get(ADD)["Location"] == FACTORS
+    assert "already" in totp_user.client.post(ADD, {"code": "123456"}, follow=True).content.decode()
 
 
 def test_adding_first_mfa_method_ends_other_sessions(alice):
@@ -141,25 +141,25 @@ def test_adding_first_mfa_method_ends_other_sessions(alice):
     assert here.get("/companies").status_code == 200
 
 
-def test_removing_last_mfa_method_deletes_codes_and_allows_password_only(holder):
-    assert holder.client.post(f"{ADD}/remove").status_code == 303
+def test_removing_last_mfa_method_deletes_codes_and_allows_password_only(totp_user):
+    assert totp_user.client.post(f"{ADD}/remove").status_code == 303
     assert not RecoveryCode.objects.exists()
-    holder.user.refresh_from_db()
-    assert holder.user.second_factor_since is None
-    assert enter_password(Client(), holder.user.email)["Location"] == "/app/"
-    assert holder.client.post(f"{ADD}/remove").status_code == 404
-    assert holder.client.post(f"{FACTORS}/codes").status_code == 404
+    totp_user.user.refresh_from_db()
+    assert totp_user.user.second_factor_since is None
+    assert enter_password(Client(), totp_user.user.email)["Location"] == "/app/"
+    assert totp_user.client.post(f"{ADD}/remove").status_code == 404
+    assert totp_user.client.post(f"{FACTORS}/codes").status_code == 404
 
 
-def test_new_recovery_codes_invalidate_old_ones(holder):
-    fresh = list_recovery_codes(holder.client.post(f"{FACTORS}/codes"))
-    for typed, status in ((holder.codes[0], 400), (fresh[0], 303)):
+def test_new_recovery_codes_invalidate_old_ones(totp_user):
+    fresh = list_recovery_codes(totp_user.client.post(f"{FACTORS}/codes"))
+    for typed, status in ((totp_user.codes[0], 400), (fresh[0], 303)):
         client = Client()
-        enter_password(client, holder.user.email)
+        enter_password(client, totp_user.user.email)
         assert client.post(SECOND, {"code": typed}).status_code == status
 
 
-def test_change_of_second_factor_notifies_the_user(alices, alice, monkeypatch):
+def test_change_of_second_factor_notifies_the_user(alice_browser, alice, monkeypatch):
     answers = []
 
     def note(*, user, what, context):
@@ -167,9 +167,9 @@ def test_change_of_second_factor_notifies_the_user(alices, alice, monkeypatch):
         assert context.user_id == user.pk
 
     monkeypatch.setattr(emails, "send_mfa_changed_email", note)
-    set_up_app(alices)
-    alices.post(f"{FACTORS}/codes")
-    alices.post(f"{ADD}/remove")
+    set_up_app(alice_browser)
+    alice_browser.post(f"{FACTORS}/codes")
+    alice_browser.post(f"{ADD}/remove")
     assert [what for user, what in answers if user == alice] == [
         "An authenticator app was added.", "New recovery codes were created.", "The authenticator app was removed."
     ]  # fmt: skip
@@ -185,113 +185,113 @@ def test_mfa_pages_require_session():
 # ---------------------------------------------------------------------------------------------- the second step
 
 
-def test_password_alone_does_not_sign_in_user_with_mfa(holder):
+def test_password_alone_does_not_sign_in_user_with_mfa(totp_user):
     client = Client()
-    first = enter_password(client, holder.user.email, then="/app/companies/new")
+    first = enter_password(client, totp_user.user.email, then="/app/companies/new")
     assert first["Location"].startswith(SECOND)
     assert client.get("/app/").status_code == 302
     assert client.get("/companies").status_code == 401
     assert client.get("/admin/").status_code == 302
     assert "Two-factor authentication" in client.get(first["Location"]).content.decode()
-    done = client.post(SECOND, {"code": generate_code(holder.seed), "next": "/app/companies/new"})
+    done = client.post(SECOND, {"code": generate_code(totp_user.seed), "next": "/app/companies/new"})
     assert (done.status_code, done["Location"]) == (303, "/app/companies/new")
     assert client.get("/companies").status_code == 200
 
 
-def test_second_step_requires_password_first(holder):
-    answer = Client().post(SECOND, {"code": generate_code(holder.seed)})
+def test_second_step_requires_password_first(totp_user):
+    answer = Client().post(SECOND, {"code": generate_code(totp_user.seed)})
     assert answer["Location"].startswith("/app/sign-in?")
 
 
-def test_second_step_expires_after_ten_minutes_or_password_change(holder):
+def test_second_step_expires_after_ten_minutes_or_password_change(totp_user):
     for late in (True, False):
         client = Client()
-        enter_password(client, holder.user.email)
+        enter_password(client, totp_user.user.email)
         if late:
             session = client.session
             session["second_step"] = session["second_step"] | {"time": time.time() - 601}
             session.save()
         else:
-            holder.user.set_password("another horse battery")
-            holder.user.save()
-        assert client.post(SECOND, {"code": generate_code(holder.seed)})["Location"].startswith("/app/sign-in?")
+            totp_user.user.set_password("another horse battery")
+            totp_user.user.save()
+        assert client.post(SECOND, {"code": generate_code(totp_user.seed)})["Location"].startswith("/app/sign-in?")
         assert client.get("/companies").status_code == 401
 
 
-def test_totp_code_is_accepted_once(holder):
-    typed = generate_code(holder.seed)
+def test_totp_code_is_accepted_once(totp_user):
+    typed = generate_code(totp_user.seed)
     for status in (303, 400):
         client = Client()
-        enter_password(client, holder.user.email)
+        enter_password(client, totp_user.user.email)
         assert client.post(SECOND, {"code": typed}).status_code == status
 
 
-def test_totp_code_used_for_setup_cannot_sign_in(alices, alice):
-    seed = find_seed(alices.get(ADD))
+def test_totp_code_used_for_setup_cannot_sign_in(alice_browser, alice):
+    seed = find_seed(alice_browser.get(ADD))
     typed = generate_code(seed)
-    assert alices.post(ADD, {"code": typed}).status_code == 200
+    assert alice_browser.post(ADD, {"code": typed}).status_code == 200
     client = Client()
     enter_password(client, alice.email)
     assert client.post(SECOND, {"code": typed}).status_code == 400
 
 
 @pytest.mark.parametrize(("steps", "status"), [(-2, 400), (-1, 303), (0, 303), (1, 303), (2, 400)])
-def test_totp_tolerates_clock_drift_of_one_step_only(steps, status, holder, monkeypatch):
+def test_totp_tolerates_clock_drift_of_one_step_only(steps, status, totp_user, monkeypatch):
     at = 30 * (int(time.time()) // 30) + 15  # the middle of a step
     monkeypatch.setattr(otp, "time", SimpleNamespace(time=lambda: at))
     monkeypatch.setattr(f"{__name__}.time", SimpleNamespace(time=lambda: at))
     for _ in range(2):  # nor is the skew added up
         forget_used_codes()
         client = Client()
-        enter_password(client, holder.user.email)
-        assert client.post(SECOND, {"code": generate_code(holder.seed, steps=steps)}).status_code == status
+        enter_password(client, totp_user.user.email)
+        assert client.post(SECOND, {"code": generate_code(totp_user.seed, steps=steps)}).status_code == status
 
 
 @pytest.mark.parametrize(("at", "typed"), VECTORS)
-def test_totp_codes_match_rfc_6238(at, typed, holder, monkeypatch):
+def test_totp_codes_match_rfc_6238(at, typed, totp_user, monkeypatch):
     TOTPDevice.objects.update(key=RFC_6238)
     monkeypatch.setattr(otp, "time", SimpleNamespace(time=lambda: at))
     client = Client()
-    enter_password(client, holder.user.email)
+    enter_password(client, totp_user.user.email)
     assert client.post(SECOND, {"code": typed}).status_code == 303
 
 
-def test_totp_code_is_delayed_after_wrong_code(holder):
+def test_totp_code_is_delayed_after_wrong_code(totp_user):
     client = Client()
-    enter_password(client, holder.user.email)
-    for typed in ("000000", generate_code(holder.seed)):
+    enter_password(client, totp_user.user.email)
+    for typed in ("000000", generate_code(totp_user.seed)):
         refused = client.post(SECOND, {"code": typed})
         assert refused.status_code == 400
         assert "The code is incorrect or was already used. Wait for the next code." in refused.content.decode()
     TOTPDevice.objects.update(throttling_failure_timestamp=datetime.now(tz=UTC) - timedelta(seconds=5))
-    assert client.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 303
+    assert client.post(SECOND, {"code": generate_code(totp_user.seed)}).status_code == 303
 
 
-def test_ten_wrong_totp_codes_lock_sign_in_despite_correct_passwords(holder, caplog):
+def test_ten_wrong_totp_codes_lock_sign_in_despite_correct_passwords(totp_user, caplog):
     client = Client()
     for number in range(10):
-        enter_password(client, holder.user.email)
+        enter_password(client, totp_user.user.email)
         answer = client.post(SECOND, {"code": f"{number:06}"})
     assert answer.status_code == 429
-    assert f"Code of user {holder.user.pk} rejected" in caplog.text
+    assert f"Code of user {totp_user.user.pk} rejected" in caplog.text
     forget_used_codes()
-    assert client.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 429
-    assert enter_password(Client(), holder.user.email).status_code == 429
+    assert client.post(SECOND, {"code": generate_code(totp_user.seed)}).status_code == 429
+    assert enter_password(Client(), totp_user.user.email).status_code == 429
 
 
-def test_wrong_totp_codes_count_against_ip_address(holder, settings):
+def test_wrong_totp_codes_count_against_ip_address(totp_user, settings):
     settings.SIGN_IN_LIMIT = 5
     client = Client(REMOTE_ADDR="192.0.2.77")
-    enter_password(client, holder.user.email)
+    enter_password(client, totp_user.user.email)
     texts = [client.post(SECOND, {"code": "000000"}).status_code for _ in range(6)]
     assert texts == [400, 400, 400, 400, 429, 429]
 
 
-def test_recovery_code_works_once_in_any_spelling(holder):
-    typed = holder.codes[3].upper().replace("-", " ")
+def test_recovery_code_works_once_in_any_spelling(totp_user):
+    typed = totp_user.codes[3].upper().replace("-", " ")
     for status in (303, 400):
         client = Client()
-        enter_password(client, holder.user.email)
+        enter_password(client, totp_user.user.email)
         answer = client.post(SECOND, {"code": typed})
         assert answer.status_code == status
         if status == 303:
@@ -300,94 +300,94 @@ def test_recovery_code_works_once_in_any_spelling(holder):
             assert "The code is incorrect or was already used." in answer.content.decode()
 
 
-def test_recovery_code_does_not_work_for_another_user(holder, bob):
+def test_recovery_code_does_not_work_for_another_user(totp_user, bob):
     client = Client()
     enter_password(client, bob.email)
     set_up_app(client)
     other = Client()
     enter_password(other, bob.email)
-    assert other.post(SECOND, {"code": holder.codes[0]}).status_code == 400
+    assert other.post(SECOND, {"code": totp_user.codes[0]}).status_code == 400
 
 
-def test_password_reset_does_not_bypass_mfa(holder):
-    link = build_password_link(holder.user).partition("/app/")[2]
+def test_password_reset_does_not_bypass_mfa(totp_user):
+    link = build_password_link(totp_user.user).partition("/app/")[2]
     client = Client()
     form = client.get(f"/app/{link}", follow=True)
     there = form.redirect_chain[-1][0]
     client.post(there, {"new_password1": "another horse battery", "new_password2": "another horse battery"})
     assert client.get("/companies").status_code == 401
-    answer = client.post("/app/sign-in", {"username": holder.user.email, "password": "another horse battery"})
+    answer = client.post("/app/sign-in", {"username": totp_user.user.email, "password": "another horse battery"})
     assert answer["Location"].startswith(SECOND)
 
 
 # ---------------------------------------------------------------------------------------------- proving it again
 
 
-def test_mfa_changes_require_step_up_after_ten_minutes(holder):
-    age_sign_in(holder.client, 11)
+def test_mfa_changes_require_step_up_after_ten_minutes(totp_user):
+    age_sign_in(totp_user.client, 11)
     for path in (f"{ADD}/remove", f"{FACTORS}/codes", f"{FACTORS}/passkeys"):
-        answer = holder.client.post(path, follow=True)
+        answer = totp_user.client.post(path, follow=True)
         assert answer.redirect_chain[-1][0].startswith(SECOND)
         assert "Nothing was changed yet" in answer.content.decode()
     assert TOTPDevice.objects.exists()
-    sign_in_path = holder.client.post(f"{ADD}/remove", follow=True).redirect_chain[-1][0]
-    assert "Confirm your identity" in holder.client.get(sign_in_path).content.decode()
-    done = holder.client.post(SECOND, {"code": generate_code(holder.seed), "next": FACTORS})
+    sign_in_path = totp_user.client.post(f"{ADD}/remove", follow=True).redirect_chain[-1][0]
+    assert "Confirm your identity" in totp_user.client.get(sign_in_path).content.decode()
+    done = totp_user.client.post(SECOND, {"code": generate_code(totp_user.seed), "next": FACTORS})
     assert done["Location"] == FACTORS
-    assert holder.client.post(f"{ADD}/remove")["Location"] == FACTORS
+    assert totp_user.client.post(f"{ADD}/remove")["Location"] == FACTORS
     assert not TOTPDevice.objects.exists()
 
 
-def test_step_up_without_mfa_asks_for_password(alices):
-    age_sign_in(alices, 11)
-    answer = alices.get(ADD, follow=True)
+def test_step_up_without_mfa_asks_for_password(alice_browser):
+    age_sign_in(alice_browser, 11)
+    answer = alice_browser.get(ADD, follow=True)
     assert answer.redirect_chain[-1][0].startswith("/app/sign-in?again=1")
     assert "Enter your password" in answer.content.decode()
 
 
-def test_password_change_does_not_count_as_step_up_for_user_with_mfa(holder):
-    age_sign_in(holder.client, 11)
+def test_password_change_does_not_count_as_step_up_for_user_with_mfa(totp_user):
+    age_sign_in(totp_user.client, 11)
     new = "another horse battery"
     form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
-    assert holder.client.post("/app/password", form).status_code == 303
-    assert holder.client.get(ADD)["Location"].startswith("/app/sign-in?again=1")
+    assert totp_user.client.post("/app/password", form).status_code == 303
+    assert totp_user.client.get(ADD)["Location"].startswith("/app/sign-in?again=1")
 
 
-def test_member_changes_require_step_up(holder, acme, bob):
+def test_member_changes_require_step_up(totp_user, acme, bob):
     row = Membership.objects.for_company(acme.id).get(user=bob)
     members = f"/app/companies/{acme.id}/settings/members"
     api = f"/companies/{acme.id}/members"
-    age_sign_in(holder.client, 11)
+    age_sign_in(totp_user.client, 11)
     pages = [(members, {"email": "new@acme.example", "role": "viewer"}), (f"{members}/{row.id}", {"role": "editor"}),
              (f"{members}/{row.id}/remove", {}), (f"{members}/{row.id}/resend", {})]  # fmt: skip
     for path, form in pages:
-        assert holder.client.post(path, form)["Location"].startswith("/app/sign-in?again=1")
+        assert totp_user.client.post(path, form)["Location"].startswith("/app/sign-in?again=1")
     body = {"email": "new@acme.example", "role": "viewer"}
     answers = [
-        holder.client.post(api, body, content_type="application/json"),
-        holder.client.put(f"{api}/{row.id}", {"role": "editor"}, content_type="application/json"),
-        holder.client.delete(f"{api}/{row.id}"),
-        holder.client.post(f"{api}/{row.id}/resend"),
+        totp_user.client.post(api, body, content_type="application/json"),
+        totp_user.client.put(f"{api}/{row.id}", {"role": "editor"}, content_type="application/json"),
+        totp_user.client.delete(f"{api}/{row.id}"),
+        totp_user.client.post(f"{api}/{row.id}/resend"),
     ]
     assert [(each.status_code, each.json()["code"]) for each in answers] == [(403, "sign_in_again")] * 4
     assert not Membership.objects.for_company(acme.id).filter(user=None).exists()
     assert Membership.objects.for_company(acme.id).get(user=bob).role == "viewer"
-    holder.client.post(SECOND, {"code": generate_code(holder.seed)})
-    assert holder.client.post(members, pages[0][1])["Location"] == members
+    totp_user.client.post(SECOND, {"code": generate_code(totp_user.seed)})
+    assert totp_user.client.post(members, pages[0][1])["Location"] == members
 
 
 # ---------------------------------------------------------------------------------------------- who lost it
 
 
-def test_restore_access_command_removes_mfa(holder, acme, capsys):
-    call_command("restore_access", holder.user.email.upper())
+def test_restore_access_command_removes_mfa(totp_user, acme, capsys):
+    call_command("restore_access", totp_user.user.email.upper())
     assert "without two-factor authentication" in capsys.readouterr().out
-    assert enter_password(Client(), holder.user.email)["Location"] == "/app/"
+    assert enter_password(Client(), totp_user.user.email)["Location"] == "/app/"
     assert not RecoveryCode.objects.exists()
     entry = AuditEntry.objects.for_company(acme.id).order_by("-number").first()
-    assert (entry.action, entry.before) == ("member.secondFactorRemoved", {"email": holder.user.email})
+    assert (entry.action, entry.before) == ("member.secondFactorRemoved", {"email": totp_user.user.email})
     for email, answer in (
-        (holder.user.email, "This user does not use two-factor authentication."),
+        (totp_user.user.email, "This user does not use two-factor authentication."),
         ("nobody@acme.example", "No user with this email address."),
     ):
         with pytest.raises(CommandError, match=answer):
@@ -397,10 +397,10 @@ def test_restore_access_command_removes_mfa(holder, acme, capsys):
 # ---------------------------------------------------------------------------------------------- staff
 
 
-def test_staff_without_mfa_are_redirected_to_mfa_setup(settings, holder, bob):
+def test_staff_without_mfa_are_redirected_to_mfa_setup(settings, totp_user, bob):
     settings.STAFF_MFA = True
     User.objects.update(is_staff=True, is_superuser=True)
-    assert holder.client.get("/admin/").status_code == 200
+    assert totp_user.client.get("/admin/").status_code == 200
     client = Client()
     assert client.get("/admin/", follow=True).redirect_chain[-1][0] == "/app/sign-in?next=%2Fadmin%2F"
     enter_password(client, bob.email)
@@ -411,37 +411,37 @@ def test_staff_without_mfa_are_redirected_to_mfa_setup(settings, holder, bob):
     assert client.get("/admin/").status_code == 200
 
 
-def test_session_verified_with_removed_mfa_method_is_ended(holder):
+def test_session_verified_with_removed_mfa_method_is_ended(totp_user):
     other = Client()
-    enter_password(other, holder.user.email)
-    assert other.post(SECOND, {"code": holder.codes[0]}).status_code == 303
-    assert holder.client.post(f"{ADD}/remove").status_code in (302, 303)
-    set_up_app(holder.client)
+    enter_password(other, totp_user.user.email)
+    assert other.post(SECOND, {"code": totp_user.codes[0]}).status_code == 303
+    assert totp_user.client.post(f"{ADD}/remove").status_code in (302, 303)
+    set_up_app(totp_user.client)
     assert other.get("/app/security").headers["Location"].startswith("/app/sign-in")
-    assert holder.client.get("/app/security").status_code == 200
+    assert totp_user.client.get("/app/security").status_code == 200
 
 
-def test_totp_lockout_delay_is_at_most_about_a_minute(holder):
+def test_totp_lockout_delay_is_at_most_about_a_minute(totp_user):
     for count in (30, 31):
         before = datetime.now(tz=UTC) - timedelta(seconds=65)
         TOTPDevice.objects.update(throttling_failure_count=count, throttling_failure_timestamp=before)
         client = Client()
-        enter_password(client, holder.user.email)
-        assert client.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 303
+        enter_password(client, totp_user.user.email)
+        assert client.post(SECOND, {"code": generate_code(totp_user.seed)}).status_code == 303
         forget_used_codes()
 
 
-def test_successful_sign_in_ends_the_code_lockout(holder):
+def test_successful_sign_in_ends_the_code_lockout(totp_user):
     TOTPDevice.objects.update(throttling_failure_count=7, throttling_failure_timestamp=datetime.now(tz=UTC))
     client = Client()
-    enter_password(client, holder.user.email)
-    assert client.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 400
-    assert client.post(SECOND, {"code": holder.codes[0]}).status_code == 303
+    enter_password(client, totp_user.user.email)
+    assert client.post(SECOND, {"code": generate_code(totp_user.seed)}).status_code == 400
+    assert client.post(SECOND, {"code": totp_user.codes[0]}).status_code == 303
     again = Client()
-    enter_password(again, holder.user.email)
-    assert again.post(SECOND, {"code": generate_code(holder.seed)}).status_code == 303
+    enter_password(again, totp_user.user.email)
+    assert again.post(SECOND, {"code": generate_code(totp_user.seed)}).status_code == 303
 
 
-def test_restore_access_command_ends_sessions(holder):
-    call_command("restore_access", holder.user.email)
-    assert holder.client.get("/app/security").headers["Location"].startswith("/app/sign-in")
+def test_restore_access_command_ends_sessions(totp_user):
+    call_command("restore_access", totp_user.user.email)
+    assert totp_user.client.get("/app/security").headers["Location"].startswith("/app/sign-in")

@@ -19,8 +19,8 @@ ADD, SIGN_IN = f"{FACTORS}/passkeys", "/app/sign-in/passkey"
 
 
 @pytest.fixture(autouse=True)
-def named(settings):
-    """The pages have a host with a name."""
+def use_named_host(settings):
+    """Serve pages from a named host, which passkeys require."""
     settings.APP_URL = f"{ORIGIN}/app"
 
 
@@ -31,12 +31,12 @@ def get_options(client: Client, page: str, **query):
 
 
 def add_passkey(client: Client, device: PasskeyDevice, *, name: str = "Laptop", **wrong):
-    return client.post(ADD, {"name": name, "answer": device.made(get_options(client, ADD), **wrong)})
+    return client.post(ADD, {"name": name, "answer": device.create_credential(get_options(client, ADD), **wrong)})
 
 
 @pytest.fixture
-def holder(alice):
-    """Alice has one passkey and nothing else."""
+def passkey_user(alice):
+    """Alice with one passkey as her only second factor."""
     client, device = Client(), PasskeyDevice(ORIGIN)
     enter_password(client, alice.email)
     done = add_passkey(client, device)
@@ -48,13 +48,15 @@ def holder(alice):
 # ---------------------------------------------------------------------------------------------- setting up
 
 
-def test_passkey_registration_requires_discoverable_verified_credential(holder):
-    options = get_options(holder.client, ADD)
+def test_passkey_registration_requires_discoverable_verified_credential(passkey_user):
+    options = get_options(passkey_user.client, ADD)
     assert options["rp"] == {"id": "app.example", "name": "Tidebook"}
     chosen = options["authenticatorSelection"]
     assert (chosen["residentKey"], chosen["userVerification"]) == ("required", "required")
-    assert [each["id"] for each in options["excludeCredentials"]] == [json.loads(holder.device.answer({}))["id"]]
-    assert "Laptop" in holder.client.get(FACTORS).content.decode()
+    assert [each["id"] for each in options["excludeCredentials"]] == [
+        json.loads(passkey_user.device.format_response({}))["id"]
+    ]
+    assert "Laptop" in passkey_user.client.get(FACTORS).content.decode()
 
 
 WRONG_ANSWERS = {
@@ -89,56 +91,56 @@ GARBAGE = ["", "{}", "[]", "null", "1", '"x"', "{", '{"id": 1, "rawId": 1, "type
 
 
 @pytest.mark.parametrize("answer", GARBAGE, ids=range(len(GARBAGE)))
-def test_passkey_answer_with_malformed_content_is_rejected(answer, holder):
-    get_options(holder.client, ADD)
-    assert holder.client.post(ADD, {"name": "x", "answer": answer}).status_code == 400
+def test_passkey_answer_with_malformed_content_is_rejected(answer, passkey_user):
+    get_options(passkey_user.client, ADD)
+    assert passkey_user.client.post(ADD, {"name": "x", "answer": answer}).status_code == 400
     client = Client()
     get_options(client, SIGN_IN)
     assert client.post(SIGN_IN, {"answer": answer})["Location"].startswith("/app/sign-in?")
     assert Passkey.objects.count() == 1
 
 
-def test_passkey_name_must_be_a_single_line(holder):
+def test_passkey_name_must_be_a_single_line(passkey_user):
     for name in ["", " ", "x" * 101, "two\nlines", "\u200b"]:
-        refused = add_passkey(holder.client, PasskeyDevice(ORIGIN), name=name)
+        refused = add_passkey(passkey_user.client, PasskeyDevice(ORIGIN), name=name)
         assert (
             refused.status_code,
             "Enter a name of at most 100 characters on a single line, such as Laptop." in refused.content.decode(),
         ) == (400, True), name
 
 
-def test_passkey_challenge_is_accepted_once_and_only_for_its_purpose(holder):
+def test_passkey_challenge_is_accepted_once_and_only_for_its_purpose(passkey_user):
     other = PasskeyDevice(ORIGIN)
-    answer = other.made(get_options(holder.client, ADD))
-    assert holder.client.post(ADD, {"name": "Phone", "answer": answer}).status_code == 303
-    again = holder.client.post(ADD, {"name": "Phone", "answer": answer})
+    answer = other.create_credential(get_options(passkey_user.client, ADD))
+    assert passkey_user.client.post(ADD, {"name": "Phone", "answer": answer}).status_code == 303
+    again = passkey_user.client.post(ADD, {"name": "Phone", "answer": answer})
     assert (again.status_code, Passkey.objects.count()) == (400, 2)
-    options = get_options(holder.client, SIGN_IN)
-    made = PasskeyDevice(ORIGIN).made(options | {"rp": {"id": "app.example"}, "user": {"id": "AAAA"}})
-    assert holder.client.post(ADD, {"name": "Phone", "answer": made}).status_code == 400
+    options = get_options(passkey_user.client, SIGN_IN)
+    made = PasskeyDevice(ORIGIN).create_credential(options | {"rp": {"id": "app.example"}, "user": {"id": "AAAA"}})
+    assert passkey_user.client.post(ADD, {"name": "Phone", "answer": made}).status_code == 400
 
 
-def test_passkey_of_another_user_cannot_be_registered_again(holder, bob):
+def test_passkey_of_another_user_cannot_be_registered_again(passkey_user, bob):
     client = Client()
     enter_password(client, bob.email)
-    refused = add_passkey(client, holder.device)
+    refused = add_passkey(client, passkey_user.device)
     assert (refused.status_code, "This passkey is already set up." in refused.content.decode()) == (400, True)
 
 
-def test_passkey_count_is_limited(holder, monkeypatch):
+def test_passkey_count_is_limited(passkey_user, monkeypatch):
     monkeypatch.setattr(devices, "MAX_PASSKEYS", 2)
-    assert add_passkey(holder.client, PasskeyDevice(ORIGIN)).status_code == 303
-    assert add_passkey(holder.client, PasskeyDevice(ORIGIN)).status_code == 400
+    assert add_passkey(passkey_user.client, PasskeyDevice(ORIGIN)).status_code == 303
+    assert add_passkey(passkey_user.client, PasskeyDevice(ORIGIN)).status_code == 400
 
 
-def test_passkey_can_be_removed_only_by_its_owner(holder, bob):
+def test_passkey_can_be_removed_only_by_its_owner(passkey_user, bob):
     client, row = Client(), Passkey.objects.get()
     enter_password(client, bob.email)
     assert client.post(f"{ADD}/{row.id}/remove").status_code == 404
-    assert holder.client.post(f"{ADD}/{row.id}/remove")["Location"] == FACTORS
+    assert passkey_user.client.post(f"{ADD}/{row.id}/remove")["Location"] == FACTORS
     assert not Passkey.objects.exists()
-    holder.user.refresh_from_db()
-    assert holder.user.second_factor_since is None
+    passkey_user.user.refresh_from_db()
+    assert passkey_user.user.second_factor_since is None
 
 
 def test_passkeys_are_not_offered_on_host_without_domain_name(settings, alice):
@@ -154,23 +156,23 @@ def test_passkeys_are_not_offered_on_host_without_domain_name(settings, alice):
 # ---------------------------------------------------------------------------------------------- signing in
 
 
-def test_passkey_alone_signs_in(holder):
+def test_passkey_alone_signs_in(passkey_user):
     client = Client()
     options = get_options(client, SIGN_IN)
     assert (options["allowCredentials"], options["userVerification"]) == ([], "required")  # it names nobody
-    answer = client.post(SIGN_IN, {"answer": holder.device.proves(options), "next": "/app/companies/new"})
+    answer = client.post(SIGN_IN, {"answer": passkey_user.device.get_credential(options), "next": "/app/companies/new"})
     assert (answer.status_code, answer["Location"]) == (303, "/app/companies/new")
     assert client.get("/companies").status_code == 200
     assert Passkey.objects.get().sign_count == 1
-    holder.user.refresh_from_db()
+    passkey_user.user.refresh_from_db()
 
 
-def test_passkey_works_as_second_factor(holder):
+def test_passkey_works_as_second_factor(passkey_user):
     client = Client()
-    enter_password(client, holder.user.email)
+    enter_password(client, passkey_user.user.email)
     options = get_options(client, SIGN_IN, known="1")
     assert len(options["allowCredentials"]) == 1
-    assert client.post(SECOND, {"answer": holder.device.proves(options)})["Location"] == "/app/"
+    assert client.post(SECOND, {"answer": passkey_user.device.get_credential(options)})["Location"] == "/app/"
     assert client.get("/companies").status_code == 200
 
 
@@ -184,15 +186,15 @@ WRONG_ASSERTIONS = WRONG_ANSWERS | {
 
 
 @pytest.mark.parametrize("wrong", WRONG_ASSERTIONS.values(), ids=WRONG_ASSERTIONS)
-def test_passkey_sign_in_with_invalid_answer_is_rejected(wrong, holder, caplog):
+def test_passkey_sign_in_with_invalid_answer_is_rejected(wrong, passkey_user, caplog):
     Passkey.objects.update(sign_count=5)
-    holder.device.count = 5
+    passkey_user.device.count = 5
     client, answers = Client(), set()
-    for page, first in ((SIGN_IN, None), (SECOND, holder.user.email)):
+    for page, first in ((SIGN_IN, None), (SECOND, passkey_user.user.email)):
         if first:
             enter_password(client, first)
         options = get_options(client, SIGN_IN)
-        answer = client.post(page, {"answer": holder.device.proves(options, **wrong)}, follow=True)
+        answer = client.post(page, {"answer": passkey_user.device.get_credential(options, **wrong)}, follow=True)
         answers.add("Passkey not accepted. Try again or use another method." in answer.content.decode())
         assert client.get("/companies").status_code == 401
     assert answers == {True}
@@ -200,9 +202,9 @@ def test_passkey_sign_in_with_invalid_answer_is_rejected(wrong, holder, caplog):
     assert Passkey.objects.get().sign_count == 5
 
 
-def test_passkey_answer_is_accepted_once(holder):
+def test_passkey_answer_is_accepted_once(passkey_user):
     client = Client()
-    answer = holder.device.proves(get_options(client, SIGN_IN))
+    answer = passkey_user.device.get_credential(get_options(client, SIGN_IN))
     assert client.post(SIGN_IN, {"answer": answer})["Location"] == "/app/"
     client.post("/app/sign-out")
     for other in (client, Client()):
@@ -211,49 +213,54 @@ def test_passkey_answer_is_accepted_once(holder):
         assert other.post(SIGN_IN, {"answer": answer})["Location"].startswith("/app/sign-in?")
 
 
-def test_passkey_device_without_counter_is_accepted(holder):
+def test_passkey_device_without_counter_is_accepted(passkey_user):
     Passkey.objects.update(sign_count=0)
     for _ in range(2):
         client = Client()
-        proof = holder.device.proves(get_options(client, SIGN_IN), count=0)
+        proof = passkey_user.device.get_credential(get_options(client, SIGN_IN), count=0)
         assert client.post(SIGN_IN, {"answer": proof})["Location"] == "/app/"
 
 
-def test_passkey_of_another_user_is_no_second_factor(holder, bob):
+def test_passkey_of_another_user_is_no_second_factor(passkey_user, bob):
     client, mine = Client(), PasskeyDevice(ORIGIN)
     enter_password(client, bob.email)
     add_passkey(client, mine)
     other = Client()
-    enter_password(other, holder.user.email)
-    assert other.post(SECOND, {"answer": mine.proves(get_options(other, SIGN_IN))}).status_code == 400
+    enter_password(other, passkey_user.user.email)
+    assert other.post(SECOND, {"answer": mine.get_credential(get_options(other, SIGN_IN))}).status_code == 400
     assert other.get("/companies").status_code == 401
 
 
-def test_passkey_does_not_sign_in_deactivated_user(holder):
-    holder.user.is_active = False
-    holder.user.save()
+def test_passkey_does_not_sign_in_deactivated_user(passkey_user):
+    passkey_user.user.is_active = False
+    passkey_user.user.save()
     client = Client()
-    proof = holder.device.proves(get_options(client, SIGN_IN))
+    proof = passkey_user.device.get_credential(get_options(client, SIGN_IN))
     assert client.post(SIGN_IN, {"answer": proof})["Location"].startswith("/app/sign-in?")
 
 
-def test_passkey_failures_and_challenges_are_limited_by_ip_address(holder, settings):
+def test_passkey_failures_and_challenges_are_limited_by_ip_address(passkey_user, settings):
     settings.SIGN_IN_LIMIT = 4
     client = Client(REMOTE_ADDR="192.0.2.78")
     assert [client.post(SIGN_IN, {"answer": "{}"}).status_code for _ in range(5)] == [303] * 4 + [429]
     assert [client.post(f"{SIGN_IN}/options").status_code for _ in range(5)] == [200] * 4 + [429]
 
 
-def test_passkey_satisfies_step_up_authentication(holder):
-    age_sign_in(holder.client, 11)
-    assert holder.client.post(f"{FACTORS}/codes")["Location"].startswith("/app/sign-in?again=1")
-    options = get_options(holder.client, SIGN_IN, known="1")
-    assert holder.client.post(SECOND, {"answer": holder.device.proves(options), "next": FACTORS})["Location"] == FACTORS
-    assert len(list_recovery_codes(holder.client.post(f"{FACTORS}/codes"))) == 10
+def test_passkey_satisfies_step_up_authentication(passkey_user):
+    age_sign_in(passkey_user.client, 11)
+    assert passkey_user.client.post(f"{FACTORS}/codes")["Location"].startswith("/app/sign-in?again=1")
+    options = get_options(passkey_user.client, SIGN_IN, known="1")
+    assert (
+        passkey_user.client.post(SECOND, {"answer": passkey_user.device.get_credential(options), "next": FACTORS})[
+            "Location"
+        ]
+        == FACTORS
+    )
+    assert len(list_recovery_codes(passkey_user.client.post(f"{FACTORS}/codes"))) == 10
 
 
-def test_passkey_pages_run_only_own_scripts(holder):
-    for client, path in ((Client(), "/app/sign-in"), (holder.client, SECOND), (holder.client, FACTORS)):
+def test_passkey_pages_run_only_own_scripts(passkey_user):
+    for client, path in ((Client(), "/app/sign-in"), (passkey_user.client, SECOND), (passkey_user.client, FACTORS)):
         page = client.get(path)
         assert "data-passkey" in page.content.decode()
         assert "unsafe" not in page["Content-Security-Policy"]

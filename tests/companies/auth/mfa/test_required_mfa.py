@@ -11,10 +11,10 @@ from django.utils import timezone
 from companies.models import AuditEntry, Company
 from tests import factories
 from tests.companies.auth.mfa.test_mfa import FACTORS, enter_password, set_up_app
-from tests.oauth.conftest import AUTHORIZE, application, flow, granted, signed_in
+from tests.oauth.conftest import AUTHORIZE, alice_flow, alice_tokens, application, flow
 
 pytestmark = pytest.mark.django_db
-assert all((application, flow, granted, signed_in))  # fixtures
+assert all((application, flow, alice_tokens, alice_flow))  # fixtures
 
 
 def require_mfa(company: Company, demanded: bool = True) -> None:
@@ -22,7 +22,7 @@ def require_mfa(company: Company, demanded: bool = True) -> None:
 
 
 @pytest.fixture
-def demanding(acme) -> Company:
+def mfa_company(acme) -> Company:
     require_mfa(acme)
     return acme
 
@@ -44,7 +44,7 @@ def test_mfa_requirement_is_set_by_owner_with_mfa_over_api(alice, acme):
     assert off.json()["requireSecondFactor"] is False
 
 
-def test_mfa_requirement_is_set_by_owner_with_mfa_on_settings_page(alice, acme, browser_of):
+def test_mfa_requirement_is_set_by_owner_with_mfa_on_settings_page(alice, acme, sign_in_browser):
     client = Client()
     enter_password(client, alice.email)
     page = f"/app/companies/{acme.id}/settings"
@@ -61,11 +61,11 @@ def test_mfa_requirement_is_set_by_owner_with_mfa_on_settings_page(alice, acme, 
 
 
 @pytest.mark.parametrize("role", ["admin", "editor"])
-def test_mfa_requirement_cannot_be_set_by_other_roles(role, acme, browser_of):
+def test_mfa_requirement_cannot_be_set_by_other_roles(role, acme, sign_in_browser):
     user = factories.make_member(acme, "eve@acme.example", role=role)
     user.second_factor_since = timezone.now()
     user.save()
-    client = browser_of(user, acme).client
+    client = sign_in_browser(user, acme).client
     session = client.session
     session["factor"] = "app"
     session.save()
@@ -109,8 +109,8 @@ def test_mfa_requirement_must_be_boolean(value, api):
     assert api.put("", {"requireSecondFactor": value}).status_code == 400
 
 
-def test_members_without_required_mfa_are_blocked(demanding, bob, browser_of):
-    caller = browser_of(bob, demanding)
+def test_members_without_required_mfa_are_blocked(mfa_company, bob, sign_in_browser):
+    caller = sign_in_browser(bob, mfa_company)
     for path in ("", "accounts", "transactions"):
         answer = caller.get(path)
         assert (answer.status_code, answer.json()["code"]) == (403, "second_factor_required")
@@ -122,54 +122,54 @@ def test_members_without_required_mfa_are_blocked(demanding, bob, browser_of):
     assert "Set up two-factor authentication</a> to open this company." in home
     assert "Cash" not in home
     for path in ("", "/transactions", "/settings", "/settings/leave", "/settings/api-keys"):
-        page = caller.client.get(f"/app/companies/{demanding.id}{path}")
+        page = caller.client.get(f"/app/companies/{mfa_company.id}{path}")
         assert page.status_code == 403
         assert FACTORS in page.content.decode()
 
 
-def test_members_gain_access_after_mfa_setup(demanding, bob):
+def test_members_gain_access_after_mfa_setup(mfa_company, bob):
     client = Client()
     enter_password(client, bob.email)
-    assert client.get(f"/companies/{demanding.id}").status_code == 403
+    assert client.get(f"/companies/{mfa_company.id}").status_code == 403
     set_up_app(client)
-    assert client.get(f"/companies/{demanding.id}").status_code == 200
-    assert client.get(f"/app/companies/{demanding.id}/transactions").status_code == 200
+    assert client.get(f"/companies/{mfa_company.id}").status_code == 200
+    assert client.get(f"/app/companies/{mfa_company.id}/transactions").status_code == 200
 
 
-def test_mfa_requirement_does_not_affect_other_companies(demanding, carol, globex, browser_of):
-    assert browser_of(carol, globex).get("").status_code == 200
-    assert browser_of(carol, demanding).get("").status_code == 404  # not even that it demands one
+def test_mfa_requirement_does_not_affect_other_companies(mfa_company, carol, globex, sign_in_browser):
+    assert sign_in_browser(carol, globex).get("").status_code == 200
+    assert sign_in_browser(carol, mfa_company).get("").status_code == 404  # not even that it demands one
 
 
-def test_api_keys_work_despite_mfa_requirement(demanding, api):
+def test_api_keys_work_despite_mfa_requirement(mfa_company, api):
     assert api.get("").status_code == 200
 
 
-def test_oauth_tokens_are_blocked_until_user_has_mfa(acme, signed_in, granted, alice):
-    path, token = f"/companies/{acme.id}/accounts", granted["access_token"]
-    assert signed_in.call(token, path).status_code == 200
+def test_oauth_tokens_are_blocked_until_user_has_mfa(acme, alice_flow, alice_tokens, alice):
+    path, token = f"/companies/{acme.id}/accounts", alice_tokens["access_token"]
+    assert alice_flow.call(token, path).status_code == 200
     require_mfa(acme)
-    refused = signed_in.call(token, path)
+    refused = alice_flow.call(token, path)
     assert (refused.status_code, refused.json()["code"]) == (403, "second_factor_required")
-    assert signed_in.call(token).json()[0]["permissions"] == []
+    assert alice_flow.call(token).json()[0]["permissions"] == []
     alice.second_factor_since = timezone.now()
     alice.save()
-    assert signed_in.call(token, path).status_code == 200
+    assert alice_flow.call(token, path).status_code == 200
 
 
-def test_consent_page_offers_no_company_that_requires_missing_mfa(demanding, signed_in):
-    page = signed_in.ask()
+def test_consent_page_offers_no_company_that_requires_missing_mfa(mfa_company, alice_flow):
+    page = alice_flow.ask()
     text = page.content.decode()
     assert page.status_code == 200
     assert "Set up two-factor authentication under Security first" in text
-    assert signed_in.decide(demanding, page=page).status_code == 400
+    assert alice_flow.decide(mfa_company, page=page).status_code == 400
 
 
-def test_standing_consent_is_not_reused_silently_without_required_mfa(acme, signed_in, granted):
-    assert "code=" in signed_in.ask(prompt="none")["Location"]
+def test_standing_consent_is_not_reused_silently_without_required_mfa(acme, alice_flow, alice_tokens):
+    assert "code=" in alice_flow.ask(prompt="none")["Location"]
     require_mfa(acme)
-    assert "error=consent_required" in signed_in.ask(prompt="none")["Location"]
-    assert "error=consent_required" in signed_in.ask(prompt="none", scope="openid")["Location"]
+    assert "error=consent_required" in alice_flow.ask(prompt="none")["Location"]
+    assert "error=consent_required" in alice_flow.ask(prompt="none", scope="openid")["Location"]
 
 
 def test_mfa_requirement_adds_no_query(acme, alice):
@@ -187,29 +187,29 @@ def test_mfa_requirement_adds_no_query(acme, alice):
 # ---------------------------------------------------------------------------------------------- letting an app write
 
 
-def test_consent_to_write_or_offline_access_needs_recent_login(signed_in):
-    signed_in.browser.get("/app/")
-    session = signed_in.browser.session
+def test_consent_to_write_or_offline_access_needs_recent_login(alice_flow):
+    alice_flow.browser.get("/app/")
+    session = alice_flow.browser.session
     session["auth_time"] -= 11 * 60
     session.save()
-    answer = signed_in.ask()
+    answer = alice_flow.ask()
     assert answer["Location"].startswith("/app/sign-in?")
     assert "again=1" in answer["Location"]
     assert AUTHORIZE.replace("/", "%2F") in answer["Location"]
-    assert signed_in.ask(scope="svc:read offline_access").status_code == 302
-    assert signed_in.ask(scope="svc:read").status_code == 200  # to look asks for no more than a session
+    assert alice_flow.ask(scope="svc:read offline_access").status_code == 302
+    assert alice_flow.ask(scope="svc:read").status_code == 200  # to look asks for no more than a session
 
 
-def test_expired_step_up_on_consent_page_is_asked_again_before_granting(signed_in, acme):
-    page = signed_in.ask()
-    session = signed_in.browser.session
+def test_expired_step_up_on_consent_page_is_asked_again_before_granting(alice_flow, acme):
+    page = alice_flow.ask()
+    session = alice_flow.browser.session
     session["auth_time"] -= 11 * 60
     session.save()
-    assert signed_in.decide(acme, page=page)["Location"].startswith("/app/sign-in?")
-    assert "access_denied" in signed_in.decide(acme, page=page, decision="deny")["Location"]
+    assert alice_flow.decide(acme, page=page)["Location"].startswith("/app/sign-in?")
+    assert "access_denied" in alice_flow.decide(acme, page=page, decision="deny")["Location"]
 
 
-def test_consent_page_shows_time_and_address_of_sign_in(signed_in):
-    text = signed_in.ask().content.decode()
+def test_consent_page_shows_time_and_address_of_sign_in(alice_flow):
+    text = alice_flow.ask().content.decode()
     assert "UTC from 127.0.0.1" in text
     assert f"{timezone.now():%-d %b %Y}" in text

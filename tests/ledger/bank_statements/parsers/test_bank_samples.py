@@ -14,7 +14,7 @@ SAMPLES = Path(__file__).parents[3] / "data" / "statements"
 
 
 def read_statements(content):
-    return formats.read_statement_file(content, formats.detect_file_kind(content), most=1000)
+    return formats.read_statement_file(content, formats.detect_file_kind(content), max_entries=1000)
 
 
 def read_single_statement(content):
@@ -191,6 +191,6 @@ def test_thousands_separators_are_distinguished_from_decimal_separators(written,
 def read_qif_file(*records, kind="Bank", order=None, kept=None):
     lines = bank_file_builders.build_qif(*records, kind=kind).decode().splitlines(keepends=True)
     order, entries = qif.read_qif_entries(
-        iter(lines), find_currency=lambda _: "EUR", order=order, default_order=kept, most=100
+        iter(lines), find_currency=lambda _: "EUR", order=order, default_order=kept, max_entries=100
     )
     return order, [each for account in entries.values() for each in account]

@@ -36,8 +36,8 @@ def build_account(currency="EUR", **numbers):
     )
 
 
-def read_camt(text, most=100, **more):
-    return camt.read_camt(text.encode(), most=most, **more)
+def read_camt(text, max_entries=100, **more):
+    return camt.read_camt(text.encode(), max_entries=max_entries, **more)
 
 
 def read_single_statement(*inside):
@@ -164,8 +164,13 @@ def test_camt_entries_statements_and_payments_are_limited():
     two = build_tag("NtryDtls", "<TxDtls/>" * 2) * 2
     head = "<Amt>1</Amt><CdtDbtInd>CRDT</CdtDbtInd><BookgDt><Dt>2026-01-01</Dt></BookgDt>"
     batch, larger = (build_tag("Ntry", head, two, more) for more in ("", build_tag("NtryDtls", "<TxDtls/>")))
-    assert len(read_camt(build_document(build_named_statement(ENTRY, ENTRY), build_named_statement()), most=2)[1]) == 2
-    assert len(read_camt(build_document(build_named_statement(batch)), most=2)[1]) == 1  # payments may be twice as many
+    assert (
+        len(read_camt(build_document(build_named_statement(ENTRY, ENTRY), build_named_statement()), max_entries=2)[1])
+        == 2
+    )
+    assert (
+        len(read_camt(build_document(build_named_statement(batch)), max_entries=2)[1]) == 1
+    )  # payments may be twice as many
     entries = (build_named_statement(ENTRY * 3), build_named_statement(ENTRY * 2) + build_named_statement(ENTRY))
     for text in (
         *entries,
@@ -174,7 +179,7 @@ def test_camt_entries_statements_and_payments_are_limited():
         build_named_statement(larger),
     ):
         with pytest.raises(TooManyEntriesError):
-            read_camt(build_document(text), most=2)
+            read_camt(build_document(text), max_entries=2)
 
 
 def test_camt_unused_elements_are_skipped_with_their_children():

@@ -14,7 +14,7 @@ ACCOUNT = build_tag("Acct", build_tag("Id", build_tag("IBAN", "DE1")), build_tag
 
 def read_entries(*inside, account=ACCOUNT, kind="BkToCstmrStmt", name="Stmt"):
     text = f"<Document><{kind}><{name}>{account}\n{''.join(inside)}</{name}></{kind}></Document>"
-    return camt.read_camt(text.encode(), most=100)[1][0].entries
+    return camt.read_camt(text.encode(), max_entries=100)[1][0].entries
 
 
 def read_single_entry(*inside, value="1.00", sign="DBIT", day=DAY, **more):
@@ -325,7 +325,7 @@ def test_camt_payment_without_sign_takes_sign_of_entry():
     "details",
     [
         [build_payment("-30"), build_payment("-69.99")],
-        [build_payment("-30"), build_detail(name="B", of="-70")],  # one tells no amount
+        [build_payment("-30"), build_detail(name="B", entry_value="-70")],  # one tells no amount
         [build_payment("-30"), build_detail("-70", name="B", currency="USD")],
     ],
 )

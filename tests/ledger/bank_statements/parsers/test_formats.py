@@ -89,7 +89,7 @@ def test_file_kind_is_detected_from_its_beginning(content, kind):
 )
 def test_statement_file_is_read_by_kind_and_reports_format(content, format_):
     kind = formats.detect_file_kind(content)
-    statement_file = formats.read_statement_file(content, kind, most=9)
+    statement_file = formats.read_statement_file(content, kind, max_entries=9)
     assert (statement_file.format, statement_file.kind) == (format_, kind)
     assert len(statement_file.statements) == (0 if kind in ("qif", "csv") else 1)
 
@@ -101,15 +101,15 @@ def test_camt_is_read_in_detected_encoding_and_reports_progress():
         encoding="cp1252",
         declared="UTF-8",
     )
-    (result,) = formats.read_statement_file(content, "camt", most=9, on_progress=heard.append).statements
+    (result,) = formats.read_statement_file(content, "camt", max_entries=9, on_progress=heard.append).statements
     assert (result.entries[0].from_to, heard[-1]) == ("Müller", len(content))
 
 
 @pytest.mark.parametrize("content", [b"<a><BkToCstmrStmt/></a>", b":20:A\n", b"<OFX></OFX>"])
 def test_file_without_statement_is_rejected(content):
-    assert get_error(lambda: formats.read_statement_file(content, formats.detect_file_kind(content), most=9)) == (
-        "Line 1: The file contains no statement."
-    )
+    assert get_error(
+        lambda: formats.read_statement_file(content, formats.detect_file_kind(content), max_entries=9)
+    ) == ("Line 1: The file contains no statement.")
 
 
 # ---------------------------------------------------------------------------------------------- as text

@@ -19,8 +19,8 @@ HEAD = [":20:A", ":25:DE1", ":28C:7/1", ":60F:C260101EUR10,00"]
 END = ":62F:C260131EUR10,00"
 
 
-def read_mt940(*lines, most=100):
-    return mt940.read_mt940(iter([f"{line}\n" for line in lines]), most=most)
+def read_mt940(*lines, max_entries=100):
+    return mt940.read_mt940(iter([f"{line}\n" for line in lines]), max_entries=max_entries)
 
 
 def read_single_entry(*lines):
@@ -159,11 +159,11 @@ def test_malformed_mt940_line_errors_name_line(lines, said):
 
 def test_mt940_entries_and_messages_are_limited():
     movement = ":61:260115D1,NTRF"
-    assert len(read_mt940(*HEAD, movement, movement, END, most=2)[1][0].entries) == 2
+    assert len(read_mt940(*HEAD, movement, movement, END, max_entries=2)[1][0].entries) == 2
     with pytest.raises(TooManyEntriesError):
-        read_mt940(*HEAD, movement, movement, movement, END, most=2)
+        read_mt940(*HEAD, movement, movement, movement, END, max_entries=2)
     with pytest.raises(TooManyEntriesError):
-        read_mt940(":20:A", ":20:B", ":20:C", most=2)
+        read_mt940(":20:A", ":20:B", ":20:C", max_entries=2)
 
 
 # ---------------------------------------------------------------------------------------------- fields

@@ -28,9 +28,9 @@ def build_statement(*inside, kind="STMTRS", currency="<CURDEF>EUR", behind=""):
     return f"<{kind}>{currency}\n{account}<BANKTRANLIST>\n{rows}</BANKTRANLIST>{behind}</{kind}>\n"
 
 
-def read_ofx(*statements, most=100):
+def read_ofx(*statements, max_entries=100):
     head = "<SIGNONMSGSRSV1><SONRS><DTSERVER>20260201</SONRS></SIGNONMSGSRSV1>"
-    return ofx.read_ofx(f"OFXHEADER:100\n<OFX>{head}\n{''.join(statements)}</OFX>\n", most=most)
+    return ofx.read_ofx(f"OFXHEADER:100\n<OFX>{head}\n{''.join(statements)}</OFX>\n", max_entries=max_entries)
 
 
 def read_single_entry(**values):
@@ -54,24 +54,24 @@ def build_balance(amount, day=None):
 @pytest.mark.parametrize("evil", ["<!DOCTYPE a>", "<!ENTITY a 'b'>", "<!element a>"])
 def test_ofx_with_declarations_is_rejected(evil):
     with pytest.raises(UnsafeXmlError):
-        ofx.read_ofx(f"{evil}<OFX></OFX>", most=1)
+        ofx.read_ofx(f"{evil}<OFX></OFX>", max_entries=1)
 
 
 def test_ofx_file_must_end_with_its_closing_tag():
     with pytest.raises(UnreadableFileError, match=r"^Line 3: The file is incomplete: </OFX> is missing\.$"):
-        ofx.read_ofx("<OFX>\n<STMTRS>\n</STMTRS>", most=1)
+        ofx.read_ofx("<OFX>\n<STMTRS>\n</STMTRS>", max_entries=1)
     with pytest.raises(UnreadableFileError, match=r"^Line 1: The file is incomplete"):
-        ofx.read_ofx("", most=1)
+        ofx.read_ofx("", max_entries=1)
     with pytest.raises(UnreadableFileError, match=r"^Line 2: The file is incomplete"):
-        ofx.read_ofx("<OFX></OFX>\n<OFX>", most=1)
-    assert ofx.read_ofx("<ofx></ofx> \n", most=1) == []
+        ofx.read_ofx("<OFX></OFX>\n<OFX>", max_entries=1)
+    assert ofx.read_ofx("<ofx></ofx> \n", max_entries=1) == []
 
 
 def test_ofx_tags_outside_entries_are_limited(monkeypatch):
     monkeypatch.setattr("ledger.bank_statements.parsers.models.MAX_OUTER_TAGS", 4)
-    assert ofx.read_ofx("<OFX><A><B></OFX>", most=1) == []
+    assert ofx.read_ofx("<OFX><A><B></OFX>", max_entries=1) == []
     with pytest.raises(UnreadableFileError, match=r"^Line 2: Too many elements\.$"):
-        ofx.read_ofx("<OFX><A><B><C>\n</OFX>", most=1)
+        ofx.read_ofx("<OFX><A><B><C>\n</OFX>", max_entries=1)
 
 
 def test_ofx_tags_are_read_with_line_numbers_in_any_spelling():
@@ -88,14 +88,14 @@ def test_ofx_bank_and_card_statements_are_read_with_their_accounts():
 
 
 def test_ofx_entries_and_statements_are_limited():
-    assert len(read_ofx(build_statement(build_movement() * 2), build_statement(), most=2)) == 2
+    assert len(read_ofx(build_statement(build_movement() * 2), build_statement(), max_entries=2)) == 2
     for content in (
         [build_statement(build_movement() * 3)],
         [build_statement()] * 3,
         [build_statement(build_movement() * 2), build_statement(build_movement())],
     ):
         with pytest.raises(TooManyEntriesError):
-            read_ofx(*content, most=2)
+            read_ofx(*content, max_entries=2)
 
 
 def test_ofx_values_per_entry_and_statement_are_limited():

@@ -15,7 +15,7 @@ HEAD = "!Type:Bank"
 
 def read_qif(*lines, order=None, kept=None, most=9):
     order, entries = qif.read_qif_entries(
-        iter(lines), find_currency=lambda _: "EUR", order=order, default_order=kept, most=most
+        iter(lines), find_currency=lambda _: "EUR", order=order, default_order=kept, max_entries=most
     )
     return order, [each for account in entries.values() for each in account]
 
