@@ -127,7 +127,7 @@ def read_file_by_kind(
     settings: Any,
 ) -> StatementFileContent:
     if kind is None:
-        raise StatementFormatUnknown
+        raise StatementFormatUnknown(None if content.strip() else _("The file is empty. Export it again."))
     if kind == formats.CSV:
         return read_csv(content, company, account, settings)
     if kind == formats.ZIP:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 
@@ -216,7 +217,7 @@ def select_sample_rows(table: Table) -> Lines:
     usual = sorted(sum(map(bool, cells)) for _, cells in rows)[len(rows) // 2] if rows else 0
     full = [row for row in rows if 2 * sum(map(bool, row[1])) > usual or len(rows) < 3]
     dated = [row for row in full if any(map(is_date_like_cell, row[1]))]
-    full = dated if 2 * len(dated) > len(full) else full  # footers and sums have no day
+    full = dated if dated and 2 * len(dated) >= len(full) else full  # footers and sums have no day
     return table.rows.select_lines(position for position, _ in full)
 
 
@@ -224,7 +225,11 @@ def build_table_columns(table: Table, sample: Sequence[Line]) -> list[Column]:
     """The columns of a table's sample."""
     rows = [line.cells for line in sample]
     constants = find_constant_positions(rows)
-    balance_rows = frozenset(row for row, cells in enumerate(rows) if is_balance_or_total_row(cells, constants))
+    balance_rows = frozenset(
+        row
+        for row, cells in enumerate(rows)
+        if is_balance_or_total_row(cells, constants) and not has_amount_of_balance_step(rows, row)
+    )
     balance_rows = frozenset() if len(balance_rows) == len(rows) else balance_rows
     return [
         Column(
@@ -235,6 +240,30 @@ def build_table_columns(table: Table, sample: Sequence[Line]) -> list[Column]:
         )
         for position in range(table.width)
     ]
+
+
+def has_amount_of_balance_step(rows: Sequence[Sequence[str]], row: int) -> bool:
+    """Whether a cell of a row says by how much another one differs from that of a neighbour: it moves a balance."""
+    for mark in DecimalMark:
+        numbers = read_numbers(rows[row], mark)
+        for neighbour in (row - 1, row + 1):
+            if not 0 <= neighbour < len(rows):
+                continue
+            others = read_numbers(rows[neighbour], mark)
+            steps = {place: abs(numbers[place] - others[place]) for place in numbers.keys() & others.keys()}
+            if any(
+                number and step == abs(number) and other != place
+                for place, number in numbers.items()
+                for other, step in steps.items()
+            ):
+                return True
+    return False
+
+
+def read_numbers(cells: Sequence[str], mark: DecimalMark) -> dict[int, Decimal]:
+    """Return the amounts of a row by their positions."""
+    amounts = {position: parse_amount_or_none(cell, mark) for position, cell in enumerate(cells) if cell}
+    return {position: Decimal(amount) for position, amount in amounts.items() if amount is not None}
 
 
 def find_possible_amounts(table: Table) -> frozenset[int]:

@@ -13,7 +13,7 @@ from ledger.imports.calc.locale_names import load_locale_names
 
 CENTURY_TURNS = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits
 SHORT_SPAN_DAYS = 60  # a reading of short years that spans more is none where another spans a tenth of it
-MAX_SPAN_DAYS = 2 * 366  # of a file whose dates have points, and may have the day first
+MAX_SPAN_DAYS = 2 * 366  # of a file with short years: a reading that spans less is possible beside a shorter one
 
 
 class DateOrder(StrEnum):
@@ -162,7 +162,7 @@ def find_date_orders(texts: Iterable[str]) -> list[DateOrder]:
     """The orders in which the most of the texts are dates, and mean different days; the first is the usual one.
 
     Dates with points are never written with the month first. Years of two digits stand where the file spans the
-    shortest time.
+    shortest time, or up to two years.
 
     >>> [order.value for order in find_date_orders(["03/04/2026", "03/05/2026"])]
     ['dayFirst', 'monthFirst']
@@ -172,6 +172,8 @@ def find_date_orders(texts: Iterable[str]) -> list[DateOrder]:
     ['dayFirst']
     >>> [order.value for order in find_date_orders(["24-03-25", "24-03-28"])], len(find_date_orders(["24-03-25"]))
     (['iso'], 2)
+    >>> [order.value for order in find_date_orders(["25-11-24", "25-11-25"])]
+    ['iso', 'dayFirst']
     """
     distinct_texts = list(dict.fromkeys(texts))
     days = {order: [find_bank_date(text, order) for text in distinct_texts] for order in PREFERRED_ORDERS}
@@ -185,10 +187,13 @@ def find_date_orders(texts: Iterable[str]) -> list[DateOrder]:
         orders = [order for order in orders if order is not DateOrder.MONTH_FIRST]
     spans = {order: _count_spanned_days(days[order]) for order in orders}
     short = _drop_long_spans(orders, spans)
-    is_day_first_likely = has_points and spans.get(DateOrder.DAY_FIRST, MAX_SPAN_DAYS) < MAX_SPAN_DAYS
-    if is_day_first_likely and DateOrder.DAY_FIRST not in short:
+
+    def is_plausible(order: DateOrder) -> bool:
+        return spans.get(order, MAX_SPAN_DAYS) < MAX_SPAN_DAYS
+
+    if has_points and is_plausible(DateOrder.DAY_FIRST) and DateOrder.DAY_FIRST not in short:
         return [DateOrder.DAY_FIRST, *short]  # points mostly stand behind days: a few years are as plausible
-    orders = short
+    orders = [*short, *(order for order in orders if not has_points and order not in short and is_plausible(order))]
     if has_points and DateOrder.DAY_FIRST in orders:
         orders = [order for order in orders if order is not DateOrder.ISO]
     return [

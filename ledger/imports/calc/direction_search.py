@@ -16,6 +16,7 @@ from ledger.imports.calc.detection_result import Answer, build_mapping_update
 from ledger.imports.calc.vocabulary import (
     find_direction_hint,
     find_directions,
+    find_letter_hints,
     has_possible_directions,
     is_direction_column,
 )
@@ -51,9 +52,12 @@ class DirectionSearch(CurrencySearch):
         known = {**words, **self.mapping.directions}
         for other in direction_columns[1:]:
             known |= find_directions(self.list_movement_values(other.position), other.name)
+        hints = find_letter_hints(values, column.name)
         amounts = to_decimals(amount, self.mapping.decimal_mark)
         if "direction" not in self.pinned:
-            if is_direction_redundant(amounts, column, known) and any(map(find_amount_sign, amount.distinct)):
+            if is_direction_redundant(amounts, column, {**hints, **known}) and any(
+                map(find_amount_sign, amount.distinct)
+            ):
                 return False
             if len(direction_columns) > 1:
                 self.add_column_question("direction_column", "direction", direction_columns)
@@ -62,7 +66,8 @@ class DirectionSearch(CurrencySearch):
             return False  # the balance goes both ways at rows of one value
         self.set_column("direction", column.position)
         shown = {value: next(iter(each)) for value, each in kinds.items() if len(each) == 1}
-        self.choose_direction_meanings(values, self.drop_contradicted_directions(words, shown) or known, shown)
+        known = self.drop_contradicted_directions(words, shown) or known
+        self.choose_direction_meanings(values, known, shown, hints)
         self.choose_minus_meaning(amounts)
         return True
 
@@ -99,9 +104,11 @@ class DirectionSearch(CurrencySearch):
         return result[:1] + [each for each in result[1:] if each in named_columns and each.cells != result[0].cells]
 
     def may_hold_directions(self, column: Column) -> bool:
-        """Whether a column under an unknown heading repeats two or three values, which may be directions."""
+        """Whether a column repeats two or three values, which may be directions: under an unknown heading any, under
+        another one letters of which two are a pair."""
         values = self.list_movement_values(column.position)
-        if column.has_garbled_amounts or (column.fields and column.fields[0][0] not in ("debit", "credit")):
+        is_named_otherwise = bool(column.fields) and column.fields[0][0] not in ("debit", "credit")
+        if column.has_garbled_amounts or (is_named_otherwise and not find_letter_hints(values)):
             return False
         if not 2 <= len(values) <= MAX_GUESSED or len(column.cells) - len(column.balance_rows) <= len(values):
             return False
@@ -117,9 +124,12 @@ class DirectionSearch(CurrencySearch):
         return self.steps is not None and self.steps.reading is not None and self.steps.reading.is_open
 
     def choose_direction_meanings(
-        self, values: Sequence[str], known: dict[str, str], shown: AnyMapping[str, str]
+        self, values: Sequence[str], known: dict[str, str], shown: AnyMapping[str, str], hints: AnyMapping[str, str]
     ) -> None:
-        """What the values mean: by the balance where that agrees with the words, by the words without one."""
+        """What the values mean: by the balance where that agrees with the words, by the words without one.
+
+        ``hints``: what letters are likely to mean that are not certain.
+        """
         given = self.mapping.directions
         usual = {value: find_direction_hint(value) for value in values}
         meanings = {value: kind for value, kind in {**usual, **known}.items() if kind}
@@ -138,7 +148,7 @@ class DirectionSearch(CurrencySearch):
         if shown:
             self.result.proven_fields.append("direction")
         known = {**shown, **known}
-        self.add_direction_meanings_question(values, known, {**meanings, **known})
+        self.add_direction_meanings_question(values, known, {**hints, **meanings, **known})
 
     def add_direction_meanings_question(
         self, values: Sequence[str], known_kinds: dict[str, str], guess: AnyMapping[str, str]

@@ -1,5 +1,6 @@
 """Ask which of several columns with one heading is meant, where their cells differ."""
 
+import re
 from dataclasses import replace
 from functools import partial
 
@@ -13,6 +14,9 @@ from ledger.imports.calc.vocabulary import find_status_meaning
 
 # Fields that change what is stored. A single amount column is asked for where it is chosen.
 ASKED_FIELDS = ("date", "debit", "credit", "currency", "direction", "status", "account", "counterparty")
+# Headings that differ in a number alone are the same for these; names and accounts may go on in a second column.
+NUMBERED_FIELDS = ("date", "currency", "direction", "status")
+_NUMBER_AT_END = re.compile(r" ?[0-9]+$")
 # Questions about the values of a column are asked once the column is known.
 VALUE_QUESTIONS = {
     "date": "dateOrder",
@@ -57,7 +61,7 @@ class RepeatedHeadingSearch(SignSearch):
         others = [
             candidate
             for candidate in self.columns
-            if fold_heading(candidate.name) == fold_heading(column.name)
+            if is_same_heading(candidate.name, column.name, is_numbered=name in NUMBERED_FIELDS)
             and candidate.position not in mapped_positions
             and candidate.filled
             and candidate.fits_field(name)
@@ -92,3 +96,15 @@ class RepeatedHeadingSearch(SignSearch):
             known = {fold_setting_value(value): kind for value in values if (kind := find_status_meaning(value))}
             mapping = replace(mapping, statuses={**known, **mapping.statuses})
         return mapping.with_column(name, column.position)
+
+
+def is_same_heading(heading: str, other: str, *, is_numbered: bool) -> bool:
+    """Whether two headings are the same, or the same but for a number at the end where ``is_numbered``.
+
+    >>> is_same_heading("Date 1", "DATE 2", is_numbered=True), is_same_heading("Name 1", "Name 2", is_numbered=False)
+    (True, False)
+    """
+    headings = [fold_heading(heading), fold_heading(other)]
+    if is_numbered:
+        headings = [_NUMBER_AT_END.sub("", each) for each in headings]
+    return headings[0] == headings[1] and (bool(headings[0]) or not is_numbered)

@@ -25,7 +25,7 @@ from ledger.imports.calc.dates import find_bank_date, parse_bank_date
 from ledger.imports.calc.movements import BadCell, LeftOutRow, Movement, Read
 from ledger.imports.calc.row_amounts import AmountReader
 from ledger.imports.calc.table import SAMPLE_ROWS
-from ledger.imports.calc.vocabulary import find_row_line_kind, has_words
+from ledger.imports.calc.vocabulary import find_balance_name_kind, find_row_line_kind, has_words
 from ledger.transactions.fields import TRANSACTION_TEXTS
 
 MAX_CODE_LENGTH = 3  # characters of a code such as MK
@@ -59,10 +59,18 @@ class RowReader(AmountReader):
         for line in self.table.rows:
             cells = line.cells
             day = find_bank_date(self.get_cell(cells, "date"), self.mapping.date_order)
-            if day is not None:
+            if day is not None and not self._explain_by_values(line, cells):
                 amount, balance = self.find_amount(line), self._read_number(cells, "balance")
-                dated_rows.append(DatedRow(line.number, day, amount, balance, self._find_line_kind(cells)))
+                kind = self._find_line_kind(cells)
+                is_like_payment = bool(kind) and self._is_like_payment(cells)
+                dated_rows.append(DatedRow(line.number, day, amount, balance, kind, is_like_payment))
         return dated_rows
+
+    def _is_like_payment(self, cells: Sequence[str]) -> bool:
+        """Whether a row has a direction, or a reference that names no balance."""
+        reference = self.get_cell(cells, "reference")
+        has_reference = any(sign.isalnum() and sign != "0" for sign in reference)
+        return bool(self.get_cell(cells, "direction")) or (has_reference and not find_balance_name_kind(reference))
 
     def _list_texts(self, cells: Sequence[str]) -> list[str]:
         """What a row says in words: in the columns of texts, or where they say nothing in others."""
@@ -195,6 +203,11 @@ class RowReader(AmountReader):
                 raise UnreadableValueError("The row has {count} columns, the table has {columns}.", **column_counts)
             if self.table.has_split_amount(cells, self.amounts):
                 raise UnreadableValueError("A comma may split an amount. Put amounts in quotation marks.")
+            if self._is_unproven_balance(line, cells):
+                raise UnreadableValueError(
+                    "“{text}” may be a balance or a payment. Delete the row, or change the text of a payment.",
+                    text=next(iter(self._list_texts(cells)), "")[:40],
+                )
             name = "account"
             if self._lacks_account(cells):
                 raise UnreadableValueError("The account number is missing.")
@@ -226,7 +239,11 @@ class RowReader(AmountReader):
             return ""
         if not amounts and not self._has_other_numbers(cells):
             return "balance" if self.get_cell(cells, "balance") else "empty"
-        return "balance" if self._find_line_kind(cells) and self.balance_lines.has_line(line.number) else ""
+        is_balance = self._find_line_kind(cells) and line.number in self.balance_lines.find().balances
+        return "balance" if is_balance else ""
+
+    def _is_unproven_balance(self, line: Line, cells: Sequence[str]) -> bool:
+        return bool(self._find_line_kind(cells)) and line.number in self.balance_lines.find().unproven
 
     def _explain_by_values(self, line: Line, cells: Sequence[str]) -> str:
         mapping = self.mapping

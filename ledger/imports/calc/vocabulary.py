@@ -45,23 +45,56 @@ def find_direction_meaning(value: str) -> str | None:
 
 def find_directions(values: Iterable[str], heading: str = "") -> dict[str, str]:
     """What the values of a column mean, without those that can mean both. Letters mean something in pairs alone: D of
-    D and C is money out, D of D and W is money in. The heading may name the other letter of a pair.
+    D and C is money out, D of D and W is money in. The heading may name the other letter of a pair. Of letters that
+    make several pairs only those are certain that all of the pairs have.
 
     >>> find_directions(["d", "c", "x"]), find_directions(["d", "w"]), find_directions(["s"], "Soll/Haben")
     ({'d': 'out', 'c': 'in'}, {'w': 'out', 'd': 'in'}, {'s': 'out'})
-    >>> find_directions(["d"]), find_directions(["debit", "payment"])
-    ({}, {'debit': 'out'})
+    >>> find_directions(["d"]), find_directions(["d", "c", "p"]), find_directions(["debit", "payment"])
+    ({}, {'d': 'out'}, {'debit': 'out'})
     """
     folded = {fold_heading(value) or value.strip(): value for value in values}
-    known = set(folded) | {word[0] for word in fold_heading(heading).split()}
-    letters: dict[str, set[str]] = {}
-    for out, came in _load_words()["directionPairs"]:
-        if {out, came} <= known:
-            letters.setdefault(out, set()).add("out")
-            letters.setdefault(came, set()).add("in")
-    meanings = {letter: kinds.pop() for letter, kinds in letters.items() if len(kinds) == 1}
+    pairs = _list_letter_pairs(_list_letters(folded), heading)
+    meanings = _find_letter_meanings(pairs)
+    meanings = {letter: kind for letter, kind in meanings.items() if all(letter in pair for pair in pairs)}
     meanings |= {word: kind for word in folded if (kind := find_direction_meaning(word))}
     return {folded[word]: kind for word, kind in meanings.items() if word in folded}
+
+
+def find_letter_hints(values: Iterable[str], heading: str = "") -> dict[str, str]:
+    """What letters are likely to mean that are certain or of several pairs.
+
+    >>> find_letter_hints(["c", "d", "p"]), find_letter_hints(["d", "c", "x"]), find_letter_hints(["d", "x"])
+    ({'d': 'out', 'c': 'in', 'p': 'in'}, {'d': 'out', 'c': 'in'}, {})
+    """
+    folded = {fold_heading(value) or value.strip(): value for value in values}
+    meanings = _find_letter_meanings(_list_letter_pairs(_list_letters(folded), heading))
+    return {folded[letter]: kind for letter, kind in meanings.items() if letter in folded}
+
+
+def _list_letters(words: Iterable[str]) -> set[str]:
+    """Return the values that are single letters or are written in pairs as they are, such as MD and D."""
+    paired = {letter for pair in _load_words()["directionPairs"] for letter in pair}
+    return {
+        word
+        for word in words
+        if ((len(word) == 1 and word.isalpha()) or word in paired) and not find_direction_meaning(word)
+    }
+
+
+def _list_letter_pairs(letters: set[str], heading: str) -> list[tuple[str, str]]:
+    """Return the pairs (out, in) of the letters, of which the heading may name one where a column has one alone."""
+    known = letters | {word[0] for word in fold_heading(heading).split()} if len(letters) == 1 else letters
+    return [(out, came) for out, came in _load_words()["directionPairs"] if {out, came} <= known]
+
+
+def _find_letter_meanings(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return what letters mean that mean the same in all their pairs."""
+    kinds: dict[str, set[str]] = {}
+    for out, came in pairs:
+        kinds.setdefault(out, set()).add("out")
+        kinds.setdefault(came, set()).add("in")
+    return {letter: kinds_of_letter.pop() for letter, kinds_of_letter in kinds.items() if len(kinds_of_letter) == 1}
 
 
 def find_direction_hint(value: str) -> str | None:
@@ -82,18 +115,20 @@ def is_direction_column(values: Iterable[str]) -> bool:
 
 def has_possible_directions(values: Iterable[str]) -> bool:
     """Whether a column of amounts without signs may have its directions here: some values are words for both, or all
-    are words that can mean either.
+    are words or letters that can mean either.
 
     >>> has_possible_directions(["debit", "credit", "fee"]), has_possible_directions(["purchase", "payment"])
     (True, True)
     >>> has_possible_directions(["debit", "rent"]), has_possible_directions(["payment"])
     (False, False)
+    >>> has_possible_directions(["d", "c", "p"]), has_possible_directions(["a", "b", "c"])
+    (True, False)
     """
     known = list(values)
-    directions = find_directions(known)
-    if set(directions.values()) == {"in", "out"}:
+    if {find_direction_meaning(value) for value in known} >= {"in", "out"}:
         return True
-    hints = {value: kind for value in known if (kind := directions.get(value) or find_direction_hint(value))}
+    meanings = {**find_letter_hints(known), **find_directions(known)}
+    hints = {value: kind for value in known if (kind := meanings.get(value) or find_direction_hint(value))}
     return len(hints) == len(known) and set(hints.values()) == {"in", "out"}
 
 

@@ -179,6 +179,13 @@ def test_multi_account_file_is_stored_completely_or_not_at_all(api, upload_state
 # ---------------------------------------------------------------------------------- refusals
 
 
+@pytest.mark.parametrize("content", [b"", b" \n"])
+def test_empty_file_is_rejected_as_empty(api, main_account, content):
+    answer = upload_statement(api, content, name="statement.csv")
+    assert get_status_and_code(answer) == (415, "statement_format_unknown")
+    assert answer.json()["detail"] == "The file is empty. Export it again."
+
+
 def test_rejected_statement_has_a_code_and_stores_nothing(api, acme, main_account):
     for content, status, code in [
         (b"hello there", 415, "statement_format_unknown"),

@@ -173,7 +173,8 @@ def test_overlapping_files_with_started_and_completed_dates_add_nothing(upload_s
     [
         (["24-03-25"], ["dayFirst", "iso"]),
         (["24-03-25", "24-03-26", "24-04-02"], ["iso"]),
-        (["24/3/25", "24/3/26"], ["iso"]),
+        (["24/3/25", "24/3/26"], ["iso", "dayFirst"]),
+        (["24/3/25", "24/3/28"], ["iso"]),
         (["24/03/24", "25/03/24", "28/03/24"], ["dayFirst"]),
         (["01.02.24", "01.03.24"], ["dayFirst"]),
         (["24.03.25", "24.03.26", "24.03.28"], ["iso"]),
@@ -181,5 +182,5 @@ def test_overlapping_files_with_started_and_completed_dates_add_nothing(upload_s
         (["99-12-31", "99-12-30"], ["iso"]),
     ],
 )
-def test_two_digit_year_position_gives_shortest_time_span(texts, orders):
+def test_two_digit_year_position_gives_short_time_span(texts, orders):
     assert find_date_orders(texts) == orders

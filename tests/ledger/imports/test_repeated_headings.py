@@ -19,6 +19,7 @@ CURRENCIES = "Date,Amount,Currency,Currency,Text\n2026-01-30,-11.00,USD,EUR,a\n2
 ASKED = {
     "dates": (DATES, "date", (0, 1)),
     "dates in another case": (DATES.replace("Date,Date", "Date,DATE"), "date", (0, 1)),
+    "dates with numbers": (DATES.replace("Date,Date", "Date 1,Date 2"), "date", (0, 1)),
     "dates, of which one decides the order": (
         "Date,Date,Amount,Text\n02/01/2026,12/01/2026,-1.00,a\n03/01/2026,13/01/2026,-2.00,b\n",
         "date",

@@ -54,3 +54,11 @@ def test_amount_column_set_without_sign_still_asks_for_sign(api, bank):
 def test_balance_rows_are_left_out_but_similar_payments_are_imported(upload_statement_file, acme, bank):
     assert upload_statement_file(read_file("81_named_balances"), accountId=bank)["leftOut"] == 10
     assert upload_statement_file(read_file("81_payments_like_balances"), accountId=bank)["leftOut"] == 0
+
+
+@pytest.mark.parametrize("footer", ["Total,,-99,", ",Total,-99,"])
+def test_footer_does_not_give_an_amount_its_sign(api, acme, bank, footer):
+    text = f"Date,Text,Amount,Balance\n2026-01-15,Rent,99,3138.28\n{footer}\n"
+    answer = upload_statement(api, text.encode(), name="rows.csv", accountId=bank)
+    assert get_status_and_code(answer) == (400, "mapping_ambiguous")
+    assert [choice["field"] for choice in answer.json()["choices"]] == ["flipSign"]
