@@ -169,7 +169,7 @@ class MrrAggregator:
 
     >>> book = MrrAggregator("EUR")
     >>> book.add_history([(24288, {"EUR": Decimal(10)}), (24290, {})])
-    >>> totals = book.compute_totals(factors_of=lambda number: {"EUR": Decimal(1)}, until=24288)
+    >>> totals = book.compute_totals(get_factors=lambda number: {"EUR": Decimal(1)}, until=24288)
     >>> {from_month_number(number).isoformat(): str(found.amounts["cancel"]) for number, found in totals.items()}
     {'2024-01-01': '0', '2024-02-01': '0', '2024-03-01': '-10'}
     """

@@ -8,9 +8,9 @@ from ledger.money.calc.money import MONEY_CONTEXT, get_smallest_unit, round_half
 def compute_adjustment(target: Decimal, *, other_items: Decimal, currency: str) -> Decimal:
     """Compute the amount to add to `other_items` so that both together round to `target`, in units of the currency.
 
-    >>> compute_adjustment(Decimal("150.00"), others=Decimal("121.005"), currency="EUR")
+    >>> compute_adjustment(Decimal("150.00"), other_items=Decimal("121.005"), currency="EUR")
     Decimal('28.99')
-    >>> compute_adjustment(Decimal("0.00"), others=Decimal("121.00"), currency="EUR")
+    >>> compute_adjustment(Decimal("0.00"), other_items=Decimal("121.00"), currency="EUR")
     Decimal('-121.00')
     """
     missing = MONEY_CONTEXT.subtract(target, other_items)

@@ -80,7 +80,7 @@ def test_staff_action_error_is_shown_and_changes_nothing(act, address, form, sup
     assert acme.system_status == "trial"
 
 
-@pytest.mark.parametrize("who", ["helper", "alice"])
+@pytest.mark.parametrize("who", ["staff_user", "alice"])
 def test_staff_cannot_extend_rights_of_themselves_or_others(who, request, staff_user):
     user, group = request.getfixturevalue(who), Group.objects.create(name="everything")
     before = (user.is_staff, user.user_permissions.count())

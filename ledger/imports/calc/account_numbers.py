@@ -127,9 +127,9 @@ def is_other_party_column(
     one, unless the lines above the table state another, or some rows have none (``has_empty``).
 
     >>> values = ["DE02120300000000202051", "DE02500105170137075030"]
-    >>> is_other_party_column("IBAN", values, own="", company_numbers=values[:1], stated=())
+    >>> is_other_party_column("IBAN", values, own_number="", company_numbers=values[:1], stated=())
     True
-    >>> is_other_party_column("IBAN", values, own="", company_numbers=values, stated=())
+    >>> is_other_party_column("IBAN", values, own_number="", company_numbers=values, stated=())
     False
     """
     numbers = [value for value in values if has_full_number(value)]

@@ -149,9 +149,11 @@ def _find_name_currencies(text: str) -> tuple[str, ...]:
 def choose_currency(currencies: tuple[str, ...], *, own_currency: str, stated_currency: str = "") -> str | None:
     """The one that a sign means: what somebody stated, else the account's own; None where several others are left.
 
-    >>> choose_currency(("USD", "CAD"), own="CAD"), choose_currency(("USD", "CAD"), own="EUR", stated="CAD")
-    ('CAD', 'CAD')
-    >>> choose_currency(("GBP",), own="EUR"), choose_currency(("USD", "CAD"), own="EUR")
+    >>> choose_currency(("USD", "CAD"), own_currency="CAD")
+    'CAD'
+    >>> choose_currency(("USD", "CAD"), own_currency="EUR", stated_currency="CAD")
+    'CAD'
+    >>> choose_currency(("GBP",), own_currency="EUR"), choose_currency(("USD", "CAD"), own_currency="EUR")
     ('GBP', None)
     """
     for currency in (stated_currency, own_currency):

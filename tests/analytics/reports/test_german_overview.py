@@ -127,7 +127,7 @@ def test_narrow_axis_of_the_balance_has_short_labels(api, alice, acme, books, qu
     chart = find_section(page, "Liquiditätsverlauf")
     shown = re.findall(r'<g class="x-label">(.*?)</g>', chart)
     texts = [re.findall(r'<text class="([^"]*)"[^>]*>([^<]+)<', each) for each in shown]
-    narrow = [text for label in texts for css_class, text in label if css_class in {"", "slim"}]
+    narrow = [text for label in texts for css_class, text in label if css_class in {"", "narrow-label"}]
     assert narrow
     assert max(map(len, narrow)) <= 6
     assert labels in (None, narrow)

@@ -386,7 +386,7 @@ def test_api_key_creation_is_mailed_without_links_from_its_name(capture_mails, s
 
 def test_mfa_change_is_mailed_and_logged(capture_mails, alice, audit_context):
     (mail,) = capture_mails(
-        emails.send_mfa_changed_email, user=alice, what="A passkey was added", context=audit_context
+        emails.send_mfa_changed_email, user=alice, event="A passkey was added", context=audit_context
     )
     assert (mail.subject, mail.to) == ("Two-factor authentication changed", [alice.email])
     assert mail.body.startswith("A passkey was added on ")

@@ -54,10 +54,8 @@ def test_accepting_suggestion_fills_open_amount_and_keeps_existing_split(
 def test_accepting_suggestion_keeps_transfer_leg(books, bank, savings, inbox_page, office, check_derived_rows):
     row, other = books.create_transaction(bank, "-100.00")["id"], books.create_transaction(savings, "40.00")["id"]
     assert books.set_categorizations(row, {"categoryId": office, "plSplit": {"ga": -40}}).status_code == 200
-    assert (
-        books.link_transfer(row, other, part=next(iter(books.get_transaction(row)["categorizations"]))).status_code
-        == 200
-    )
+    categorization_id = next(iter(books.get_transaction(row)["categorizations"]))
+    assert books.link_transfer(row, other, categorization_id).status_code == 200
     (leg,) = books.list_categorizations(row)
     assert inbox_page.post("inbox", act="accept", id=row, category=f"{office}:ga").status_code == 303
     assert books.list_categorizations(row)[0] == leg

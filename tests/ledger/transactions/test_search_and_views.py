@@ -159,11 +159,11 @@ def test_list_pages_go_forward_and_back_over_the_same_rows(pages, books, bank):
 
 def test_row_density_choice_is_remembered(pages, books, bank):
     books.create_transaction(bank)
-    assert 'movements listing comfortable"' in pages.get().content.decode()
-    assert 'movements listing compact"' in pages.get(density="compact").content.decode()
-    assert 'movements listing compact"' in pages.get(q="").content.decode()
-    assert 'movements listing compact"' in pages.get(density="tiny").content.decode()
-    assert 'movements listing comfortable"' in pages.get(density="comfortable").content.decode()
+    assert 'transaction-list two-line-rows comfortable"' in pages.get().content.decode()
+    assert 'transaction-list two-line-rows compact"' in pages.get(density="compact").content.decode()
+    assert 'transaction-list two-line-rows compact"' in pages.get(q="").content.decode()
+    assert 'transaction-list two-line-rows compact"' in pages.get(density="tiny").content.decode()
+    assert 'transaction-list two-line-rows comfortable"' in pages.get(density="comfortable").content.decode()
 
 
 # ---------------------------------------------------------------------------------------------- views

@@ -162,15 +162,15 @@ def test_new_recovery_codes_invalidate_old_ones(totp_user):
 def test_change_of_second_factor_notifies_the_user(alice_browser, alice, monkeypatch):
     answers = []
 
-    def note(*, user, what, context):
-        answers.append((user, what))
+    def note(*, user, event, context):
+        answers.append((user, event))
         assert context.user_id == user.pk
 
     monkeypatch.setattr(emails, "send_mfa_changed_email", note)
     set_up_app(alice_browser)
     alice_browser.post(f"{FACTORS}/codes")
     alice_browser.post(f"{ADD}/remove")
-    assert [what for user, what in answers if user == alice] == [
+    assert [event for user, event in answers if user == alice] == [
         "An authenticator app was added.", "New recovery codes were created.", "The authenticator app was removed."
     ]  # fmt: skip
 
