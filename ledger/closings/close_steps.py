@@ -108,7 +108,7 @@ def list_review_lines(page: CompanyPage, checks: CloseChecks, months: Sequence[d
     # Pending transactions may be older than the first booked one.
     pending_days = days if page.company.closed_through else f"endDate={last}"
     transactions_url = build_url(page, "transactions")
-    overdue_url = f"{build_url(page, 'planned')}?overdueFrom={first}&overdueTo={last}#late-title"
+    overdue_url = f"{build_url(page, 'planned')}?overdueTo={last}#late-title"
     return [
         CheckLine(
             _("Uncategorized transactions"), checks.uncategorized, f"{transactions_url}?{days}&open=true&pending=false"
