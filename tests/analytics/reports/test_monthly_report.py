@@ -64,6 +64,16 @@ def test_recurring_revenue_of_the_report_equals_the_query(acme, viewer, ask, boo
     assert customers["Ten largest customers"] == ["400.00", "100.00 %"]
 
 
+def test_last_year_is_empty_before_the_first_transaction(acme, viewer, categorized):
+    categorized("revenueRecurring", "revenue", "900.00", "2025-03-10")
+    categorized("revenueRecurring", "revenue", "950.00", "2026-02-10")
+    names = ("Revenue", "Result", "Gross margin", "Cash at the end of the month")
+    before, after = (read_table(viewer.get(page(acme, month)), "figures") for month in ("2026-02", "2026-03"))
+    assert [before[name][-1] for name in names] == ["–"] * 4
+    assert [after[name][-1] for name in names] == ["900.00", "900.00", "100.00 %", "900.00"]
+    assert read_table(viewer.get(page(acme, "2026-02")), "results")["Revenue"][-1] == "–"
+
+
 def test_mrr_of_last_year_needs_no_transactions(acme, viewer, ask, categorized, subscribed):
     categorized("revenueRecurring", "revenue", "900.00", "2026-01-10")
     subscribed("Early", "2025-03-20", "300.00")
