@@ -313,7 +313,7 @@ def test_page_lists_the_steps_of_a_month_end_in_order(acme, owner, api, books, b
         "3. Transfers Show suggested transfers",
         "4. Plan against actual Compare with plan",
         "5. Report View report",
-        "Commentary on March 2026 You can close the month without it. 1",
+        "Commentary on March 2026 You can close the month without it. Missing",
         "6. Close",
     ]
     positions = [text(shown).index(step) for step in steps]
@@ -327,8 +327,8 @@ def test_page_lists_the_steps_of_a_month_end_in_order(acme, owner, api, books, b
     assert "Variance" in compared
 
 
-def test_commentary_of_the_month_is_no_longer_unfinished_once_written(acme, owner, march):
+def test_commentary_of_the_month_is_missing_until_it_is_written(acme, owner, march):
     report = f"/app/companies/{acme.id}/reports/2026-03"
     assert owner.post(report, {"text": "A quiet month.", "version": "0"}).status_code == 303
     shown = text(owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"}))
-    assert "Commentary on March 2026 None" in shown
+    assert "Commentary on March 2026 Written" in shown
