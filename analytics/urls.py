@@ -40,7 +40,7 @@ urlpatterns = [
     path("companies/<str:company_id>/data/cohorts", recurring_revenue.RecurringViewSet.as_view({"post": "cohorts"})),
     path("app/companies/<str:company_id>", pages.show_overview, name="company"),
     path("app/companies/<str:company_id>/", pages.redirect_without_slash, name="company-with-slash"),
-    path("app/companies/<str:company_id>/first-hour", pages.dismiss_onboarding_page, name="first-hour-away"),
+    path("app/companies/<str:company_id>/first-hour", pages.dismiss_onboarding_page, name="onboarding-dismiss"),
     path("app/companies/<str:company_id>/planned.csv", cash_plan.download_cash_plan, name="planned-csv"),
     path("app/companies/<str:company_id>/planned", cash_plan.show_cash_plan, name="planned"),
     path("app/companies/<str:company_id>/recurring-revenue", revenue.show_recurring_revenue, name="recurring-revenue"),

@@ -1,43 +1,43 @@
-// Starts Swagger UI on the page's own document; inline script would break the content security policy.
-const place = document.getElementById("reference");
-const csrf = document.cookie.split("; ").find((cookie) => cookie.startsWith(`${place.dataset.csrf}=`));
+// Starts Swagger UI on this page's OpenAPI document. It is a file because the content security policy forbids inline scripts.
+const container = document.getElementById("reference");
+const csrfCookie = document.cookie.split("; ").find((cookie) => cookie.startsWith(`${container.dataset.csrfCookie}=`));
 
-const dark = window.matchMedia("(prefers-color-scheme: dark)");
-const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
-dark.addEventListener("change", follow);
-follow();
+const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
+const updateScheme = () => document.documentElement.classList.toggle("dark-mode", darkScheme.matches);
+darkScheme.addEventListener("change", updateScheme);
+updateScheme();
 
-// What Swagger UI makes a link stands inside a button.
+// Swagger UI puts links inside buttons, which is invalid HTML; they become plain text.
 const PlainLinks = {
   wrapComponents: {
     DeepLink: (Link, { React }) => ({ text }) => React.createElement("span", null, text),
   },
 };
 
-// Swagger UI names no list of choices, its examples scroll for the mouse alone, and above its <main> nothing is a landmark.
+// Swagger UI leaves selects without a label, its examples cannot be scrolled by keyboard, and content above <main> is in no landmark.
 const LANDMARKS = { "information-container": "About this API", "scheme-container": "Server and authorization" };
-const unnamed = new MutationObserver(() => {
-  for (const each of place.querySelectorAll("select:not([aria-label])")) {
-    each.setAttribute("aria-label", each.id === "servers" ? "Server" : "Media type or example");
+const accessibilityObserver = new MutationObserver(() => {
+  for (const select of container.querySelectorAll("select:not([aria-label])")) {
+    select.setAttribute("aria-label", select.id === "servers" ? "Server" : "Media type or example");
   }
-  for (const each of place.querySelectorAll("pre.microlight:not([tabindex])")) {
-    each.tabIndex = 0;
+  for (const example of container.querySelectorAll("pre.microlight:not([tabindex])")) {
+    example.tabIndex = 0;
   }
   for (const [name, label] of Object.entries(LANDMARKS)) {
-    const each = place.querySelector(`.${name}:not([role])`);
-    each?.setAttribute("role", "region");
-    each?.setAttribute("aria-label", label);
+    const landmark = container.querySelector(`.${name}:not([role])`);
+    landmark?.setAttribute("role", "region");
+    landmark?.setAttribute("aria-label", label);
   }
 });
-unnamed.observe(place, { childList: true, subtree: true });
+accessibilityObserver.observe(container, { childList: true, subtree: true });
 
-fetch(place.dataset.document)
-  .then((answer) => answer.json())
-  .then((description) => {
-    // The policy lets this page call its own host only, under whichever of its names it was opened.
-    description.servers = [{ url: window.location.origin }];
+fetch(container.dataset.documentUrl)
+  .then((response) => response.json())
+  .then((apiDocument) => {
+    // The content security policy allows requests to the host of this page only, whichever of its names was used.
+    apiDocument.servers = [{ url: window.location.origin }];
     window.ui = SwaggerUIBundle({
-      spec: description,
+      spec: apiDocument,
       dom_id: "#reference",
       deepLinking: true,
       persistAuthorization: false,
@@ -45,10 +45,10 @@ fetch(place.dataset.document)
       docExpansion: "none",
       requestSnippetsEnabled: true,
       plugins: [PlainLinks],
-      oauth2RedirectUrl: new URL(place.dataset.redirect, window.location.href).href,
+      oauth2RedirectUrl: new URL(container.dataset.redirectUrl, window.location.href).href,
       requestInterceptor: (request) => {
-        if (csrf && !request.headers.Authorization) {
-          request.headers["X-CSRFToken"] = csrf.split("=")[1]; // calls by session need it
+        if (csrfCookie && !request.headers.Authorization) {
+          request.headers["X-CSRFToken"] = csrfCookie.split("=")[1]; // requests authenticated by the session need it
         }
         return request;
       },

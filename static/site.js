@@ -3,13 +3,13 @@
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   const field = document.getElementById(button.dataset.copy);
-  const copy = button.textContent;
+  const label = button.textContent;
   const texts = { ...document.body.dataset, ...button.dataset };
-  const select = () => (field.select ? field.select() : getSelection().selectAllChildren(field));
+  const selectText = () => (field.select ? field.select() : getSelection().selectAllChildren(field));
   button.hidden = false;
-  field.addEventListener("focus", select);
+  field.addEventListener("focus", selectText);
   button.addEventListener("click", async () => {
-    select();
+    selectText();
     try {
       await navigator.clipboard.writeText(field.value ?? field.textContent);
     } catch {
@@ -17,19 +17,19 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     }
     button.textContent = texts.textCopied;
     document.querySelector("[data-copied]").textContent = texts.textCopiedMessage;
-    setTimeout(() => (button.textContent = copy), 2000);
+    setTimeout(() => (button.textContent = label), 2000);
   });
 }
 
-// The table of resources belongs to the third preset.
-for (const form of document.querySelectorAll("[data-key-form]")) {
+// The table of permissions per resource is shown for the custom preset only.
+for (const form of document.querySelectorAll("[data-api-key-form]")) {
   const table = form.querySelector("[data-resources]");
-  const show = () => table.classList.toggle("closed", form.elements.preset.value !== "custom");
+  const updateTable = () => table.classList.toggle("collapsed", form.elements.preset.value !== "custom");
   form.addEventListener("change", (event) => {
     if (event.target.name === "expiry_date") form.elements.expiry.value = "date";
-    show();
+    updateTable();
   });
-  show();
+  updateTable();
 }
 
 // The second click of a double click elsewhere must not allow anything: the button is disabled while the page comes to
@@ -63,8 +63,8 @@ for (const form of document.querySelectorAll("form[method=post]")) {
   window.addEventListener("pageshow", () => (isSubmitted = false));
 }
 
-// A table wider than its card scrolls in it: it can be reached by keyboard, and a hint below says that there is more.
-const SCROLLED = ".table-card, .sheet, .scrolls, .numbers .scroll";
+// A table wider than its card scrolls inside it. The card becomes focusable, for the keyboard, and gets a hint below it.
+const SCROLL_AREAS = ".table-card, .sheet, .scroll-area, .chart-data .table-scroll";
 function updateScrollHint(card) {
   const table = card.querySelector("table");
   const tableWidth = table && getComputedStyle(table).display === "table" ? table.scrollWidth : 0;
@@ -89,15 +89,15 @@ function updateScrollHint(card) {
   card.after(hint);
 }
 const tableObserver = new ResizeObserver((entries) =>
-  entries.forEach((entry) => updateScrollHint(entry.target.closest(SCROLLED))),
+  entries.forEach((entry) => updateScrollHint(entry.target.closest(SCROLL_AREAS))),
 );
 const observeTables = (container) => {
-  for (const card of container.querySelectorAll(SCROLLED)) {
-    for (const part of [card, ...card.querySelectorAll("table")]) tableObserver.observe(part);
+  for (const card of container.querySelectorAll(SCROLL_AREAS)) {
+    for (const element of [card, ...card.querySelectorAll("table")]) tableObserver.observe(element);
   }
 };
 observeTables(document);
-window.observeTables = observeTables; // for a list that is put in place of another
+window.observeTables = observeTables; // for content that replaces other content
 
 // One open confirmation at a time; Escape and a click elsewhere close it.
 const listOpenConfirmations = () => document.querySelectorAll("details.confirm[open]");
@@ -133,11 +133,11 @@ const setUpShortcutSwitch = (container) => {
 };
 setUpShortcutSwitch(document);
 
-// "/" searches and "?" lists the keys in a dialog; without JavaScript both are pages. The dialog opens at once, and what is
-// typed before the page is loaded is searched for then.
+// "/" opens the search and "?" the list of shortcuts in a dialog; without JavaScript both are pages. The dialog opens at once;
+// text typed before its page has loaded is kept.
 async function openDialog(address) {
   const dialog = document.createElement("dialog");
-  dialog.className = "box";
+  dialog.className = "page-dialog";
   dialog.setAttribute("aria-label", document.body.dataset.textOpening);
   const earlyField = document.createElement("input");
   earlyField.setAttribute("aria-label", document.body.dataset.textSearch);
@@ -150,7 +150,7 @@ async function openDialog(address) {
   const main = page?.getElementById("main");
   if (!main) return location.assign(address);
   const close = document.createElement("button");
-  close.className = "link quiet box-close";
+  close.className = "link quiet dialog-close";
   close.type = "button";
   close.textContent = document.body.dataset.textClose;
   close.addEventListener("click", () => dialog.close());
@@ -198,7 +198,7 @@ for (const link of document.querySelectorAll("a:is([data-search], [data-shortcut
 document.addEventListener("keydown", (event) => {
   if (!["/", "?"].includes(event.key) || !window.isShortcut(event) || document.querySelector("dialog[open]")) return;
   const search = document.querySelector("[data-search]");
-  const address = event.key === "/" ? search?.href : document.body.dataset.shortcuts;
+  const address = event.key === "/" ? search?.href : document.body.dataset.shortcutsUrl;
   if (!address) return;
   event.preventDefault();
   if (new URL(address, location.href).pathname !== location.pathname) openDialog(address);
@@ -217,7 +217,7 @@ window.focusResult = (container) => {
 };
 if (!location.hash) window.focusResult(document.getElementById("main"));
 
-// Keys of the inbox: j goes to its first row, and on a row each presses the button with its key.
+// Shortcuts of the inbox: j and k move between rows; other keys press the button of the row that has them.
 const reviewRows = [...document.querySelectorAll("[data-review-row]")];
 for (const hint of document.querySelectorAll("[data-shortcut-hint]")) hint.hidden = areShortcutsOff();
 document.addEventListener("keydown", (event) => {
@@ -235,19 +235,19 @@ document.addEventListener("keydown", (event) => {
   const step = { j: 1, s: row && 1, k: -1 }[event.key];
   const container = event.key === "u" ? document : row; // Undo is above all rows
   const button =
-    container && !event.repeat && /^[a-z0-9]$/.test(event.key) && container.querySelector(`[data-key="${event.key}"]`);
+    container && !event.repeat && /^[a-z0-9]$/.test(event.key) && container.querySelector(`[data-shortcut-key="${event.key}"]`);
   if (!step && !button) return;
   event.preventDefault();
   if (step) reviewRows[row ? reviewRows.indexOf(row) + step : 0]?.focus();
   else if (button.matches("select")) button.focus();
   else button.click();
 });
-// The row in the address has the focus; without it the first row, or the message that all is done. After the last row of its
-// kind the message has it, so that the same key does nothing with a row that was skipped.
-const done = document.getElementById("done");
-if (location.hash === "#done" && !done) window.focusResult(document.getElementById("main"));
+// Focus the row named in the address, else the first row, else the message that all is done. After the last row of a kind the
+// result message gets the focus, so that the same key does not act on a row that was skipped.
+const doneMessage = document.getElementById("done");
+if (location.hash === "#done" && !doneMessage) window.focusResult(document.getElementById("main"));
 else if (/^#([top]-|done)/.test(location.hash) && (reviewRows.length || document.querySelector(".inbox-empty")))
-  (document.getElementById(location.hash.slice(1)) ?? reviewRows[0] ?? done)?.focus();
+  (document.getElementById(location.hash.slice(1)) ?? reviewRows[0] ?? doneMessage)?.focus();
 
 for (const button of document.querySelectorAll("[data-print]")) {
   button.hidden = false;

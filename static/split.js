@@ -1,50 +1,51 @@
-// What is left of a transaction while it is split: told below the rows, and shown where an empty amount will take it. The
-// server adds up again; without JavaScript it alone does.
+// Shows what remains of a transaction while it is split, below the rows and in the field that is left empty for it. The server
+// computes it again when the form is sent.
 "use strict";
 
 for (const form of document.querySelectorAll("[data-split]")) {
-  const whole = Number(form.dataset.split);
-  const left = form.querySelector("[data-left]");
-  const money = new Intl.NumberFormat(document.documentElement.dataset.locale, { style: "currency", currency: form.dataset.currency });
-  const sign = (type) => money.formatToParts(1234567.5).find((part) => part.type === type)?.value;
-  const group = sign("group") ?? "";
-  const point = sign("decimal") ?? ".";
-  const digits = money.resolvedOptions().maximumFractionDigits;
-  const rounded = (value) => Number(value.toFixed(digits));
-  // 1,234.56, 1.234,56 and 40 % as numbers, 1.234 as the reader means it; NaN for what the server has to judge
-  const read = (text, of) => {
+  const total = Number(form.dataset.split);
+  const remainderText = form.querySelector("[data-remainder]");
+  const format = new Intl.NumberFormat(document.documentElement.dataset.locale, { style: "currency", currency: form.dataset.currency });
+  const getSeparator = (type) => format.formatToParts(1234567.5).find((part) => part.type === type)?.value;
+  const groupSeparator = getSeparator("group") ?? "";
+  const decimalSeparator = getSeparator("decimal") ?? ".";
+  const { maximumFractionDigits } = format.resolvedOptions();
+  const roundAmount = (value) => Number(value.toFixed(maximumFractionDigits));
+  // Reads 1,234.56 and 1.234,56, and 40 % as a share of `base`; 1.234 is read in the user's locale. NaN if only the server can tell.
+  const parseAmount = (text, base) => {
     text = text.trim().replace("−", "-").replace(/[\s'’]/g, "");
-    if (/^[\d.,]+%$/.test(text)) return rounded((of * Number(text.slice(0, -1).replace(",", "."))) / 100);
-    const mark = Math.max(text.lastIndexOf("."), text.lastIndexOf(","));
-    const cents = text.length - mark - 1;
-    const grouped = text.slice(mark, mark + 1) === group && /^[-+]?[1-9]\d{0,2}([.,]\d{3})+$/.test(text);
-    if (grouped) text = text.replaceAll(group, "");
-    else if (mark >= 0 && (cents <= 2 || text[mark] === point)) text = text.slice(0, mark).replace(/[.,]/g, "") + "." + text.slice(mark + 1);
+    if (/^[\d.,]+%$/.test(text)) return roundAmount((base * Number(text.slice(0, -1).replace(",", "."))) / 100);
+    const lastSeparator = Math.max(text.lastIndexOf("."), text.lastIndexOf(","));
+    const digitsAfter = text.length - lastSeparator - 1;
+    const isGrouped = text.slice(lastSeparator, lastSeparator + 1) === groupSeparator && /^[-+]?[1-9]\d{0,2}([.,]\d{3})+$/.test(text);
+    if (isGrouped) text = text.replaceAll(groupSeparator, "");
+    else if (lastSeparator >= 0 && (digitsAfter <= 2 || text[lastSeparator] === decimalSeparator))
+      text = text.slice(0, lastSeparator).replace(/[.,]/g, "") + "." + text.slice(lastSeparator + 1);
     const value = text === "" ? 0 : Number(text.replace(/,/g, ""));
-    return whole < 0 && !/^[-+]/.test(text) ? -value : value;
+    return total < 0 && !/^[-+]/.test(text) ? -value : value;
   };
-  const tell = () => {
+  const updateRemainder = () => {
     let sum = 0;
-    let empty = null;
+    let emptyField = null;
     for (const row of form.querySelectorAll(".split-row")) {
-      const field = (name) => row.querySelector(`[name^="${name}-"]`);
-      const amount = field("amount");
-      const tax = field("tax")?.value ?? "";
-      amount.placeholder = "";
-      if (field("remove")?.checked) continue;
-      const share = amount.value.includes("%");
-      const value = read(amount.value, whole);
-      const taxOnly = tax && !tax.includes("%");
-      if (!amount.value && !taxOnly) {
-        if (field("category").value) empty = amount;
-      } else sum += value + (share ? 0 : read(tax, value));
+      const findField = (name) => row.querySelector(`[name^="${name}-"]`);
+      const amountField = findField("amount");
+      const tax = findField("tax")?.value ?? "";
+      amountField.placeholder = "";
+      if (findField("remove")?.checked) continue;
+      const isShare = amountField.value.includes("%");
+      const amount = parseAmount(amountField.value, total);
+      const hasTaxAmount = tax && !tax.includes("%");
+      if (!amountField.value && !hasTaxAmount) {
+        if (findField("category").value) emptyField = amountField;
+      } else sum += amount + (isShare ? 0 : parseAmount(tax, amount));
     }
-    const rest = rounded(whole - sum);
-    left.hidden = Number.isNaN(rest);
-    const text = money.format(rest || 0).replace("-", "−");
-    left.textContent = (empty ? form.dataset.textTakes : form.dataset.textLeft).replace("{amount}", () => text);
-    if (empty) empty.placeholder = text;
+    const remainder = roundAmount(total - sum);
+    remainderText.hidden = Number.isNaN(remainder);
+    const text = format.format(remainder || 0).replace("-", "−");
+    remainderText.textContent = (emptyField ? form.dataset.textEmptyAmount : form.dataset.textRemainder).replace("{amount}", () => text);
+    if (emptyField) emptyField.placeholder = text;
   };
-  form.addEventListener("input", tell);
-  tell();
+  form.addEventListener("input", updateRemainder);
+  updateRemainder();
 }

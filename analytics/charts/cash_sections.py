@@ -142,7 +142,9 @@ def build_lowest_balance_marks(
     text = _("Lowest {amount}, {day}").format(
         amount=format_compact_amount(value, currency), day=get_current_locale().format_short_day(day)
     )
-    return [PointMark(x=round(x, 3), y=chart.scale.get_position(value), text=text, kind="low" if value < 0 else "")]
+    return [
+        PointMark(x=round(x, 3), y=chart.scale.get_position(value), text=text, kind="negative" if value < 0 else "")
+    ]
 
 
 def merge_balances(data: ChartData) -> dict[date, Balances]:

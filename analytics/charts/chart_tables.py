@@ -158,7 +158,7 @@ def format_variance(variance: Variance, currency: str) -> str:
     if variance.favourable is None:
         return text
     word, tone = (_("favourable"), "good") if variance.favourable else (_("adverse"), "bad")
-    return f'<span class="{tone}">{text} <span class="meta beside">{word}</span></span>'
+    return f'<span class="{tone}">{text} <span class="meta same-line">{word}</span></span>'
 
 
 def add_link(text: str, address: str) -> str:

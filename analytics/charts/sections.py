@@ -250,7 +250,9 @@ def build_day_chart(
         if day.day == 1 or (index and day.month != days[index - 1].month)
     ]
     is_short = (days[-1] - days[0]).days < MAX_DAYS_LABELLED
-    line_paths = [(f"line l-{name}", line.path) for name, line in zip(series, lines.lines, strict=True) if line.path]
+    line_paths = [
+        (f"chart-line l-{name}", line.path) for name, line in zip(series, lines.lines, strict=True) if line.path
+    ]
     area = (f"area a-{series[0]}", lines.lines[0].area)
     return SectionChart(
         ticks=format_ticks(lines.ticks, currency),

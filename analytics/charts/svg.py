@@ -51,7 +51,8 @@ class PointMark:
 def draw_marks(point_marks: Iterable[PointMark], *, height: int) -> SafeString:
     """Draw a ring and a text for each marked point; the text stays within the plot."""
     return join_svg(
-        f'<g class="mark {mark.kind}"><circle cx="{mark.x}%" cy="{mark.y}" r="5"/><text x="{mark.x}%" y="{mark.y}" '
+        f'<g class="point-mark {mark.kind}"><circle cx="{mark.x}%" cy="{mark.y}" r="5"/>'
+        f'<text x="{mark.x}%" y="{mark.y}" '
         f'dy="{-12 if mark.y > height - TEXT_HEIGHT_PX else 20}" text-anchor="{get_text_anchor(mark.x)}">'
         f"{mark.text}</text></g>"
         for mark in point_marks
@@ -91,20 +92,22 @@ def draw_labels(labels: Iterable[AxisLabel], *, height: int) -> SafeString:
 
 
 def get_label_classes(label: AxisLabel) -> str:
-    return f"x-label{' minor' if label.minor else ''}{' here' if label.now else ''}"
+    return f"x-label{' minor' if label.minor else ''}{' current-label' if label.now else ''}"
 
 
 def iter_label_texts(label: AxisLabel, height: int) -> Iterable[str]:
     lines = split_name(label.text) if label.short else (label.text,)
     for line, offset in zip(lines, (FIRST_LINE_PX, SECOND_LINE_PX), strict=False):
-        yield draw_text(line, "wide" if label.short else "", label.x, height, offset)
+        yield draw_text(line, "wide-label" if label.short else "", label.x, height, offset)
     if label.short:
-        yield draw_text(label.short, "slim", label.x, height, SECOND_LINE_PX if label.lowered else FIRST_LINE_PX)
+        yield draw_text(
+            label.short, "narrow-label", label.x, height, SECOND_LINE_PX if label.lowered else FIRST_LINE_PX
+        )
     if label.note:
-        yield draw_text(label.note, "year wide", label.x, height, NOTE_LINE_PX)
-        yield draw_text(label.short_note or label.note, "year slim", label.x, height, NOTE_LINE_PX)
+        yield draw_text(label.note, "year wide-label", label.x, height, NOTE_LINE_PX)
+        yield draw_text(label.short_note or label.note, "year narrow-label", label.x, height, NOTE_LINE_PX)
     elif label.first or label.first_major:
-        css_classes = f"year{' wide' if label.first else ''}{' slim' if label.first_major else ''}"
+        css_classes = f"year{' wide-label' if label.first else ''}{' narrow-label' if label.first_major else ''}"
         yield draw_text(label.year, css_classes, label.x, height, NOTE_LINE_PX)
 
 

@@ -88,9 +88,13 @@ def show_overview(request: HttpRequest, company_id: str) -> HttpResponse:
     page = build_company_page(request, company_id)
     data = build_chart_data(page)
     overview = render_overview(data, page)
-    putting_away = page.has_permission(Permission.COMPANY_WRITE) and not page.company.first_hour_over
+    can_dismiss_onboarding = page.has_permission(Permission.COMPANY_WRITE) and not page.company.first_hour_over
     return page.render(
-        "analytics/overview_page.html", overview=overview, facts=data, period=data.period, putting_away=putting_away
+        "analytics/overview_page.html",
+        overview=overview,
+        chart_data=data,
+        period=data.period,
+        can_dismiss_onboarding=can_dismiss_onboarding,
     )
 
 
@@ -127,7 +131,7 @@ def render_overview(data: ChartData, page: CompanyPage) -> str:
             "steps": build_onboarding_steps(data, page) if page.has_permission(Permission.BALANCES_READ) else [],
             "figures": [figure for figures, _ in parts for figure in figures],
             "sections": [section for _, sections in parts for section in sections],
-            "putting_away": page.has_permission(Permission.COMPANY_WRITE),
+            "can_dismiss_onboarding": page.has_permission(Permission.COMPANY_WRITE),
             "company": data.company,
             "query": data.period.query,
         },

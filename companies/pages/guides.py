@@ -71,7 +71,10 @@ def wrap_sections_in_details(tokens: list[Token]) -> list[Token]:
     for token, inside in pairwise([*tokens, Token("end", "", 0)]):
         if token.type == "heading_open" and token.tag == "h2":
             title = escape(inside.content.replace("`", ""))
-            folded_tokens += [*closing_tokens, build_html_token(f'<details class="part"><summary>{title}</summary>\n')]
+            folded_tokens += [
+                *closing_tokens,
+                build_html_token(f'<details class="page-section"><summary>{title}</summary>\n'),
+            ]
             closing_tokens = [build_html_token("</details>\n")]
         folded_tokens.append(token)
     return folded_tokens + closing_tokens

@@ -153,10 +153,10 @@ class Sheet:
 
     def _render_row(self, row: SheetRow, kinds: Sequence[str]) -> str:
         cells = "".join(self._render_cell(cell, kind) for cell, kind in zip(row.cells, kinds, strict=True))
-        return f'<tr class="of-{row.kind}"><th scope="row">{escape(row.name)}</th>{cells}</tr>'
+        return f'<tr class="kind-{row.kind}"><th scope="row">{escape(row.name)}</th>{cells}</tr>'
 
     def _render_cell(self, cell: SheetCell, kind: str) -> str:
-        css_classes = " ".join(filter(None, (f"of-{kind}" if kind else "", cell.tone)))
+        css_classes = " ".join(filter(None, (f"kind-{kind}" if kind else "", cell.tone)))
         opening = f'<td class="{css_classes}">' if css_classes else "<td>"
         if cell.amount is None:
             return f"{opening}</td>"

@@ -24,7 +24,11 @@ TABLE_PARAMETER, CURSOR_PARAMETER = "table", "cursor"
 MAX_ROWS = 2_000  # of a list of several pages
 TOO_MANY_ROWS: ContextVar[bool] = ContextVar("too_many_rows", default=False)
 SKIPPED_CLASSES = {"meta", "sr", "narrow-only", "button", "confirm", "confirm-box", "heading"}
-NAME_CLASSES = {"text", "what", "where"}  # of cells with names, which are no numbers even if they look like one
+NAME_CLASSES = {
+    "text",
+    "name-cell",
+    "context-cell",
+}  # of cells with names, which are no numbers even if they look like one
 STATE_CLASS = "badge"  # a word beside a value, which counts where nothing else stands in the cell
 SKIPPED_TAGS = {"button", "svg", "details"}
 VOID_TAGS = {"br", "hr", "img", "input", "wbr"}

@@ -32,6 +32,7 @@ class TransactionGroup(NamedTuple):
     transactions: list[GroupedTransaction]
     choice: CategoryLine | None  # the category that is suggested first for all of them
     is_likely: bool
+    tax_percent: Decimal | None = None  # that all of them usually include
 
     @property
     def amounts(self) -> dict[str, Decimal]:
@@ -74,7 +75,8 @@ def group_by_category(transactions: Iterable[GroupedTransaction]) -> list[Transa
     def get_key(each: GroupedTransaction) -> Hashable:
         if each.proposal is None:
             return each.counterparty_key
-        return each.proposal.categorization.choice, each.proposal.is_likely, each.row.amount_value > 0
+        proposal = each.proposal
+        return proposal.categorization.choice, proposal.is_likely, proposal.tax_percent, each.row.amount_value > 0
 
     return build_groups(transactions, get_key)
 
@@ -96,8 +98,10 @@ def build_groups(
 
 
 def build_group(transactions: list[GroupedTransaction]) -> TransactionGroup:
-    """Return a group; it has a suggestion if all its transactions have the same."""
+    """Return a group; it has a suggestion, and a tax rate, if all its transactions have the same."""
     choices = {each.proposal.categorization.choice if each.proposal else None for each in transactions}
     choice = choices.pop() if len(choices) == 1 else None
     is_likely = choice is not None and all(each.proposal and each.proposal.is_likely for each in transactions)
-    return TransactionGroup(transactions, choice, is_likely)
+    percents = {each.proposal.tax_percent if each.proposal else None for each in transactions}
+    tax_percent = percents.pop() if choice is not None and len(percents) == 1 else None
+    return TransactionGroup(transactions, choice, is_likely, tax_percent)

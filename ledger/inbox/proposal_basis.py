@@ -1,9 +1,12 @@
 """What a suggested category is based on, in words."""
 
+from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
+from companies.pages.amount_formats import format_amount_for_input
 from ledger.rules.calc.category_proposals import ACCOUNT, COUNTERPARTY, OWN, TEXT, CategoryProposal
 from ledger.rules.calc.payment_kinds import PaymentKind
 
@@ -39,6 +42,9 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
     PaymentKind.RENT: gettext_lazy("Looks like rent"),
     PaymentKind.INSURANCE: gettext_lazy("Looks like insurance"),
     PaymentKind.TELECOM: gettext_lazy("Looks like phone or internet"),
+    PaymentKind.ENERGY: gettext_lazy("Looks like electricity or gas"),
+    PaymentKind.TRAVEL: gettext_lazy("Looks like travel"),
+    PaymentKind.ENTERTAINMENT: gettext_lazy("Looks like a business meal"),
     PaymentKind.HOSTING: gettext_lazy("Looks like hosting"),
     PaymentKind.DEVELOPMENT_SOFTWARE: gettext_lazy("Looks like software for development"),
     PaymentKind.OFFICE_SOFTWARE: gettext_lazy("Looks like office software"),
@@ -53,9 +59,18 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
 
 
 def describe_proposal_basis(proposal: CategoryProposal) -> str:
-    """Describe what a proposal is based on."""
+    """Describe what a proposal is based on, and the tax that the latest transaction included."""
     if proposal.payment_kind:
         return str(PAYMENT_KIND_EXPLANATIONS[proposal.payment_kind])
     is_minority = proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen
     text = SIMILARITY_EXPLANATION if is_minority and proposal.is_likely else BASIS_EXPLANATIONS[proposal.kind]
-    return str(text.format(agreed=proposal.agreed, seen=proposal.seen))
+    explanation = str(text.format(agreed=proposal.agreed, seen=proposal.seen))
+    if proposal.tax_percent is None:
+        return explanation
+    tax = _("includes {percent} % tax").format(percent=format_percent_for_input(proposal.tax_percent))
+    return f"{explanation} · {tax}"
+
+
+def format_percent_for_input(percent: Decimal | None) -> str:
+    """Return a tax rate as people type it; empty without one."""
+    return "" if percent is None else format_amount_for_input(f"{percent:f}")

@@ -259,7 +259,7 @@ def test_shared_description_is_used_and_short():
 
 def test_app_guide_names_redirect_uri_of_api_reference(client):
     page = client.get("/docs").content.decode()
-    path = re.search(r'data-redirect="([^"]+)"', page)[1]
+    path = re.search(r'data-redirect-url="([^"]+)"', page)[1]
     guide = (Path(__file__).parents[2] / "docs" / "oauth.md").read_text(encoding="utf-8")
     assert f"http://127.0.0.1:8000{path}" in guide
 

@@ -18,7 +18,7 @@ def set_color_scheme(page: Any, scheme: str) -> None:
 def list_violations(page: Any, *rules: str) -> list[str]:
     """Rule by rule (of all, where none are named), the first places where it is broken; axe takes what could be
     unfolded for hidden."""
-    page.evaluate("document.querySelectorAll('.part').forEach((part) => (part.open = true))")
+    page.evaluate("document.querySelectorAll('.page-section').forEach((section) => (section.open = true))")
     if not page.evaluate("'axe' in window"):
         page.evaluate(SCRIPT)
     options = OPTIONS | ({"runOnly": {"type": "rule", "values": rules}} if rules else {})

@@ -15,7 +15,7 @@ DROP = """([name, text]) => {
   const send = (kind) => document.body.dispatchEvent(
     new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
   send("dragenter");
-  const shown = document.body.classList.contains("dropping");
+  const shown = document.body.classList.contains("drop-active");
   send("drop");
   return shown;
 }"""
@@ -32,5 +32,5 @@ def test_dropped_invoice_leads_to_its_page(page, site, books):  # noqa: F811
 def test_file_dropped_on_a_page_with_a_field_for_files_goes_there(page, site, books):  # noqa: F811
     open_page(page, site, books, "/receivables/import")
     page.evaluate(DROP, ["open.csv", "Invoice,Customer,Date,Total\n1,Globex,2025-03-31,1.00\n"])
-    expect(page.locator("[data-chosen]")).to_contain_text("open.csv")
+    expect(page.locator("[data-selected-files]")).to_contain_text("open.csv")
     assert not File.objects.exists()

@@ -211,11 +211,11 @@ def test_wide_table_scrolls_inside_its_card_with_a_hint(browser, served, cookies
     )  # fmt: skip
     page = context.new_page()
     page.goto(f"/app/companies/{served.company_id}/transactions")
-    page.add_style_tag(content=".movements td.what { min-width: 60rem; }")
+    page.add_style_tag(content=".transaction-list td.name-cell { min-width: 60rem; }")
     expect(page.get_by_text("Scroll right for more columns.")).to_be_visible()
     card = page.get_by_role("region", name="Transactions")
     card.evaluate("(card) => card.scrollTo(300, 0)")
-    assert page.locator("tbody td.tick").first.bounding_box()["x"] == card.bounding_box()["x"] + 1
+    assert page.locator("tbody td.select-cell").first.bounding_box()["x"] == card.bounding_box()["x"] + 1
     assert measure_width_at(page, 768) <= 768
     context.close()
 

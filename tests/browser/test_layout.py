@@ -81,7 +81,7 @@ def test_settings_on_a_phone_are_one_line_that_names_the_section(open_page, scri
 @pytest.mark.parametrize("path", ["planned", "recurring-revenue", "accounts", "settings/api-keys"])
 def test_tabs_on_a_phone_are_one_line(open_page, path):
     page = open_page(path, **PHONE)
-    for tabs in page.locator(".subnav:not(.folds)").all():
+    for tabs in page.locator(".subnav:not(.collapsible)").all():
         tops = tabs.locator("a").evaluate_all("(links) => links.map((link) => Math.round(link.offsetTop))")
         assert len(set(tops)) == 1
         assert tabs.bounding_box()["x"] + tabs.bounding_box()["width"] <= PHONE["width"]
@@ -91,11 +91,14 @@ def test_tabs_on_a_phone_are_one_line(open_page, path):
 def test_rows_on_a_phone_have_name_and_amount_in_one_line(open_page, path):
     page = open_page(path, **PHONE)
     table = page.locator(".table-card.stacked table").last
-    for row in table.locator("tbody tr:has(td.what)").all()[:10]:
-        name, amount = row.locator("td.what").bounding_box(), row.locator("td.amount:not(.second)").bounding_box()
+    for row in table.locator("tbody tr:has(td.name-cell)").all()[:10]:
+        name, amount = (
+            row.locator("td.name-cell").bounding_box(),
+            row.locator("td.amount:not(.secondary)").bounding_box(),
+        )
         assert amount["x"] >= name["x"] + name["width"]
         assert abs(amount["y"] - name["y"]) < LINE_HEIGHT
-        others = row.locator("td:not(.what, .amount, .row-actions):visible")
+        others = row.locator("td:not(.name-cell, .amount, .row-actions):visible")
         assert all(other.bounding_box()["y"] >= name["y"] + name["height"] - 1 for other in others.all())
         labels = row.locator("td:not(.row-actions, [hidden])").evaluate_all(
             "(cells) => cells.map((cell) => getComputedStyle(cell, '::before').content)"

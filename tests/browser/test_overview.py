@@ -143,7 +143,7 @@ def test_chart_texts_have_contrast_and_tooltip_works_with_pointer_and_arrow_keys
     open_page(page, live_server, busy)
     plot = page.get_by_role("img", name="Cash flow")
     plot.hover(position={"x": 20, "y": 60})
-    tip = page.locator(".tip:visible")
+    tip = page.locator(".chart-tooltip:visible")
     expect(tip).to_contain_text("Net")
     page.mouse.move(0, 0)
     expect(tip).to_have_count(0)

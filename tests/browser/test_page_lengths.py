@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 WIDE = {"width": 1280, "height": 900}
 DOCUMENTATION = ["/docs/errors", *(f"/docs/guides/{name}" for name in GUIDES)]
 PARAMETRIZED_PAGES = ("planned?months=60", "profit-and-loss?months=60", "recurring-revenue?months=60", "?months=60")
-PARTS = ".part"
+PARTS = ".page-section"
 
 
 @pytest.mark.parametrize("locale", ["en", "de"])

@@ -20,7 +20,7 @@ CELLS = (
     "() => [...document.querySelectorAll('.report :is(td, th)')].map((cell) => cell.innerText.trim()).filter(Boolean)"
 )
 WIDTHS = """
-() => [...document.querySelectorAll('.report .scrolls')].map((place) => place.scrollWidth - place.clientWidth)
+() => [...document.querySelectorAll('.report .scroll-area')].map((place) => place.scrollWidth - place.clientWidth)
 """
 
 

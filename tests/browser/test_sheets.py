@@ -22,7 +22,7 @@ def test_latest_month_and_total_are_in_view_without_scrolling(open_page, path, s
     page = open_page(path, WIDTH, script=script)
     card = page.locator(".sheet").first
     card_box = card.bounding_box()
-    for kind in ("of-current", "of-total"):
+    for kind in ("kind-current", "kind-total"):
         assert is_within(card.locator(f"thead th.{kind}").bounding_box(), card_box), kind
     first = card.locator("tbody th").first.bounding_box()
     assert abs(first["x"] - card_box["x"]) <= 2
@@ -37,7 +37,7 @@ def test_phone_shows_lines_beside_the_latest_actual_month(open_page, query, scri
     page = open_page(f"profit-and-loss{query}", 390, script=script)
     card = page.locator(".sheet")
     card_box, name = card.bounding_box(), card.locator("tbody th").first.bounding_box()
-    month = card.locator("thead th.of-current").bounding_box()
+    month = card.locator("thead th.kind-current").bounding_box()
     first_column = name["x"] + name["width"]
     assert abs(name["x"] - card_box["x"]) <= 2
     assert first_column <= month["x"] + 1
@@ -79,7 +79,7 @@ def test_copied_sheet_is_numbers(open_page):
 
 def test_copied_amounts_of_other_tables_have_no_currency(open_page):
     page = open_page("transactions", WIDTH)
-    page.locator(".movements table").evaluate("(table) => getSelection().selectAllChildren(table)")
+    page.locator(".transaction-list table").evaluate("(table) => getSelection().selectAllChildren(table)")
     page.keyboard.press("Control+c")
     rows = [line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").splitlines()]
     assert len(rows) > 20

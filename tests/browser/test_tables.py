@@ -34,7 +34,7 @@ def german_page(tabs):
 NEXT_FRAMES_SCRIPT = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # Elements that scroll a table sideways and have no hint below them.
 UNHINTED_SCRIPT = """
-() => [...document.querySelectorAll("main .table-card, main .sheet, main .scrolls, main .numbers .scroll")]
+() => [...document.querySelectorAll("main .table-card, main .sheet, main .scroll-area, main .chart-data .table-scroll")]
   .filter((card) => card.checkVisibility() && card.scrollWidth > card.clientWidth + 1)
   .filter((card) => !card.nextElementSibling?.matches(".scroll-hint"))
   .map((card) => card.querySelector("caption")?.textContent ?? card.className)

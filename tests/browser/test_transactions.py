@@ -58,7 +58,7 @@ def test_open_transactions_can_be_filtered_selected_and_categorized(desk):
     expect(find_rows(desk)).to_have_count(2)
     for box in desk.get_by_role("checkbox", name="Nimbus Cloud").all():
         box.check()
-    expect(desk.locator("[data-ticked]")).to_have_text("2 selected · −€357.00")
+    expect(desk.locator("[data-selection-summary]")).to_have_text("2 selected · −€357.00")
     choose_category(
         desk.get_by_role("group", name="Actions for selected transactions").get_by_label("Category"), "Hosting"
     )
@@ -187,7 +187,7 @@ def test_long_category_hides_no_other_cell_on_phone(desk, books):
     desk.set_viewport_size({"width": 360, "height": 800})
     desk.reload()
     row = find_rows(desk).filter(has_text="Corner Bistro")
-    chip, badge, cell = (row.locator(each).bounding_box() for each in (".chip", ".badge", "td.why"))
+    chip, badge, cell = (row.locator(each).bounding_box() for each in (".chip", ".badge", "td.detail-cell"))
     assert chip["x"] + chip["width"] <= cell["x"] + cell["width"]
     assert badge["x"] + badge["width"] <= cell["x"] + cell["width"]
     assert badge["y"] >= chip["y"] + chip["height"]
@@ -209,7 +209,7 @@ def test_transaction_list_updates_in_place_and_keeps_url_in_sync(desk, books):
     expect(desk.get_by_role("status")).to_have_text("1 transaction restored.")
     expect(find_rows(desk).first.get_by_role("link", name="Category…")).to_be_visible()
     desk.get_by_label("Select all on this page").check()
-    expect(desk.locator("[data-ticked]")).to_have_text("2 selected · −€357.00")
+    expect(desk.locator("[data-selection-summary]")).to_have_text("2 selected · −€357.00")
     desk.get_by_text("Delete", exact=True).click()
     desk.get_by_role("button", name="Delete transactions").click()
     expect(desk.get_by_text("No transactions found")).to_be_visible()

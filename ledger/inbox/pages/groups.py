@@ -1,7 +1,6 @@
 """Transactions to review in groups, each categorized at once: by suggested category, or by counterparty."""
 
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -31,7 +30,7 @@ from ledger.inbox.groups import (
 from ledger.inbox.pages.inbox import build_undo_form, describe_missing_categories
 from ledger.inbox.pages.inbox_actions import ActionResult, add_categories, reject_unknown_action, undo_inbox_action
 from ledger.inbox.pages.suggestions import MAX_ACCEPTED, AcceptedSuggestion, categorize_accepted
-from ledger.inbox.proposal_basis import describe_proposal_basis
+from ledger.inbox.proposal_basis import describe_proposal_basis, format_percent_for_input
 from ledger.inbox.queries import list_categorizable_transactions
 from ledger.models import Transaction
 from ledger.rules.calc.category_proposals import CategoryLine
@@ -49,13 +48,6 @@ GROUPINGS: dict[str, Any] = {
     "counterparty": gettext_lazy("Counterparty"),
 }
 GROUP_FORM_FIELDS = {"categoryId": "category", "plType": "category", "tax": "tax", "suggestion": "group"}
-
-
-class PostedGroup(NamedTuple):
-    """The ticked transactions of a group with the chosen category and tax."""
-
-    accepted: list[AcceptedSuggestion]
-    tax_percent: Decimal | None
 
 
 @company_page(reads=Permission.TRANSACTIONS_READ, writes=Permission.TRANSACTIONS_WRITE)
@@ -111,7 +103,7 @@ def list_group_lines(page: CompanyPage, names: LedgerNames, grouping: str) -> tu
     groups = group_by_category(transactions) if grouping == "category" else group_by_counterparty(transactions)
     lines, free_rows = [], MAX_GROUP_ROWS
     for number, group in enumerate(groups[:MAX_GROUPS], 1):
-        shown = TransactionGroup(group.transactions[:free_rows], group.choice, group.is_likely)
+        shown = TransactionGroup(group.transactions[:free_rows], group.choice, group.is_likely, group.tax_percent)
         if shown.transactions:
             lines.append(build_group_line(shown, names, place=f"o-{number}", is_by_category=grouping == "category"))
         free_rows -= len(shown.transactions)
@@ -147,6 +139,7 @@ def build_group_line(
         "category": category,
         "choice": format_line_choice(*group.choice) if group.choice else "",
         "likely": group.is_likely,
+        "tax": format_percent_for_input(group.tax_percent),
         "why": reasons.pop() if len(reasons) == 1 else "",
         "amount": " + ".join(format_money(amount, currency) for currency, amount in group.amounts.items()),
         "rows": rows,
@@ -175,12 +168,11 @@ def build_row_line(each: GroupedTransaction) -> dict[str, Any]:
 
 def categorize_group(page: CompanyPage) -> ActionResult:
     """Categorize the ticked transactions of a group, as one run that can be undone."""
-    group = parse_group(page)
-    return categorize_accepted(page, group.accepted, tax_percent=group.tax_percent)
+    return categorize_accepted(page, parse_group(page))
 
 
-def parse_group(page: CompanyPage) -> PostedGroup:
-    """Parse the posted group: the button's category, else the chosen one. Raises ValidationFailed."""
+def parse_group(page: CompanyPage) -> list[AcceptedSuggestion]:
+    """Parse the posted group: the button's category, else the chosen one, and its tax. Raises ValidationFailed."""
     posted = page.request.POST
     category_text, pl_type = parse_category_choice(posted.get("category") or posted.get("other", ""))
     category_id = parse_id(category_text)
@@ -196,11 +188,10 @@ def parse_group(page: CompanyPage) -> PostedGroup:
         raise ValidationFailed([("#/suggestion", "required", _("Select at least one transaction."))])
     ids = [transaction_id for transaction_id, _version, _counterparty in chosen]
     usual_id = None if posted.get("category") else find_common_counterparty(page, ids, (category_id, pl_type))
-    accepted = [
-        AcceptedSuggestion(transaction_id, version, category_id, pl_type, counterparty_id or usual_id)
+    return [
+        AcceptedSuggestion(transaction_id, version, category_id, pl_type, counterparty_id or usual_id, tax_percent)
         for transaction_id, version, counterparty_id in chosen
     ]
-    return PostedGroup(accepted, tax_percent)
 
 
 def find_common_counterparty(page: CompanyPage, ids: list[UUID], choice: CategoryLine) -> UUID | None:

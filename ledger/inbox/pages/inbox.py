@@ -23,7 +23,7 @@ from ledger import hooks
 from ledger.categorization.pages.bulk_actions import BULK_FORM_FIELDS
 from ledger.inbox.missing_categories import list_missing_categories
 from ledger.inbox.pages.inbox_actions import INBOX_ACTIONS, get_form_transactions, reject_unknown_action
-from ledger.inbox.proposal_basis import describe_proposal_basis
+from ledger.inbox.proposal_basis import describe_proposal_basis, format_percent_for_input
 from ledger.inbox.queries import filter_open_transactions
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, Transaction
@@ -229,11 +229,14 @@ def build_inbox_line(
 
 def build_proposal_context(proposal: CategoryProposal, names: LedgerNames) -> dict[str, Any]:
     """Return a proposal for the template. Only a likely one is the primary button; a weak one has no key."""
-    categorization = proposal.categorization
+    categorization, tax = proposal.categorization, format_percent_for_input(proposal.tax_percent)
+    name = names.get_choice_name(*categorization.choice)
     return {
-        "value": format_line_choice(categorization.category_id, categorization.pl_type),
+        "value": format_line_choice(*categorization.choice),
         "category_id": str(categorization.category_id),
-        "label": names.get_choice_name(categorization.category_id, categorization.pl_type),
+        "name": name,
+        "label": _("{category}, {percent} % tax").format(category=name, percent=tax) if tax else name,
+        "tax": tax,
         "counterparty": str(categorization.counterparty_id) if categorization.counterparty_id else "",
         "likely": proposal.is_likely,
         "has_key": not proposal.is_weak,

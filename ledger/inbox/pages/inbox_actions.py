@@ -15,12 +15,15 @@ from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.categorization.actions.remainder import categorize_remainder
 from ledger.categorization.pages.bulk_actions import format_categorized_count, format_undo_result, validate_request_body
+from ledger.categorization.pages.split_rows import parse_tax_percentage
 from ledger.categorization.serializers import categorizations
 from ledger.inbox.missing_categories import add_missing_categories
+from ledger.inbox.proposal_basis import format_percent_for_input
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import BulkOperation, CategorizationRun, Transaction
 from ledger.rules.actions import dismissed_matches
 from ledger.rules.queries.usual_counterparties import find_usual_counterparty
+from ledger.rules.queries.usual_taxes import find_usual_tax_percentage
 from ledger.rules.serializers import DismissedMatchSerializer
 from ledger.transactions.actions import transfers
 from ledger.transactions.actions.bulk_undo import record_undo, undo_run
@@ -53,19 +56,25 @@ def accept_suggestion(page: CompanyPage) -> ActionResult:
     if posted.get("counterparty"):
         body["counterparty"] = {"id": posted["counterparty"]}
     choice = categorizations.to_categorize_arguments(validate_request_body(categorizations.CategorizeRequest, body))
-    if "counterparty" not in posted and choice["pl_type"]:  # a category of the list: nobody has chosen one
-        usual_id = find_usual_counterparty(page.company, rows[0], (choice["category_id"], choice["pl_type"]))
+    tax_percent = parse_tax_percentage(posted.get("tax", ""), pointer="#/tax")
+    if "counterparty" not in posted and choice["pl_type"]:  # a category of the list: nobody has chosen these
+        category_line = choice["category_id"], choice["pl_type"]
+        usual_id = find_usual_counterparty(page.company, rows[0], category_line)
         choice["counterparty"] = (usual_id, None) if usual_id else None
+        tax_percent = find_usual_tax_percentage(page.company, rows[0].id, category_line)
     with record_inbox_undo(page, [rows[0].id]) as run:
         categorize_remainder(
             company=page.company,
             context=page.audit_context,
             transaction_id=rows[0].id,
+            tax_percent=tax_percent,
             **{name: choice[name] for name in ("category_id", "pl_type", "counterparty")},
         )
-    return ActionResult(
-        format_categorized_count(1), categorized_id=rows[0].id, run_id=run.id, return_row=f"t-{rows[0].id}"
-    )
+    message = format_categorized_count(1)
+    if tax_percent:
+        tax_text = _("Includes {percent} % tax.").format(percent=format_percent_for_input(tax_percent))
+        message = f"{message} {tax_text}"
+    return ActionResult(message, categorized_id=rows[0].id, run_id=run.id, return_row=f"t-{rows[0].id}")
 
 
 def record_inbox_undo(page: CompanyPage, transaction_ids: list[UUID]) -> AbstractContextManager[CategorizationRun]:

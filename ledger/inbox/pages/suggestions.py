@@ -23,6 +23,7 @@ from companies.permissions import Permission
 from companies.versions import compute_version
 from ledger.categorization.actions.remainder import categorize_remainder
 from ledger.categorization.pages.bulk_actions import format_categorized_count
+from ledger.categorization.pages.split_rows import parse_tax_percentage
 from ledger.inbox.pages.inbox_actions import ActionResult, record_inbox_undo
 from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import filter_open_transactions, find_pair_ids
@@ -62,10 +63,11 @@ class PrimarySuggestion(NamedTuple):
 
     @property
     def field_value(self) -> str:
-        """The suggestion as the form sends it back: transaction, version, category with line, counterparty."""
+        """The suggestion as the form sends it: transaction, version, category with line, counterparty, tax rate."""
         chosen = self.proposal.categorization
         line = format_line_choice(chosen.category_id, chosen.pl_type)
-        return f"{self.row.id} {compute_version(self.row)} {line} {chosen.counterparty_id or ''}".strip()
+        parts = (self.row.id, compute_version(self.row), line, chosen.counterparty_id, self.proposal.tax_percent)
+        return " ".join(str(part or "-") for part in parts)
 
 
 class AcceptedSuggestion(NamedTuple):
@@ -76,6 +78,7 @@ class AcceptedSuggestion(NamedTuple):
     category_id: UUID
     pl_type: str
     counterparty_id: UUID | None
+    tax_percent: Decimal | None
 
 
 class SuggestionTotal(NamedTuple):
@@ -168,11 +171,14 @@ def parse_accepted_suggestions(texts: Sequence[str]) -> list[AcceptedSuggestion]
     """Parse the suggestions of the form. Raises ValidationFailed."""
     accepted = []
     for text in texts[:MAX_ACCEPTED]:
-        transaction_text, version, line, counterparty = [*text.split(" "), "", "", "", ""][:4]
+        transaction_text, version, line, counterparty, tax = [*text.split(" "), "", "", "", "", ""][:5]
         category_text, pl_type = parse_category_choice(line)
         transaction_id, category_id = parse_id(transaction_text), parse_id(category_text or "")
         if transaction_id and category_id and pl_type:
-            accepted.append(AcceptedSuggestion(transaction_id, version, category_id, pl_type, parse_id(counterparty)))
+            tax_percent = parse_tax_percentage(tax.strip("-"), pointer="#/suggestion")
+            accepted.append(
+                AcceptedSuggestion(transaction_id, version, category_id, pl_type, parse_id(counterparty), tax_percent)
+            )
     if not accepted:
         raise ValidationFailed([("#/suggestion", "required", _("No suggestions to accept."))])
     return accepted
@@ -185,9 +191,7 @@ def accept_suggestions(page: CompanyPage, accepted: Sequence[AcceptedSuggestion]
     return redirect(build_inbox_url(page, None, run=result.run_id))
 
 
-def categorize_accepted(
-    page: CompanyPage, accepted: Sequence[AcceptedSuggestion], *, tax_percent: Decimal | None = None
-) -> ActionResult:
+def categorize_accepted(page: CompanyPage, accepted: Sequence[AcceptedSuggestion]) -> ActionResult:
     """Categorize the transactions that can be, as one run that can be undone.
 
     Raises ValidationFailed if none can be.
@@ -198,7 +202,7 @@ def categorize_accepted(
         rows = Transaction.objects.for_company(page.company.id).in_bulk(ids)
         for suggestion in accepted:
             row = rows.get(suggestion.transaction_id)
-            if reason := categorize_as_suggested(page, suggestion, row, tax_percent=tax_percent):
+            if reason := categorize_as_suggested(page, suggestion, row):
                 refusals.append(f"{describe_transaction(row)}: {reason}" if row else reason)
     done_count = len(accepted) - len(refusals)
     refusal_text = format_refusals(refusals)
@@ -208,9 +212,7 @@ def categorize_accepted(
     return ActionResult(message, run_id=run.id if run.affected else None)
 
 
-def categorize_as_suggested(
-    page: CompanyPage, suggestion: AcceptedSuggestion, row: Transaction | None, *, tax_percent: Decimal | None
-) -> str:
+def categorize_as_suggested(page: CompanyPage, suggestion: AcceptedSuggestion, row: Transaction | None) -> str:
     """Categorize a transaction that is as the form showed it; return why it was not, empty if it was."""
     if row is None:
         return _("The transaction has been deleted.")
@@ -225,7 +227,7 @@ def categorize_as_suggested(
             category_id=suggestion.category_id,
             pl_type=suggestion.pl_type,
             counterparty=(suggestion.counterparty_id, None) if suggestion.counterparty_id else None,
-            tax_percent=tax_percent,
+            tax_percent=suggestion.tax_percent,
         )
     return form.general or next(iter(form.errors.values()), "")
 

@@ -129,3 +129,22 @@ def compute_included_tax(amount: Decimal, percent: Decimal, currency: str) -> De
     Decimal('1')
     """
     return round_half_up(MONEY_CONTEXT.divide(MONEY_CONTEXT.multiply(amount, percent), 100 + percent), currency)
+
+
+def find_shortest_tax_percentage(amount: Decimal, tax: Decimal | None, currency: str) -> Decimal | None:
+    """Return the tax rate with the fewest decimals that yields the tax in a gross amount; None if there is none.
+
+    >>> find_shortest_tax_percentage(Decimal("-119.00"), Decimal("-19.00"), "EUR")
+    Decimal('19')
+    >>> find_shortest_tax_percentage(Decimal("100.00"), None, "EUR")
+    """
+    if not tax or tax == amount:
+        return None
+    exact = MONEY_CONTEXT.divide(100 * tax, amount - tax)
+    candidates = (exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP) for places in range(5))
+    percents = (
+        candidate
+        for candidate in candidates
+        if candidate <= 100 and compute_included_tax(amount, candidate, currency) == tax
+    )
+    return next(percents, None)

@@ -28,6 +28,7 @@ from ledger.rules.queries.compiled_rules import CompiledRules, load_compiled_rul
 from ledger.rules.queries.counterparty_names import CounterpartyNames
 from ledger.rules.queries.history_proposals import find_certain_categories
 from ledger.rules.queries.history_statements import ACCOUNT_NOTE, HISTORY_NOTE
+from ledger.rules.queries.usual_taxes import find_usual_tax_percentages
 
 ASSIGNMENT_CHUNK_ROWS = 20_000
 
@@ -130,12 +131,19 @@ def match_rules(
         if company.auto_categorize and unmatched
         else {}
     )
+    tax_percents = find_usual_tax_percentages(
+        company, [(row_id, past_categorization.choice) for row_id, past_categorization in certain_uses.items()]
+    )
     for candidate in unmatched:
         if past_categorization := certain_uses.get(candidate.transaction.id):
             yield (
                 HISTORY_NOTE,
                 candidate.transaction,
-                CategorizationChoice(*past_categorization[:3], source_note=HISTORY_NOTE),
+                CategorizationChoice(
+                    *past_categorization[:3],
+                    tax_percent=tax_percents.get((candidate.transaction.id, past_categorization.choice)),
+                    source_note=HISTORY_NOTE,
+                ),
             )
         elif default_choice := defaults.get(candidate.match_input.account_id):  # type: ignore[call-overload]
             yield ACCOUNT_NOTE, candidate.transaction, default_choice

@@ -74,7 +74,8 @@ class TransactionTraits(NamedTuple):
 class CategoryProposal(NamedTuple):
     """A proposed category. ``seen`` and ``agreed`` count earlier transactions of its basis; ``share`` is its part of
     their weight, where they were weighed. ``is_same_direction`` is false where none that agreed moved money in the
-    direction of the transaction. ``payment_kind`` is what suggests it without earlier transactions.
+    direction of the transaction. ``payment_kind`` is what suggests it without earlier transactions. ``tax_percent`` is
+    the rate of the tax that the latest of them included.
     """
 
     categorization: PastCategorization
@@ -84,6 +85,10 @@ class CategoryProposal(NamedTuple):
     share: Decimal | None = None
     is_same_direction: bool = True
     payment_kind: PaymentKind | None = None
+    tax_percent: Decimal | None = None
+
+    def with_tax(self, percent: Decimal | None) -> "CategoryProposal":
+        return self._replace(tax_percent=percent)
 
     @property
     def is_weak(self) -> bool:

@@ -7,19 +7,25 @@ from uuid import UUID
 from companies.closed_periods import is_day_closed
 from companies.models import Company
 from ledger.models import Category
-from ledger.rules.calc.category_proposals import MAX_PROPOSALS, CategoryProposal, build_payment_kind_proposal
+from ledger.rules.calc.category_proposals import (
+    COUNTERPARTY,
+    MAX_PROPOSALS,
+    CategoryProposal,
+    build_payment_kind_proposal,
+)
 from ledger.rules.calc.kind_categories import CategoryOption, find_kind_category
 from ledger.rules.calc.payment_kinds import KIND_CONFIDENCE, SINGLE_TAXES, PaymentKind, find_payment_kind
 from ledger.rules.queries.history_proposals import list_proposal_subjects, propose_categories
+from ledger.rules.queries.usual_taxes import find_usual_tax_percentages
 
 
 def suggest_categories(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[CategoryProposal]]:
     """Return suggestions by transaction id, the best first, without unknown ids.
 
-    Where the history has no likely category, that of the kind of payment comes first. Two more statements than
-    ``propose_categories``.
+    Where the history has no likely category, that of the kind of payment comes first. Suggestions from the history of
+    a counterparty have the tax rate of its latest transaction. Three more statements than ``propose_categories``.
     """
-    proposals_by_id = propose_categories(company, transaction_ids)
+    proposals_by_id = add_usual_taxes(company, propose_categories(company, transaction_ids))
     unsure_ids = [
         row_id for row_id, proposals in proposals_by_id.items() if get_confidence(proposals) < KIND_CONFIDENCE
     ]
@@ -39,6 +45,25 @@ def suggest_categories(company: Company, transaction_ids: list[UUID]) -> dict[UU
             proposals = [build_payment_kind_proposal(kind, choice), *others]
             proposals_by_id[subject.id] = proposals[:MAX_PROPOSALS]
     return proposals_by_id
+
+
+def add_usual_taxes(
+    company: Company, proposals_by_id: dict[UUID, list[CategoryProposal]]
+) -> dict[UUID, list[CategoryProposal]]:
+    """Return the proposals with the tax rates that earlier transactions of the counterparties included."""
+    percents = find_usual_tax_percentages(
+        company,
+        [
+            (row_id, proposal.categorization.choice)
+            for row_id, proposals in proposals_by_id.items()
+            for proposal in proposals
+            if proposal.kind == COUNTERPARTY
+        ],
+    )
+    return {
+        row_id: [proposal.with_tax(percents.get((row_id, proposal.categorization.choice))) for proposal in proposals]
+        for row_id, proposals in proposals_by_id.items()
+    }
 
 
 def get_confidence(proposals: list[CategoryProposal]) -> Decimal:

@@ -73,6 +73,22 @@ DIRECTIONS_SQL = f"""
             WHERE u.category_id = asked.category_id AND u.pl_type = asked.pl_type
               AND (u.amount_value > 0) = asked.inward)
 """  # noqa: S608 - our own words
+# The latest of each transaction's name that has the category, the line and the direction: its amount and tax.
+TAXES_SQL = f"""
+    SELECT asked.id, asked.category_id, asked.pl_type, u.value, u.pass_through_tax, u.amount_currency
+      FROM json_to_recordset(%(keys)s::json) AS asked (id uuid, category_id uuid, pl_type text)
+      JOIN ledger_transaction t ON t.company_id = %(company)s AND t.id = asked.id AND t.from_to <> ''
+     CROSS JOIN LATERAL (
+           SELECT named.* FROM (
+                  SELECT {PAST_CATEGORIZATION_SQL}, p.value, p.pass_through_tax, h.amount_currency, h.date, h.id
+                    FROM ledger_transaction h {FULLY_CATEGORIZED_SQL}
+                     AND lower(left(h.from_to, 100)) = lower(left(t.from_to, 100)) AND h.id <> t.id
+                   ORDER BY h.date DESC, h.id DESC LIMIT %(latest)s) AS named
+            WHERE named.category_id = asked.category_id AND named.pl_type = asked.pl_type
+              AND (named.value > 0) = (t.amount_value > 0)
+            ORDER BY named.date DESC, named.id DESC LIMIT 1) AS u
+     WHERE u.pass_through_tax <> 0
+"""  # noqa: S608 - our own words
 # Raw SQL: the ORM takes 3.2 times as long.
 COUNTERPARTIES_SQL = f"""
     SELECT id, lower(left(name, 100)) FROM ledger_counterparty

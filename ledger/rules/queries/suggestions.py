@@ -1,7 +1,6 @@
 """Rule suggestions: the rule that would have categorized a transaction as a person did."""
 
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +8,7 @@ from companies.errors import ConflictError, build_unknown_id_error
 from companies.models import Company
 from ledger.calc.recognition import DateRule
 from ledger.models import Categorization, CategorizationRule, Direction, Operator, Transaction
-from ledger.money.calc.money import MONEY_CONTEXT, compute_included_tax
+from ledger.money.calc.money import find_shortest_tax_percentage
 from ledger.recognition.actions.postings import PL_TYPES, list_amounts_by_pl_type
 from ledger.rules.calc.rule_matcher import fold_text
 from ledger.rules.queries import rule_matches
@@ -109,7 +108,9 @@ def build_rule_from_transaction(company: Company, transaction: Transaction) -> C
         date_rule=DateRule.TRANSACTION_DATE.value
         if categorization.rule in PERIOD_SPECIFIC_RULES
         else categorization.rule,
-        pass_through_tax_percent=find_shortest_tax_percentage(categorization, transaction.amount_currency),
+        pass_through_tax_percent=find_shortest_tax_percentage(
+            categorization.value, categorization.pass_through_tax, transaction.amount_currency
+        ),
         direction=Direction.IN if transaction.amount_value > 0 else Direction.OUT,
     )
     for name, value in build_text_condition(transaction).items():
@@ -131,21 +132,6 @@ def build_text_condition(transaction: Transaction) -> dict[str, Any]:
     if not fold_text(text):
         raise NothingToLearn
     return {"description_operator": Operator.STARTS_WITH, "description_value": text}
-
-
-def find_shortest_tax_percentage(categorization: Categorization, currency: str) -> Decimal | None:
-    """Return the shortest percentage that yields the tax; None if there is none."""
-    tax = categorization.pass_through_tax
-    if not tax or tax == categorization.value:
-        return None
-    exact = MONEY_CONTEXT.divide(100 * tax, categorization.value - tax)
-    candidates = (exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP) for places in range(5))
-    percents = [
-        candidate
-        for candidate in candidates
-        if candidate <= 100 and compute_included_tax(categorization.value, candidate, currency) == tax
-    ]
-    return percents[0] if percents else None
 
 
 def find_counter_examples(

@@ -127,7 +127,7 @@ def test_chart_has_title_description_and_table_caption(shown):
         assert re.search(rf'<svg class="plot[^>]+role="img"\s+aria-labelledby="{chart}-title {chart}-desc"', part)
         assert re.search(rf'<desc id="{chart}-desc">[^<]{{20,}}</desc>', part)
         assert f'<caption class="sr">{title} in EUR</caption>' in part, chart
-        assert 'class="withheld"' not in part, chart
+        assert 'class="chart-message"' not in part, chart
 
 
 def test_chart_csv_has_iso_dates_plain_decimals_and_descriptive_headers(shown):
@@ -211,7 +211,7 @@ def test_projected_cash_chart_matches_balance_forecast_query(shown, ahead):
         assert f"Lowest {format_compact_amount(to_decimal(answer['lowest']['value']), 'EUR')}, {lowest:%-d %b}" in page
         assert ("below zero from" in page) is (answer["belowZero"] is not None)
     else:
-        assert 'class="mark' not in page
+        assert 'class="point-mark' not in page
 
 
 def test_accounts_table_matches_account_balance_by_account_query(shown):

@@ -31,7 +31,7 @@ def opened(api, books, bank):
 
 def list_line_starts(answer, series):
     """Where the paths of a line begin, from 0 to 1000 of the chart's width."""
-    result = re.findall(rf'class="line l-{series}"[^>]* d="M([0-9.]+) ', answer.content.decode())
+    result = re.findall(rf'class="chart-line l-{series}"[^>]* d="M([0-9.]+) ', answer.content.decode())
     return [float(each) for each in result]
 
 

@@ -117,7 +117,7 @@ def test_account_page_paginates_many_statements(api, alice, acme, main):
         assert upload_statement(api, build_camt(*each)).status_code == 200
     html = get_account_page(alice, acme, main)
     assert len(parse_reconciliation_table(html)) == 50
-    assert "44 more" in re.search(r'<details class="fold rest"><summary>(.*?)<', html)[1]
+    assert "44 more" in re.search(r'<details class="disclosure more-rows"><summary>(.*?)<', html)[1]
     earlier = unescape(re.search(r'href="(\?[^"]*cursor=[^"]*)"', html)[1])
     rest = get_account_page(alice, acme, main, earlier.partition("#")[0])
     days = [row[0] for row in parse_reconciliation_table(html) + parse_reconciliation_table(rest)]

@@ -50,7 +50,7 @@ def read_rows(client, company, months=6):
 def read_links(client, company):
     """Customer -> the addresses of the cells of each month and in total, from the page."""
     html = client.get(build_path(company)).content.decode()
-    rows = re.findall(r'<tr class="of-category"><th scope="row">(.*?)</th>(.*?)</tr>', html)
+    rows = re.findall(r'<tr class="kind-category"><th scope="row">(.*?)</th>(.*?)</tr>', html)
     links = {}
     for name, cells in rows:
         hrefs = [re.search(r'href="(.*?)"', cell) for cell in re.findall(r"<td.*?</td>", cells)]

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 def parse_onboarding_steps(html):
     """What is to be done: step → the addresses it leads to, None once it is done; None where nothing is said of it."""
-    part = html.split('id="first-hour">')
+    part = html.split('id="onboarding-title">')
     if not part[1:]:
         return None
     steps = part[1].split("</section>")[0].split("<h3>")[1:]
@@ -54,7 +54,7 @@ def test_onboarding_leads_from_an_empty_company_to_first_figures(api, alice, bob
 
 def test_onboarding_highlights_only_the_next_step(api, alice, acme):
     def standing_out():
-        part = get_overview(alice, acme).split('id="first-hour">')[1].split("</section>")[0]
+        part = get_overview(alice, acme).split('id="onboarding-title">')[1].split("</section>")[0]
         return [address.split("/")[-2:] for address in re.findall(r'class="button primary" href="([^"]+)"', part)]
 
     assert standing_out() == [["accounts", "new"]]
@@ -68,15 +68,15 @@ def test_onboarding_can_be_dismissed_for_the_company(alice, bob, owner, viewer, 
     away = f"/app/companies/{acme.id}/first-hour"
     html = get_overview(alice, acme)
     assert f'action="{away}"' in html
-    assert 'form="put-away"' in html
+    assert 'form="dismiss-onboarding"' in html
     refused = get_overview(bob, acme)
-    assert "put-away" not in refused, "who may not change the company is offered nothing"
+    assert "dismiss-onboarding" not in refused, "who may not change the company is offered nothing"
     assert viewer.post(away).status_code == 403
     answer = owner.post(away, follow=True)
     assert answer.redirect_chain[-1][0] == f"/app/companies/{acme.id}"
     assert parse_onboarding_steps(answer.content.decode()) is None
     assert parse_onboarding_steps(get_overview(bob, acme)) is None
-    assert "put-away" not in get_overview(alice, acme)
+    assert "dismiss-onboarding" not in get_overview(alice, acme)
     assert owner.get(away).status_code == 405
     (entry,) = AuditEntry.objects.for_company(acme.id).filter(action="company.updated")
     assert entry.after == {"first_hour_over": True}

@@ -90,7 +90,7 @@ def test_overview_cash_flow_shows_actual_and_planned_separately(api, alice, acme
     assert parse_table_rows(flow)[f"{get_next_month():%b %Y}"] == ["0.00", "0.00", "0.00", "80.00", "−80.00"]
     assert flow.count('class="bar s-inflow"') == 1
     assert flow.count('class="bar s-planned-outflow"') == 1
-    assert flow.count('class="now"') == 1
+    assert flow.count('class="current-period"') == 1
 
 
 def get_next_month():

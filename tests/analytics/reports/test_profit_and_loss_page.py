@@ -62,7 +62,7 @@ def parse_statement(html):
     keys = [(name, next(part_names)) for name, _ in names]
     rows = [
         Row(kind, unescape(name), dict(zip(keys, map(parse_cell, re.findall(r"<td.*?</td>", cells)), strict=True)))
-        for kind, name, cells in re.findall(r'<tr class="of-(\w+)"><th scope="row">(.*?)</th>(.*?)</tr>', body)
+        for kind, name, cells in re.findall(r'<tr class="kind-(\w+)"><th scope="row">(.*?)</th>(.*?)</tr>', body)
     ]
     return list(dict.fromkeys(name for name, _ in keys)), rows
 

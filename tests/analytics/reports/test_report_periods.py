@@ -127,7 +127,7 @@ def test_cash_plan_months_count_only_cash_accounts(api, books, bank, shown):
     ]  # fmt: skip
     assert point["value"] == -70
     html = shown("/planned?unit=cents")
-    rows = dict(re.findall(r'<tr class="of-(?:line|sum)"><th scope="row">(.*?)</th>(.*?)</tr>', html))
+    rows = dict(re.findall(r'<tr class="kind-(?:line|sum)"><th scope="row">(.*?)</th>(.*?)</tr>', html))
     months = [name.strip() for name in re.findall(r'<th scope="col"[^>]*>([^<]*)', html)]
     place = months.index(f"{NEXT:%b %Y}") - months.index("Month") - 1
     cells = [re.findall(r"<td[^>]*>(.*?)</td>", rows[name])[place] for name in ("In", "Out", "Net")]

@@ -47,7 +47,7 @@ def test_cookies_over_https_have_host_prefix_attributes(settings, alice):
     for cookie in visitor.cookies.values():
         assert (cookie["secure"], cookie["domain"], cookie["path"]) == (True, "", "/")
     assert visitor.get("/companies", secure=True).status_code == 200
-    assert 'data-csrf="__Host-svc-csrf"' in visitor.get("/docs", secure=True).content.decode()
+    assert 'data-csrf-cookie="__Host-svc-csrf"' in visitor.get("/docs", secure=True).content.decode()
 
 
 def test_api_key_request_needs_no_csrf_token(api):

@@ -107,6 +107,6 @@ def test_guide_code_blocks_are_focusable_and_table_columns_are_named(client):
 @pytest.mark.parametrize(("name", "folds"), [("numbers", True), ("api-keys", False)])
 def test_only_long_guides_have_collapsible_sections(client, name, folds):
     html = client.get(f"/docs/guides/{name}").content.decode()
-    assert ('<details class="part">' in html) is folds
+    assert ('<details class="page-section">' in html) is folds
     assert html.count("<details") == html.count("</details>")
-    assert html.count('<details class="part">') == (html.count("<h2") if folds else 0)
+    assert html.count('<details class="page-section">') == (html.count("<h2") if folds else 0)

@@ -90,4 +90,4 @@ def test_shortcuts_are_linked_from_profile_and_guides_but_not_in_the_navigation(
         header = re.search(r"<header.*?</header>", html, re.S)[0]
         assert "/app/shortcuts" not in header
         assert '<a href="/app/shortcuts"' in html
-        assert 'data-shortcuts="/app/shortcuts"' in html
+        assert 'data-shortcuts-url="/app/shortcuts"' in html

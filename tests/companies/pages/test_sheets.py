@@ -36,7 +36,7 @@ def test_sheet_has_one_value_a_cell_and_escapes_names():
     row = SheetRow("<b>=1", [SheetCell(Decimal("-2"), note="reported 3", link="/a?b&c"), SheetCell(None)])
     sheet = Sheet("Plan", "Line", "EUR", [SheetColumn("Jan", parts=("Actual", "Plan"))], [row])
     assert sheet.body == (
-        '<tr class="of-category"><th scope="row">&lt;b&gt;=1</th>'
+        '<tr class="kind-category"><th scope="row">&lt;b&gt;=1</th>'
         '<td><a href="/a?b&amp;c">-2</a><span class="meta">reported 3</span></td><td></td></tr>'
     )
     head, line = csv.reader(io.StringIO(sheet.to_csv()))

@@ -309,7 +309,9 @@ def test_json_upload_returns_location_of_check_page(editor, acme, main):
 def test_upload_page_states_file_limit(editor, acme, main):
     page = editor.get(f"/app/companies/{acme.id}/imports/new")
     assert "Up to 20 files" in get_page_text(page)
-    assert re.search(r'data-most="20"\s+data-text-many="Select at most 20 files."', page.content.decode())
+    assert re.search(
+        r'data-max-files="20"\s+data-text-too-many-files="Select at most 20 files."', page.content.decode()
+    )
 
 
 def test_too_many_files_are_rejected_before_reading(editor, acme, main, monkeypatch):

@@ -174,7 +174,7 @@ def read_check_links(owner, acme, month="2026-03"):
     """The links behind the checks of the page, by label."""
     shown = owner.get(f"/app/companies/{acme.id}/closings", {"month": month}).content.decode()
     table = shown[shown.index('data-table="checks"') : shown.index("</table>")]
-    rows = re.findall(r'<tr><th scope="row" class="wraps">(.*?)</tr>', table, re.S)
+    rows = re.findall(r'<tr><th scope="row" class="wrap-text">(.*?)</tr>', table, re.S)
     return {
         re.split(r"<", row)[0].strip(): [unescape(link) for link in re.findall(r'href="([^"]+)"', row)] for row in rows
     }
@@ -318,7 +318,7 @@ def test_page_lists_the_steps_of_a_month_end_in_order(acme, owner, api, books, b
     ]
     positions = [text(shown).index(step) for step in steps]
     assert positions == sorted(positions)
-    groups = re.findall(r'(?s)<tr class="group">(.*?)</tr>', shown.content.decode())
+    groups = re.findall(r'(?s)<tr class="group-heading">(.*?)</tr>', shown.content.decode())
     links = [unescape(link) for group in groups for link in re.findall(r'href="([^"#]+)', group)]
     assert len(links) == 5
     assert all(owner.get(link).status_code == 200 for link in links)

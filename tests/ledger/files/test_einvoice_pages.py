@@ -71,7 +71,7 @@ def test_saving_the_form_keeps_what_it_does_not_show(owner, api, acme, upload):
 def test_pdf_is_shown_in_the_page_within_the_content_security_policy(owner, upload):
     address = upload(build_facturx(build_cii()), "invoice.pdf")
     page = owner.get(address)
-    assert f'<iframe class="card document" src="{address}/content"' in page.content.decode()
+    assert f'<iframe class="card file-frame" src="{address}/content"' in page.content.decode()
     assert "frame-src 'self'" in page["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
     content = owner.get(f"{address}/content")

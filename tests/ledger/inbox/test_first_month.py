@@ -87,7 +87,7 @@ def test_inbox_offers_the_category_of_the_kind_with_the_reason(editor, address, 
     assert "Hosting: Looks like hosting" in text(shown)
     button = re.search(r'<button class="button small primary"[^>]*name="category"[^>]*>', shown.content.decode())[0]
     assert f'value="{books.category("hosting")}:cogs"' in button
-    assert 'data-key="a"' in button
+    assert 'data-shortcut-key="a"' in button
     form = {"act": "accept", "id": row, "category": f"{books.category('hosting')}:cogs", "counterparty": ""}
     editor.post(address, form)
     assert [list_pl_amounts(part) for part in books.parts(row)] == [{"cogs": -312.4}]

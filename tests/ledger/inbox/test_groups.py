@@ -23,7 +23,9 @@ def salaries(api):
 
 def list_forms(answer):
     """Return the titles, ticked values and suggested category of the groups of a page."""
-    forms = re.findall(r'<form method="post" class="card group".*?</form>', answer.content.decode(), re.DOTALL)
+    forms = re.findall(
+        r'<form method="post" class="card transaction-group".*?</form>', answer.content.decode(), re.DOTALL
+    )
     return [
         (
             re.search(r"<h2[^>]*>(.*?)</h2>", form)[1],

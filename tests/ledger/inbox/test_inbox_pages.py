@@ -44,7 +44,7 @@ def list_accept_buttons(page):
     shown = page.content.decode()
     pattern = (
         r'class="button small( primary)?" type="submit"\s+name="category"\s+value="[^"]+"\s*'
-        r'(?:data-key="(\w)")?\s*title="([^"]*)"'
+        r'(?:data-shortcut-key="(\w)")?\s*title="([^"]*)"'
     )
     return [(bool(primary), key or None, why) for primary, key, why in re.findall(pattern, shown)]
 
@@ -74,7 +74,7 @@ def test_own_transfer_is_the_only_and_primary_suggestion(api, books, bank, site)
     page = site.get("inbox")
     assert list_accept_buttons(page) == [(True, "a", "Your company is the counterparty")]
     transfer = f"{books.category('transfer')}:neutral"
-    assert f'value="{transfer}" data-key="a"' in page.content.decode()
+    assert f'value="{transfer}" data-shortcut-key="a"' in page.content.decode()
     assert site.post("inbox", act="accept", id=row, category=transfer, counterparty="").status_code == 303
     assert [part["categoryId"] for part in books.parts(row)] == [books.category("transfer")]
 
@@ -117,7 +117,7 @@ def test_inbox_suggestion_is_accepted_in_one_step(api, books, bank, hosting, sit
     assert "3 of 3 transactions with this name" in text
     assert "pending" not in text
     assert "Inbox 1 to review" in text
-    form = re.search(r'name="category" value="([^"]+)" data-key="a"', page.content.decode())
+    form = re.search(r'name="category" value="([^"]+)" data-shortcut-key="a"', page.content.decode())
     done = site.post("inbox", act="accept", id=row, category=form[1], counterparty="")
     assert (done.status_code, done["Location"].partition("&")[0]) == (303, f"{site.base}/inbox?said={row}")
     (part,) = books.parts(row)

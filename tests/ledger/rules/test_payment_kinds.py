@@ -4,6 +4,7 @@ from uuid import UUID
 
 import pytest
 
+from ledger.inbox.proposal_basis import PAYMENT_KIND_EXPLANATIONS
 from ledger.rules.calc.kind_categories import KIND_CATEGORIES, CategoryOption, find_kind_category
 from ledger.rules.calc.payment_kinds import PaymentKind, find_payment_kind
 
@@ -165,3 +166,7 @@ def test_no_category_fits_without_name_or_system_key():
 
 def test_every_kind_has_a_category_to_look_for():
     assert KIND_CATEGORIES.keys() == set(PaymentKind)
+
+
+def test_every_kind_has_a_category_and_an_explanation():
+    assert set(PaymentKind) == set(KIND_CATEGORIES) == set(PAYMENT_KIND_EXPLANATIONS)

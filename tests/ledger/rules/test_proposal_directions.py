@@ -45,8 +45,8 @@ def test_opposite_movements_are_never_applied_by_key_or_at_once(
     assert f'value="{books.category(category)}:' in inbox
     assert "20 of 20 transactions with this name" in inbox
     assert not re.search(r'class="button small primary" type="submit"\s+name="category"', inbox)
-    assert 'name="category" data-key' not in inbox
-    assert not re.search(r'name="category"\s+value="[^"]+"\s+data-key', inbox)
+    assert 'name="category" data-shortcut-key' not in inbox
+    assert not re.search(r'name="category"\s+value="[^"]+"\s+data-shortcut-key', inbox)
     accept = editor.get(f"/app/companies/{acme.id}/inbox/accept", {"confidence": "50"})
     assert 'name="suggestion"' not in accept.content.decode()
 

@@ -19,7 +19,7 @@ def legs(books, bank, savings):
 def find_category_cell(page, row):
     """What stands under "Category" in a transaction's row."""
     rows = re.findall(r"<tr data-row>.*?</tr>", page.content.decode(), re.DOTALL)
-    return re.search(r'<td class="why.*?</td>', next(each for each in rows if row in each), re.DOTALL)[0]
+    return re.search(r'<td class="detail-cell.*?</td>', next(each for each in rows if row in each), re.DOTALL)[0]
 
 
 def test_list_shows_linked_legs_as_transfer_with_link(legs, pages, books, bank):

@@ -351,7 +351,7 @@ def test_costs_are_shown_negative_and_can_be_sent_back_unchanged(owner, api, acm
 
 def read_plan_rows(answer):
     """Name → texts of the cells of lines and subtotals."""
-    result = re.findall(r'<tr class="of-(?:line|sum)"><th [^>]*>(.*?)</th>(.*?)</tr>', answer.content.decode())
+    result = re.findall(r'<tr class="kind-(?:line|sum)"><th [^>]*>(.*?)</th>(.*?)</tr>', answer.content.decode())
     return {unescape(name): re.findall(r"<td>(.*?)</td>", cells)[:13] for name, cells in result}
 
 

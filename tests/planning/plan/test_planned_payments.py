@@ -189,7 +189,7 @@ def test_too_many_occurrences_are_an_error_and_a_notice(owner, api, acme, office
 
 def read_payments(answer):
     """Texts of the rows of planned transactions."""
-    rows = re.findall(r'<tr class="of-payments">(.*?)</tr>', answer.content.decode(), re.DOTALL)
+    rows = re.findall(r'<tr class="kind-payments">(.*?)</tr>', answer.content.decode(), re.DOTALL)
     return [
         [unescape(re.sub(r"<[^>]+>", "", cell)).strip() for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)][
             :13

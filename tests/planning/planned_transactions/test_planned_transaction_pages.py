@@ -135,7 +135,7 @@ def test_form_of_a_new_invoice_shows_its_main_fields_first(owner, api, acme, acc
     path = build_page_path(acme, "/new?invoice=in")
     shown = owner.get(path).content.decode()
     assert "Create invoice" in shown
-    main, *folds = re.split(r'<details class="fold">', shown)
+    main, *folds = re.split(r'<details class="disclosure">', shown)
     assert len(folds) == 2
     for name in (
         "name",
@@ -154,7 +154,7 @@ def test_form_of_a_new_invoice_shows_its_main_fields_first(owner, api, acme, acc
     assert all(names.count(name) == 1 for name in names if name not in ("settledBy", "csrfmiddlewaretoken", "q")), names
     form = build_rule_form(name="Invoice 7", direction="in", frequency="", accountId=account, interval="x")
     refused = owner.post(path, form | {"invoiceDate": str(TODAY), "frequency": "month"}).content.decode()
-    assert refused.count('<details class="fold" open>') == 1
+    assert refused.count('<details class="disclosure" open>') == 1
     assert 'id="interval-error"' in refused
 
 
@@ -412,7 +412,7 @@ def test_plan_form_shows_saved_values_and_clears_fields(owner, api, acme, accoun
     assert 'name="passThroughTaxAmount" inputmode="decimal" class="number" value="383.19"' in shown
     assert '<option value="servicePeriod" selected>' in shown
     assert '<option value="false" selected>' in shown
-    assert '<details class="fold" open>' in shown
+    assert '<details class="disclosure" open>' in shown
     same = build_rule_form(accountId=account, amountCurrency="EUR", **OPTIONAL_FIELDS)
     before = api.get(f"planned_transactions/{rule.id}").json()
     assert owner.post(build_page_path(acme, f"/{rule.id}/edit"), same).status_code == 303
@@ -439,7 +439,7 @@ def test_errors_in_optional_fields_open_the_section(owner, api, acme, account):
     assert answer.status_code == 400
     answers = set(re.findall(r'id="(\w+)-error"', answer.content.decode()))
     assert answers == {"passThroughTaxAmount", "counterparty", "ruleEnd", "invoiceDate", "attemptCount", "dueDate"}
-    assert '<details class="fold" open>' in answer.content.decode()
+    assert '<details class="disclosure" open>' in answer.content.decode()
     assert not PlannedTransaction.objects.for_company(acme.id).exists()
 
 

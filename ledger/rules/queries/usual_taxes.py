@@ -1,0 +1,43 @@
+"""The tax that earlier transactions of a counterparty included."""
+
+import json
+from collections.abc import Iterable
+from decimal import Decimal
+from uuid import UUID
+
+from companies.models import Company
+from ledger.money.calc.money import find_shortest_tax_percentage
+from ledger.rules.calc.category_proposals import CategoryLine
+from ledger.rules.queries.history_statements import TAXES_SQL, fetch_history_rows
+
+TransactionChoice = tuple[UUID, CategoryLine]  # (transaction, chosen category and line)
+MAX_RATE_DECIMALS = 1  # rates with more are those of bills with several rates
+
+
+def find_usual_tax_percentages(
+    company: Company, choices: Iterable[TransactionChoice]
+) -> dict[TransactionChoice, Decimal]:
+    """Return the tax rates in percent, without those that are not known; one statement.
+
+    The latest transaction with the same name, direction, category and line decides, where a person or a rule
+    categorized it whole.
+    """
+    keys = [
+        {"id": transaction_id.hex, "category_id": category_id.hex, "pl_type": pl_type}
+        for transaction_id, (category_id, pl_type) in choices
+    ]
+    if not keys:
+        return {}
+    percents = {}
+    for transaction_id, *choice, amount, tax, currency in fetch_history_rows(
+        TAXES_SQL, company=company, keys=json.dumps(keys)
+    ):
+        percent = find_shortest_tax_percentage(amount, tax, currency)
+        if percent is not None and -int(percent.as_tuple().exponent) <= MAX_RATE_DECIMALS:
+            percents[transaction_id, tuple(choice)] = percent
+    return percents
+
+
+def find_usual_tax_percentage(company: Company, transaction_id: UUID, choice: CategoryLine) -> Decimal | None:
+    """Return the tax rate in percent of one transaction; None if it is not known."""
+    return find_usual_tax_percentages(company, [(transaction_id, choice)]).get((transaction_id, choice))
