@@ -236,8 +236,8 @@ def find_inbox_undo(page: CompanyPage) -> UndoForm | None:
 
 
 @Hook
-def count_overdue_occurrences(*, company: Company, start: date, end: date, today: date) -> int:
-    """Return how many occurrences of planned transactions are overdue today and were due in [start, end]."""
+def count_overdue_occurrences(*, company: Company, due_through: date, today: date) -> int:
+    """Return how many occurrences of planned transactions are overdue today and were due up to a day."""
     return 0
 
 

@@ -55,13 +55,13 @@ class PlannedMonth:
 @company_page(reads=Permission.PLANNING_READ)
 def show_cash_plan(page: CompanyPage) -> HttpResponse:
     """Show overdue payments, those up to the last day of the period, and what they add up to."""
-    period, overdue_days = parse_plan_period(page), parse_overdue_days(page)
+    period, overdue_through = parse_plan_period(page), parse_overdue_through(page)
     end = period.last
     payments = outlook.Outlook()
     months, warnings, missing_currency = list[PlannedMonth](), list[Notice](), ""
     try:
         payments = outlook.build_outlook(
-            page, end=end, accounts=list_visible_account_names(page), overdue_days=overdue_days
+            page, end=end, accounts=list_visible_account_names(page), overdue_through=overdue_through
         )
         if page.has_permission(Permission.BALANCES_READ):
             months, warnings = forecast_months(page, end=end, rates=get_rate_table())
@@ -72,7 +72,7 @@ def show_cash_plan(page: CompanyPage) -> HttpResponse:
         tab="planned",
         late=payments.late,
         more_late=payments.more_late,
-        overdue_days=overdue_days,
+        overdue_through=overdue_through,
         coming=payments.coming,
         more=payments.more,
         done=payments.done,
@@ -134,11 +134,10 @@ def download_cash_plan(page: CompanyPage) -> HttpResponse:
     return build_sheet_csv_response(build_month_sheet(page, months), name="cash-plan")
 
 
-def parse_overdue_days(page: CompanyPage) -> tuple[date, date] | None:
-    """Return the first and last day of the overdue payments to show; None for all of them."""
-    query = page.request.GET
+def parse_overdue_through(page: CompanyPage) -> date | None:
+    """Return the last due date of the overdue payments to show; None for all of them."""
     try:
-        return date.fromisoformat(query.get("overdueFrom", "")), date.fromisoformat(query.get("overdueTo", ""))
+        return date.fromisoformat(page.request.GET.get("overdueTo", ""))
     except ValueError:
         return None
 

@@ -70,6 +70,8 @@ def is_result_favourable(row: StatementRow, difference: Decimal) -> bool | None:
 def build_result_cells(row: StatementRow, cells: CellFormatter, *, is_planned: bool) -> list[ReportCell]:
     """Return actual, plan, variance from the plan, and last year of a row; costs are negative.
 
+    Last year is empty before the first booked month.
+
     Args:
         is_planned: whether the period of the row has a plan.
     """
@@ -85,7 +87,7 @@ def build_result_cells(row: StatementRow, cells: CellFormatter, *, is_planned: b
         cells.format_variance(
             sign_amount(row, variance), favourable=None if variance is None else is_result_favourable(row, variance)
         ),
-        cells.format_amount(sign_amount(row, amounts.compared)),
+        cells.format_amount(sign_amount(row, amounts.compared) if cells.report.last_year else None),
     ]
 
 

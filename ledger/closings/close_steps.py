@@ -36,6 +36,7 @@ class CheckLine(NamedTuple):
     accounts: Sequence[ListedAccount] = ()
     is_required: bool = True  # whether the month closes only once it is done or acknowledged
     note: str = ""  # what it means while it is unfinished
+    state: str = ""  # instead of a number, where there is nothing to count
 
 
 class CloseStep(NamedTuple):
@@ -108,7 +109,7 @@ def list_review_lines(page: CompanyPage, checks: CloseChecks, months: Sequence[d
     # Pending transactions may be older than the first booked one.
     pending_days = days if page.company.closed_through else f"endDate={last}"
     transactions_url = build_url(page, "transactions")
-    overdue_url = f"{build_url(page, 'planned')}?overdueFrom={first}&overdueTo={last}#late-title"
+    overdue_url = f"{build_url(page, 'planned')}?overdueTo={last}#late-title"
     return [
         CheckLine(
             _("Uncategorized transactions"), checks.uncategorized, f"{transactions_url}?{days}&open=true&pending=false"
@@ -152,10 +153,12 @@ def build_transfer_line(page: CompanyPage, months: Sequence[date]) -> CheckLine:
 
 
 def build_commentary_line(page: CompanyPage, month: date, report_url: str) -> CheckLine:
-    """Return whether the report of a month still lacks its commentary."""
+    """Return whether the report of a month has its commentary."""
     label = _("Commentary on {month}").format(month=get_current_locale().format_month(month, full=True))
     commentaries = ReportCommentary.objects.for_company(page.company.id).filter(month=month).exclude(text="")
-    return CheckLine(label, 0 if commentaries.exists() else 1, report_url, is_required=False)
+    is_written = commentaries.exists()
+    state = _("Written") if is_written else _("Missing")
+    return CheckLine(label, 0 if is_written else 1, report_url, is_required=False, state=state)
 
 
 def build_comparison_url(page: CompanyPage, month: date) -> str:

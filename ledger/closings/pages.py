@@ -64,7 +64,7 @@ def show_closings(page: CompanyPage) -> HttpResponse:
                 return page.redirect_with_message(message, "closings")
         return render_closings(page, form)
     month = page.request.GET.get("month", "")
-    return render_closings(page, BoundForm(values={"month": month, "note": "", "acknowledge": False}))
+    return render_closings(page, BoundForm(values={"month": month, "acknowledge": False}))
 
 
 def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
@@ -74,6 +74,7 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
     through = closing_queries.list_months_to_close(page.company, chosen_month) if chosen_month else []
     result = check_months(page.company, through, today=page.today, rates=get_rate_table())
     rows = closing_queries.list_closings(page.company)
+    last_note = next((row.note or "" for row in rows if row.month == chosen_month), "")  # if it is closed again
     actor_names = find_actor_names(
         page, {each for row in rows for each in (row.created_user_id, row.reopened_user_id) if each}
     )
@@ -82,6 +83,7 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
         status=400 if form.errors else 200,
         section="closings",
         form=form,
+        note=form.values["note"] if page.is_post else last_note,
         months=[(format_month(month), get_current_locale().format_month(month, full=True)) for month in months],
         closing_count=len(through),
         first_month=get_current_locale().format_month(through[0], full=True) if through else "",

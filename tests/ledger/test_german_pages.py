@@ -1,11 +1,12 @@
 """Transactions and accounts as somebody reads them in German; what programs are told stays English."""
 
 import io
+import re
 
 import openpyxl
 import pytest
 
-from ledger.models import Category, Transaction
+from ledger.models import DEFAULT_CATEGORIES, Category, PlType, Transaction
 from tests.change_tables import list_changes
 from tests.ledger.bank_file_builders import build_camt, build_entry, build_statement
 from tests.ledger.conftest import get_page_text
@@ -87,6 +88,18 @@ def test_default_categories_are_translated_and_show_only_chosen_emojis(german_pa
     assert "Income tax" not in text
     assert [row["name"] for row in rows.values() if row["emoji"] in text] == []
     assert rows["Income tax"] in api.get("categories").json()
+
+
+def test_labels_of_default_categories_are_translated(german_pages, acme):
+    """For readers who only hear them."""
+    page = german_pages.client.get(f"/app/companies/{acme.id}/settings/categories").content.decode()
+    labels = re.findall(r'aria-label="([^"]*)"', page)
+    assert "Wiederkehrender Umsatz nach unten verschieben" in labels
+    assert [label for label in labels for _, name, _ in DEFAULT_CATEGORIES[PlType.REVENUE] if name in label] == []
+    first = Category.objects.for_company(acme.id).get(system_key="revenueRecurring")
+    for path in (f"{first.id}", f"{first.id}/delete"):
+        form = german_pages.client.get(f"/app/companies/{acme.id}/settings/categories/{path}").content.decode()
+        assert "Wiederkehrender Umsatz" in re.search(r"<h1>(.*?)</h1>", form)[1], path
 
 
 def test_generated_texts_are_german_but_user_texts_are_not_translated(

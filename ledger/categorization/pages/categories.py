@@ -103,7 +103,7 @@ def delete_category_page(page: CompanyPage, category_id: UUID) -> HttpResponse:
     elif page.is_post:
         with page.handle_errors(form):
             submit_category_deletion(page, row, replacement_id)
-            return page.redirect_with_message(_("{name} deleted.").format(name=row.name), "categories")
+            return page.redirect_with_message(_("{name} deleted.").format(name=row.display_name), "categories")
     used_pl_types = categories.find_used_pl_types(row)
     other_categories = Category.objects.for_company(page.company.id).exclude(id=row.id).in_display_order()
     return page.render(

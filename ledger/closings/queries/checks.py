@@ -84,7 +84,7 @@ def check_months(company: Company, months: Sequence[date], *, today: date, rates
         rows = rows.filter(date__gt=company.closed_through)
     accounts = load_statement_accounts(company, month=months[-1])
     without_statement = [each for each in accounts if each.is_without_statement]
-    overdue = hooks.count_overdue_occurrences.run(company=company, start=months[0], end=end, today=today)
+    overdue = hooks.count_overdue_occurrences.run(company=company, due_through=end, today=today)
     return CloseChecks(
         uncategorized=rows.booked().open().without_initial_balances().count(),
         pending=rows.filter(pending=True).count(),

@@ -7,7 +7,14 @@ from uuid import UUID
 from companies.errors import ConflictError, build_unknown_id_error
 from companies.models import Company
 from ledger.calc.recognition import DateRule
-from ledger.models import Categorization, CategorizationRule, Direction, Operator, Transaction
+from ledger.models import (
+    Categorization,
+    CategorizationRule,
+    Direction,
+    Operator,
+    Transaction,
+    translate_category_name,
+)
 from ledger.money.calc.money import find_shortest_tax_percentage
 from ledger.recognition.actions.postings import PL_TYPES, list_amounts_by_pl_type
 from ledger.rules.calc.rule_matcher import fold_text
@@ -99,9 +106,11 @@ def build_rule_from_transaction(company: Company, transaction: Transaction) -> C
         raise NothingToLearn
     rule = CategorizationRule(
         company=company,
-        name=(transaction.from_to.strip() or transaction.description.strip() or categorization.category.name)[
-            :MAX_VALUE_LENGTH
-        ],
+        name=(
+            transaction.from_to.strip()
+            or transaction.description.strip()
+            or translate_category_name(categorization.category.name)
+        )[:MAX_VALUE_LENGTH],
         category=categorization.category,
         pl_type=amounts[0][0],
         given_counterparty=categorization.counterparty,

@@ -13,7 +13,7 @@ from companies.change import TIME_FIELDS, CompanyChange, change_company
 from companies.errors import ConflictError
 from companies.models import AuditContext, AuditEntry, Company
 from ledger.calc.months import add_months, count_months_between, list_months
-from ledger.models import Category
+from ledger.models import Category, translate_category_name
 from ledger.money.calc.fx import RateLookupError, RateTable
 from ledger.money.calc.money import round_half_up
 from ledger.recognition.actions.postings import MissingRateError
@@ -115,7 +115,7 @@ def check_plan_rows(checks: BodyChecks, cells: Sequence[PlanCell]) -> None:
         if category is None:
             checks.add_error(cell.pointer, "unknown_id", _("The category does not exist."))
         elif cell.row.pl_type not in category.pl_types:
-            message = _("{name} does not post to this P&L line.").format(name=category.name)
+            message = _("{name} does not post to this P&L line.").format(name=translate_category_name(category.name))
             checks.add_error(cell.pointer, "pl_type_not_allowed", message)
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from companies.change import change_company
 from companies.models import AuditContext, Company
-from ledger.models import Category
+from ledger.models import Category, translate_category_name
 from ledger.money.calc.money import get_minor_units
 from planning.body_checks import BodyChecks
 from planning.models import PlanItem
@@ -67,7 +67,9 @@ def validate_plan_item_values(company: Company, values: dict[str, Any]) -> dict[
     checks.add_reference(Category, values["category_id"], "#/categoryId")
     category = Category.objects.for_company(company.id).filter(id=values["category_id"]).first()
     if category is not None and values["pl_type"] not in category.pl_types:
-        message = _("{name} only posts to {lines}.").format(name=category.name, lines=", ".join(category.pl_types))
+        message = _("{name} only posts to {lines}.").format(
+            name=translate_category_name(category.name), lines=", ".join(category.pl_types)
+        )
         checks.add_error("#/plType", "pl_type_not_allowed", message)
     columns = build_amount_columns(checks, values["amount"])
     checks.raise_if_invalid()

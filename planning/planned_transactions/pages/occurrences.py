@@ -288,7 +288,7 @@ def write_off_occurrence_page(page: CompanyPage, planned_id: UUID, day: str) -> 
         return redirect_after_occurrence_change(
             page,
             planned,
-            format_occurrence_message(_("{name} on {day} written off."), planned, original),
+            format_occurrence_message(_("{name} written off on {day}."), planned, values["date"]),
             written_off=format_write_off(planned.id, planned.start_date if planned.frequency is None else original),
         )
     return page.redirect("planned-one", planned_id=planned_id)
@@ -340,23 +340,24 @@ def redirect_after_occurrence_change(
 
 
 def describe_payment(page: CompanyPage, planned: PlannedTransaction, original: dt.date) -> str:
-    """Return the message after settling: whether the occurrence is paid, or how much of it."""
+    """Return the message after settling: on which day the occurrence was paid, or how much of it."""
     stored = get_planned_transaction_or_404(page, planned.id)
     settled = find_settled_amounts([stored])
     occurrence = get_planned_occurrence(stored, original, today=page.today, settled=settled)
+    paid_day = max(part.date for part in occurrence.settlements if part.transaction_id)
     if not Decimal(occurrence.open_amount_value):
-        return format_occurrence_message(_("{name} on {day} paid."), planned, original)
+        return format_occurrence_message(_("{name} paid on {day}."), planned, paid_day)
     paid, total = (
         format_money(Decimal(amount), occurrence.amount_currency)
         for amount in (occurrence.settled_amount_value, occurrence.amount_value)
     )
-    text = _("{name} on {day} partly paid: {amount} of {total}.")
-    return text.format(name=planned.name, day=format_local_day(original), amount=paid, total=total)
+    text = _("{name} partly paid on {day}: {amount} of {total}.")
+    return text.format(name=planned.name, day=format_local_day(paid_day), amount=paid, total=total)
 
 
-def format_occurrence_message(text: str, planned: PlannedTransaction, original: dt.date) -> str:
-    """Format a message about an occurrence."""
-    return text.format(name=planned.name, day=format_local_day(original))
+def format_occurrence_message(text: str, planned: PlannedTransaction, day: dt.date) -> str:
+    """Format a message about an occurrence and a day."""
+    return text.format(name=planned.name, day=format_local_day(day))
 
 
 def parse_day_or_404(text: str) -> dt.date:

@@ -33,6 +33,7 @@ from planning.planned_transactions.queries.occurrences import (
     build_planned_occurrence,
     get_planned_occurrence,
     iter_due_occurrences,
+    iter_overdue_occurrences,
     list_planned_with_expected_dates,
     sort_due_occurrences,
 )
@@ -124,7 +125,7 @@ def build_outlook(
     *,
     end: dt.date,
     accounts: Mapping[UUID, str],
-    overdue_days: tuple[dt.date, dt.date] | None = None,
+    overdue_through: dt.date | None = None,
 ) -> Outlook:
     """Build the outlook of all planned transactions.
 
@@ -132,13 +133,12 @@ def build_outlook(
     of them taken, since hundreds of daily rules have a hundred thousand occurrences.
 
     Args:
-        overdue_days: first and last day of the overdue ones to show, as `count_overdue_occurrences` counts them.
+        overdue_through: show only overdue ones due up to this day, as `count_overdue_occurrences` counts them.
 
     Raises:
         MissingRate: a currency has no exchange rate.
     """
     start, _ = get_outlook_window(page.today)
-    first, last = overdue_days or (dt.date.min, page.today)
     rows = list_outlook_rules(page, end=end)
     settled = find_settled_amounts(rows)
     settled_ids = {planned_id for planned_id, _ in settled}
@@ -150,8 +150,12 @@ def build_outlook(
         )
     )
     overdue = [due for due in dues if due.expected.date < page.today and due.expected.is_open]
-    if overdue_days:
-        overdue = [due for due in overdue if due.state == "overdue" and first <= due.expected.date <= last]
+    if overdue_through:
+        overdue = sort_due_occurrences(
+            iter_overdue_occurrences(
+                other_rules, due_through=overdue_through, today=page.today, settled_amounts=settled
+            )
+        )
     due_ahead = [due for due in dues if due.expected.date >= page.today and due.state != "skipped"]
     done = [due for due in dues if due.expected.date < page.today and not due.expected.is_open]
     late: list[Iterable[DueOccurrence]] = [overdue]
@@ -160,7 +164,7 @@ def build_outlook(
     for planned in unchanged_rules:
         days = list_expected_days(planned.recurrence_rule(), window_start=start, window_end=end)
         today_at = bisect_left(days, page.today, key=itemgetter(0))
-        late_days = [day for day in days[:today_at] if first <= day[0] <= last]
+        late_days = [day for day in days[:today_at] if day[0] <= (overdue_through or page.today)]
         late.append(iter_unchanged_occurrences(planned, late_days, today=page.today))
         ahead.append(iter_unchanged_occurrences(planned, days[today_at:], today=page.today))
         late_count += len(late_days)

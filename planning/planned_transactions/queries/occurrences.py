@@ -154,15 +154,35 @@ def list_planned_with_expected_dates(
     return planned_rows
 
 
-def count_overdue_occurrences(*, company: Company, start: dt.date, end: dt.date, today: dt.date) -> int:
-    """Return how many occurrences that were due in [start, end] are overdue today; only open invoices never lapse."""
-    window_end = min(end, today)
-    window_start = min(max(start, today - OVERDUE_PERIOD), window_end)
+def count_overdue_occurrences(*, company: Company, due_through: dt.date, today: dt.date) -> int:
+    """Return how many occurrences that were due up to a day are overdue today."""
+    window_end = min(due_through, today)
+    window_start = min(today - OVERDUE_PERIOD, window_end)
     rows = list_planned_with_expected_dates(company, window_start=window_start, window_end=window_end)
-    due_occurrences = iter_due_occurrences(
-        rows, start=window_start, end=window_end, today=today, with_old_invoices=True
-    )
-    return sum(occurrence.state == "overdue" and occurrence.expected.date >= start for occurrence in due_occurrences)
+    return sum(1 for _ in iter_overdue_occurrences(rows, due_through=due_through, today=today))
+
+
+def iter_overdue_occurrences(
+    rows: Sequence[PlannedTransaction],
+    *,
+    due_through: dt.date,
+    today: dt.date,
+    settled_amounts: SettledAmounts | None = None,
+) -> Iterator[DueOccurrence]:
+    """Yield the overdue occurrences that were due up to a day, in no order: open invoices of any age and expected date,
+    and others that have not lapsed.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    end = min(due_through, today)
+    start = min(today - OVERDUE_PERIOD, end)
+    invoices = [planned for planned in rows if planned.is_invoice]
+    others = [planned for planned in rows if not planned.is_invoice]
+    for some, first, last in ((others, start, end), (invoices, dt.date.min, dt.date.max)):
+        for due in iter_due_occurrences(some, start=first, end=last, today=today, settled_amounts=settled_amounts):
+            if due.state == "overdue" and get_due_date(due.planned, due.expected.date) <= due_through:
+                yield due
 
 
 def iter_due_occurrences(
@@ -276,15 +296,15 @@ def build_planned_occurrence(
         state=get_settlement_state(
             amount,
             settled_amount,
-            is_overdue=get_due_date(planned, occurrence) < today,
+            is_overdue=get_due_date(planned, occurrence.date) < today,
             is_skipped=occurrence.skipped,
         ),
     )
 
 
-def get_due_date(planned: PlannedTransaction, occurrence: Occurrence) -> dt.date:
+def get_due_date(planned: PlannedTransaction, occurrence_date: dt.date) -> dt.date:
     """Return the day after which an occurrence is overdue: of an invoice its due date, else its date."""
-    return compute_due_date(planned.build_invoice_dates()) if planned.is_invoice else occurrence.date
+    return compute_due_date(planned.build_invoice_dates()) if planned.is_invoice else occurrence_date
 
 
 def check_occurrence_window(start: dt.date, end: dt.date) -> None:

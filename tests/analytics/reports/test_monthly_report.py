@@ -71,6 +71,18 @@ def test_recurring_revenue_of_the_report_equals_the_query(acme, viewer, query_da
     assert customers["Ten largest customers"] == ["400.00", "100.00 %"]
 
 
+def test_last_year_is_empty_before_the_first_transaction(acme, viewer, create_categorized_transaction):
+    create_categorized_transaction("revenueRecurring", "revenue", "900.00", "2025-03-10")
+    create_categorized_transaction("revenueRecurring", "revenue", "950.00", "2026-02-10")
+    names = ("Revenue", "Result", "Gross margin", "Cash at the end of the month")
+    before, after = (
+        read_table(viewer.get(build_report_path(acme, month)), "figures") for month in ("2026-02", "2026-03")
+    )
+    assert [before[name][-1] for name in names] == ["–"] * 4
+    assert [after[name][-1] for name in names] == ["900.00", "900.00", "100.00 %", "900.00"]
+    assert read_table(viewer.get(build_report_path(acme, "2026-02")), "results")["Revenue"][-1] == "–"
+
+
 def test_mrr_of_last_year_needs_no_transactions(
     acme, viewer, query_data, create_categorized_transaction, create_subscription
 ):

@@ -148,8 +148,8 @@ def test_account_that_differs_from_its_bank_only_later_is_not_listed(api, books,
     assert list_failed_checks() is None
 
 
-@pytest.mark.parametrize(("due", "overdue"), [("2026-02-28", 0), ("2026-03-31", 1), ("2026-04-01", 0)])
-def test_open_invoices_that_were_due_in_the_months_to_close_count(
+@pytest.mark.parametrize(("due", "overdue"), [("2026-02-28", 1), ("2026-03-31", 1), ("2026-04-01", 0)])
+def test_open_invoices_that_were_due_by_the_end_of_the_month_count(
     api, bank, transaction_ids, list_failed_checks, due, overdue
 ):
     invoice = {"name": "Initech", "accountId": bank, "startDate": due, "dueDate": due, "amountValue": "100.00"}
@@ -200,6 +200,31 @@ def test_links_of_checks_lead_to_what_is_counted(acme, owner, api, books, bank, 
     assert "Later one" not in uncategorized
     counts = list_failed_checks()
     assert (counts["uncategorized"], counts["pending"]) == (1, 1)
+
+
+def test_open_invoice_of_an_earlier_month_counts_until_it_is_paid(
+    acme, owner, api, bank, transaction_ids, close_month, list_failed_checks
+):
+    """It counts whichever months are closed together, and if its customer is expected to pay only later."""
+    invoice = {"name": "Initech", "accountId": bank, "startDate": "2026-03-20", "amountValue": "100.00"}
+    rent = {"name": "Rent", "accountId": bank, "startDate": "2026-03-25", "amountValue": "-900.00"}
+    with time_machine.travel(datetime(2026, 5, 10, tzinfo=UTC), tick=False):
+        created = api.post("planned_transactions", invoice | {"invoiceDate": "2026-02-01"}).json()
+        moved = api.put(f"planned_transactions/{created['id']}/overrides/2026-03-20", {"date": "2026-06-15"})
+        assert moved.status_code == 200, moved.content
+        assert api.post("planned_transactions", rent).status_code == 201
+        assert [list_failed_checks("2026-03")["overdue"], list_failed_checks("2026-04")["overdue"]] == [2, 2]
+        close_month("2026-03", acknowledge=True)
+        assert api.post("closings", {"month": "2026-04"}).json()["checks"]["overdue"] == 2
+        [link] = read_check_links(owner, acme, "2026-04")["Overdue planned transactions"]
+        shown = owner.get(link.split("#")[0]).content.decode()
+        overdue = shown[shown.index('data-table="overdue"') :]
+        overdue = overdue[: overdue.index("</table>")]
+        assert ["Initech" in overdue, "Rent" in overdue, overdue.count("<tr>")] == [True, True, 3]
+        write_off = {"reason": "Insolvent", "date": "2026-05-01"}
+        answer = api.post(f"planned_transactions/{created['id']}/write_off", write_off)
+        assert answer.status_code == 200, answer.content
+        assert api.post("closings", {"month": "2026-04"}).json()["checks"]["overdue"] == 1
 
 
 def test_link_of_overdue_payments_leads_to_those_of_the_months_to_close(
@@ -305,7 +330,7 @@ def test_page_lists_the_steps_of_a_month_end_in_order(acme, owner, api, books, b
         "3. Transfers Show suggested transfers",
         "4. Plan against actual Compare with plan",
         "5. Report View report",
-        "Commentary on March 2026 You can close the month without it. 1",
+        "Commentary on March 2026 You can close the month without it. Missing",
         "6. Close",
     ]
     positions = [text(shown).index(step) for step in steps]
@@ -319,8 +344,8 @@ def test_page_lists_the_steps_of_a_month_end_in_order(acme, owner, api, books, b
     assert "Variance" in compared
 
 
-def test_commentary_of_the_month_is_no_longer_unfinished_once_written(acme, owner, transaction_ids):
+def test_commentary_of_the_month_is_missing_until_it_is_written(acme, owner, transaction_ids):
     report = f"/app/companies/{acme.id}/reports/2026-03"
     assert owner.post(report, {"text": "A quiet month.", "version": "0"}).status_code == 303
     shown = text(owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"}))
-    assert "Commentary on March 2026 None" in shown
+    assert "Commentary on March 2026 Written" in shown

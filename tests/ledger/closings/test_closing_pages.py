@@ -38,6 +38,20 @@ def test_a_month_is_closed_and_reopened_on_pages(acme, owner, books, bank, trans
     assert "Late invoice" in text(reopened)
 
 
+def test_note_of_a_reopened_month_is_kept_in_the_form(
+    acme, owner, books, bank, transaction_ids, close_month, reopen_month
+):
+    close_month(note="Board pack 3")
+    reopen_month()
+    assert 'name="note" maxlength="2000" value="Board pack 3"' in owner.get(page(acme)).content.decode()
+    later = owner.get(page(acme), {"month": "2026-04"}).content.decode()
+    assert 'name="note" maxlength="2000" value=""' in later
+    books.create_transaction(bank, "-8.00", "2026-03-21")
+    refused = owner.post(page(acme), {"month": "2026-03", "note": "Board pack 4"})
+    assert refused.status_code == 400
+    assert 'name="note" maxlength="2000" value="Board pack 4"' in refused.content.decode()
+
+
 def test_page_tells_how_many_months_are_closed_at_once(acme, owner, transaction_ids):
     one, three = (text(owner.get(page(acme), {"month": month})) for month in ("2026-03", "2026-05"))
     assert "This closes" not in one
