@@ -32,7 +32,7 @@ def test_transaction_history_is_german(german_pages, books, bill_id, alice):
     answer = german_pages.get(f"/{bill_id}")
     assert [(change.label, change.actor, change.fields) for change in list_changes(answer)] == [
         ("Buchungen kategorisiert (1)", alice.display_name, {
-            "Kategorie": ("—", "Hosting"), "GuV-Zeile": ("—", "Umsatzkosten"),
+            "Kategorie": ("—", "Hosting"), "GuV-Zeile": ("—", "Herstellungskosten"),
         }),
         ("Buchung geändert", alice.display_name, {
             "Betrag": ("−119,00 €", "−120,00 €"), "Von / an": ("Nimbus Cloud", "Nimbus"),
