@@ -81,7 +81,7 @@ def find_request_company(request: Any) -> str | None:
     match = request.resolver_match
     if match and UUID_PATTERN.fullmatch(company_id := str(match.kwargs.get("company_id", ""))):
         return company_id.lower()
-    access = getattr(find_caller(request), "granted", None)
+    access = getattr(find_caller(request), "company_access", None)
     return str(access.company.id) if access else None
 
 
