@@ -58,7 +58,7 @@ def read_column(table, heading="Cost center"):
     return [row[heading] for row in csv.DictReader(io.StringIO(table))]
 
 
-def test_transactions_have_it(books, api, visit, store, sign_in_browser, alice, acme, take):
+def test_transactions_have_it(books, api, visit, store, sign_in_browser, alice, acme, upload_statement_file):
     account = books.create_account()
     item = {"accountId": account, "date": "2026-03-05", "amountValue": "-9.00"}
     row = store("transactions", **item)
@@ -75,7 +75,7 @@ def test_transactions_have_it(books, api, visit, store, sign_in_browser, alice, 
     body = {"transactions": [item | {"costCenter": "Hamburg"}]}
     assert api.post("transactions/import", body).status_code == 200
     assert [each["costCenter"] for each in api.get("transactions", {"q": "hamburg"}).json()] == ["Hamburg"]
-    take(b"Date,Amount,Description,Cost center\n2026-04-01,-5.00,Rent,Munich\n", accountId=account)
+    upload_statement_file(b"Date,Amount,Description,Cost center\n2026-04-01,-5.00,Rent,Munich\n", accountId=account)
     assert [each["costCenter"] for each in api.get("transactions", {"q": "munich"}).json()] == ["Munich"]
 
 
