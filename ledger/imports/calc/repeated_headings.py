@@ -1,6 +1,5 @@
 """Ask which of several columns with one heading is meant, where their cells differ."""
 
-import re
 from dataclasses import replace
 from functools import partial
 
@@ -16,7 +15,6 @@ from ledger.imports.calc.vocabulary import find_status_meaning
 ASKED_FIELDS = ("date", "debit", "credit", "currency", "direction", "status", "account", "counterparty")
 # Headings that differ in a number alone are the same for these; names and accounts may go on in a second column.
 NUMBERED_FIELDS = ("date", "currency", "direction", "status")
-_NUMBER_AT_END = re.compile(r" ?[0-9]+$")
 # Questions about the values of a column are asked once the column is known.
 VALUE_QUESTIONS = {
     "date": "dateOrder",
@@ -106,5 +104,5 @@ def is_same_heading(heading: str, other: str, *, is_numbered: bool) -> bool:
     """
     headings = [fold_heading(heading), fold_heading(other)]
     if is_numbered:
-        headings = [_NUMBER_AT_END.sub("", each) for each in headings]
+        headings = [each.rstrip("0123456789").rstrip() for each in headings]
     return headings[0] == headings[1] and (bool(headings[0]) or not is_numbered)
