@@ -66,10 +66,11 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
 def describe_proposal_basis(proposal: CategoryProposal) -> str:
     """Describe what a proposal is based on, and the tax that the latest transaction included."""
     if proposal.payment_kind:
-        return str(PAYMENT_KIND_EXPLANATIONS[proposal.payment_kind])
-    is_minority = proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen
-    text = SIMILARITY_EXPLANATION if is_minority and proposal.is_likely else BASIS_EXPLANATIONS[proposal.kind]
-    explanation = str(text.format(agreed=proposal.agreed, seen=proposal.seen))
+        explanation = str(PAYMENT_KIND_EXPLANATIONS[proposal.payment_kind])
+    else:
+        is_minority = proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen
+        text = SIMILARITY_EXPLANATION if is_minority and proposal.is_likely else BASIS_EXPLANATIONS[proposal.kind]
+        explanation = str(text.format(agreed=proposal.agreed, seen=proposal.seen))
     if proposal.tax_percent is None:
         return explanation
     tax = _("includes {percent} % tax").format(percent=format_percent_for_input(proposal.tax_percent))

@@ -134,11 +134,18 @@ def build_transfer_proposal(category_id: UUID) -> CategoryProposal:
 def build_payment_kind_proposal(
     payment_kind: PaymentKind, choice: CategoryLine, proposals: Iterable[CategoryProposal]
 ) -> CategoryProposal:
-    """Return the proposal of a category by kind of payment, with the counterparty that the history proposes with it."""
-    known = (each.categorization for each in proposals if each.categorization.choice == choice)
-    categorization = next(known, PastCategorization(*choice, None, None))
-    confidence = VAGUE_KIND_CONFIDENCE if payment_kind in VAGUE_KINDS else KIND_CONFIDENCE
-    return CategoryProposal(categorization, PAYMENT_KIND, 0, 0, share=confidence, payment_kind=payment_kind)
+    """Return the proposal of a category by kind of payment, with the counterparty and the tax rate that the history
+    proposes with it."""
+    same_choice = next((proposal for proposal in proposals if proposal.categorization.choice == choice), None)
+    return CategoryProposal(
+        same_choice.categorization if same_choice else PastCategorization(*choice, None, None),
+        PAYMENT_KIND,
+        seen=0,
+        agreed=0,
+        share=VAGUE_KIND_CONFIDENCE if payment_kind in VAGUE_KINDS else KIND_CONFIDENCE,
+        payment_kind=payment_kind,
+        tax_percent=same_choice.tax_percent if same_choice else None,
+    )
 
 
 def rank_proposals(

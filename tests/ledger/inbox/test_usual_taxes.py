@@ -101,6 +101,18 @@ def test_bill_without_tax_or_with_several_rates_suggests_none(
     assert "tax" not in fields
 
 
+def test_suggestion_by_kind_of_payment_has_the_usual_tax(
+    editor, inbox_url, books, bank, hosting, marketing, office, make_history
+):
+    for category, tax in ((hosting, "-19.00"), (marketing, None), (office, None)):
+        make_history("Hetzner Online GmbH", "-119.00", category, tax)
+    transaction_id = books.create_transaction(bank, "-238.00", fromTo="Hetzner Online GmbH")["id"]
+    page = editor.get(inbox_url)
+    fields, button = read_form(page, transaction_id)
+    assert (button, fields["tax"]) == ("Hosting, 19 % tax", "19")
+    assert "Hosting: Looks like hosting · includes 19 % tax" in get_page_text(page)
+
+
 def test_groups_have_one_tax_rate_each(editor, inbox_url, books, bank, marketing, make_history):
     for name, amount, tax in (("Messe Köln GmbH", "-119.00", "-19.00"), ("Verlag AG", "-107.00", "-7.00")):
         make_history(name, amount, marketing, tax)
