@@ -14,7 +14,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from companies.errors import DomainError, InvalidInputError, TooLargeError, ValidationFailed
-from companies.models import parse_id
+from companies.models import Currency, parse_id
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
@@ -29,12 +29,14 @@ from ledger.bank_statements.pages.statement_messages import (
     list_balance_faults,
 )
 from ledger.bank_statements.pages.statement_uploads import MAX_NAME_LENGTH, TooManyFiles
+from ledger.bank_statements.parsers.models import MAX_ACCOUNT_NUMBER_LENGTH
 from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown
 from ledger.files.actions import clean_filename
 from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES, ROWS_SHOWN
+from ledger.imports.pages.new_account import ProposedAccount, build_new_account_context
 from ledger.imports.pages.outcome_messages import describe_import_payments
 from ledger.imports.pages.uploaded_files import (
     WaitingFile,
@@ -88,7 +90,7 @@ class StatementCheck:
     file: UploadedStatement
     received: StatementImportResult | None = None
     refusal: str = ""
-    number: str = ""  # of an account that is to be opened first
+    proposed_account: ProposedAccount | None = None  # where it names none, or one that nobody has
     is_waiting: bool = False  # a person is asked how to read it once the others are imported
     lacks_account: bool = False  # it names none, and none was chosen
 
@@ -200,6 +202,7 @@ def render_statement_check(
         if not statement_check.is_refused
         for pair in statement_check.file.query_items
     ]
+    sent = [*(pair for each in checks for pair in each.file.query_items), *choices.items()]
     return page.render(
         "ledger/bank_statements/statement_check.html",
         status=400 if error else 200,
@@ -213,9 +216,11 @@ def render_statement_check(
         else "",  # the address of the files that can be stored
         count=sum(statement_check.received.count for statement_check in checks if statement_check.received),
         booked=sum(statement_check.received.booked for statement_check in checks if statement_check.received),
-        sent=[*(pair for each in checks for pair in each.file.query_items), *choices.items()],
+        sent=sent,
         accounts=csv_import.list_importable_accounts(page),
         chosen=choices,
+        review=f"{page.request.path}?{urlencode(sent)}",
+        **build_new_account_context(page),
     )
 
 
@@ -247,10 +252,16 @@ def preview_statement_file(page: CompanyPage, file: UploadedStatement, choices: 
         return StatementCheck(
             file,
             refusal=describe_refusal(refusal),
-            number=getattr(refusal, "number", ""),
+            proposed_account=propose_account(page, refusal) if isinstance(refusal, AccountUnknown) else None,
             is_waiting=needs_reading_choice(refusal),
             lacks_account=isinstance(refusal, AccountUnknown) and not refusal.number and file.account is None,
         )
+
+
+def propose_account(page: CompanyPage, refusal: AccountUnknown) -> ProposedAccount:
+    """Return the account that a statement seems to be of."""
+    currency = refusal.currency if refusal.currency in Currency.values else page.company.base_currency
+    return ProposedAccount(refusal.number[:MAX_ACCOUNT_NUMBER_LENGTH], currency)
 
 
 def find_remembered_account(page: CompanyPage, file: UploadedStatement) -> Account | None:

@@ -207,14 +207,6 @@ def test_unknown_account_number_needs_explicit_account_choice(editor, acme, bank
     assert len(list_stored_rows(acme)) == 1
 
 
-def test_statement_of_unknown_account_links_to_account_creation(editor, acme, books):
-    other = books.create_account(name="Other", accountNumber="DE02120300000000202051")
-    _, answer = open_check_page(editor, acme, ("january.xml", build_simple_camt("-40.00")), account=other)
-    assert f"No account has the number {IBAN}." in get_page_text(answer)
-    link = re.search(r'<a href="([^"]+)">Create account', answer.content.decode())[1]
-    assert f'value="{IBAN}"' in editor.get(unescape(link)).content.decode()
-
-
 def test_rejected_file_blocks_import_and_shows_reason(editor, acme, main_account):
     broken = build_camt(build_statement(build_entry("1.00")))[:-30]
     _, answer = open_check_page(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.xml", broken))
