@@ -36,7 +36,11 @@ from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES, ROWS_SHOWN
-from ledger.imports.pages.new_account import ProposedAccount, build_new_account_context
+from ledger.imports.pages.new_account import (
+    ProposedAccount,
+    build_new_account_context,
+    propose_account_of_table,
+)
 from ledger.imports.pages.outcome_messages import describe_import_payments
 from ledger.imports.pages.uploaded_files import (
     WaitingFile,
@@ -45,7 +49,7 @@ from ledger.imports.pages.uploaded_files import (
     redirect_to_next_file,
 )
 from ledger.imports.queries.account_numbers import find_account_of_headings
-from ledger.imports.table_items import read_uploaded_table
+from ledger.imports.table_items import detect_account_mapping, read_uploaded_table
 from ledger.models import Account
 
 BYTES_PER_MIB = 1024 * 1024
@@ -252,14 +256,21 @@ def preview_statement_file(page: CompanyPage, file: UploadedStatement, choices: 
         return StatementCheck(
             file,
             refusal=describe_refusal(refusal),
-            proposed_account=propose_account(page, refusal) if isinstance(refusal, AccountUnknown) else None,
+            proposed_account=propose_account(page, file, refusal) if isinstance(refusal, AccountUnknown) else None,
             is_waiting=needs_reading_choice(refusal),
             lacks_account=isinstance(refusal, AccountUnknown) and not refusal.number and file.account is None,
         )
 
 
-def propose_account(page: CompanyPage, refusal: AccountUnknown) -> ProposedAccount:
+def propose_account(page: CompanyPage, file: UploadedStatement, refusal: AccountUnknown) -> ProposedAccount:
     """Return the account that a statement seems to be of."""
+    if not refusal.number:
+        try:
+            lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id))
+        except DomainError:  # no table
+            return ProposedAccount(currency=page.company.base_currency)
+        detection = detect_account_mapping(None, lines, {})
+        return propose_account_of_table(detection, base_currency=page.company.base_currency)
     currency = refusal.currency if refusal.currency in Currency.values else page.company.base_currency
     return ProposedAccount(refusal.number[:MAX_ACCOUNT_NUMBER_LENGTH], currency)
 
@@ -278,9 +289,9 @@ def describe_refusal(refusal: DomainError) -> str:
     if isinstance(refusal, AccountUnknown):
         number = refusal.number
         if number:
-            message = _("No account has the number {number}. Choose an account without a number below.")
+            message = _("No account has the number {number}. Create it, or choose an account without a number below.")
             return message.format(number=number)
-        return _("The file contains no account number. Choose an account below.")
+        return _("The file contains no account number. Choose its account below, or create it.")
     if isinstance(refusal, DateOrderUnknown):
         return _("The date order is unclear. Choose day first or month first below.")
     files = [refusal.file] if isinstance(refusal, ColumnsUnknown) and refusal.file else []

@@ -44,9 +44,9 @@ class ProposedAccount:
 
     @property
     def name(self) -> str:
-        if not self.number:
-            return ""
-        return _("Account {digits}").format(digits=self.number[-LAST_DIGITS:])
+        if self.number:
+            return _("Account {digits}").format(digits=self.number[-LAST_DIGITS:])
+        return str(ACCOUNT_TYPE_LABELS[AccountType.CREDIT_CARD]) if self.type == AccountType.CREDIT_CARD else ""
 
 
 def propose_account_of_table(detection: Detection, *, base_currency: str) -> ProposedAccount:

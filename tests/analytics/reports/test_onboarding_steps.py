@@ -37,7 +37,12 @@ def test_onboarding_leads_from_an_empty_company_to_first_figures(api, alice, bob
         "Invite your team",
     )
     led = parse_onboarding_steps(get_overview(alice, acme))
-    assert led == {bring: ["/imports/new", "/accounts/new"], purposes: ["/inbox"], plan: ["/planned/new"], others: None}  # Bob is there
+    assert led == {
+        bring: ["/imports/new", "/accounts/new"],
+        purposes: ["/inbox"],
+        plan: ["/planned/new"],
+        others: None,
+    }  # Bob is there
     assert parse_onboarding_steps(get_overview(bob, acme)) == {bring: [], purposes: [], plan: [], others: None}
     bank = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     assert parse_onboarding_steps(get_overview(alice, acme))[bring] == ["/imports/new", "/transactions/new"]

@@ -145,3 +145,9 @@ def test_account_can_be_created_where_the_chosen_one_is_wrong(editor, acme, book
     assert f"The file belongs to account {IBAN}, not to Current." in get_page_text(check)
     check = create_proposed_account(editor, acme, check)
     assert "Import 2 transactions" in get_page_text(check)
+
+
+def test_card_file_beside_statements_proposes_a_credit_card(editor, acme, main_account):
+    _, check = open_statements(editor, acme, ("january.xml", build_simple_camt("-40.00")), ("card.csv", CARD.encode()))
+    [form] = find_account_forms(check)
+    assert (form["name"], form["type"], form["accountNumber"]) == ("Credit card", "creditCard", "")
