@@ -121,7 +121,9 @@ def find_completed_steps(company_id: UUID) -> dict[str, bool]:
     conditions = {
         "accounts": Exists(Account.objects.for_company(company_id)),
         "money": Exists(booked),
-        "purposes": Exists(Categorization.objects.for_company(company_id)),
+        "purposes": Exists(
+            Categorization.objects.for_company(company_id).exclude(transaction__source=Source.INITIAL_BALANCE)
+        ),
         "plan": Exists(PlannedTransaction.objects.for_company(company_id))
         | Exists(PlanItem.objects.for_company(company_id)),
         "others": Exists(Membership.objects.for_company(company_id).order_by()[1:2]),
