@@ -6,7 +6,7 @@ both names have one and they differ: "Acme GmbH" and "Acme Inc." are two compani
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -173,9 +173,27 @@ def find_account_number_places(words: Tokens, number: str) -> list[range]:
     return places
 
 
-TRANSFER_PHRASES = tuple(sorted({extract_words(words) for words in TRANSFER_WORDS}, key=len, reverse=True))
-SETTLEMENT_PHRASES = tuple(extract_words(words) for words in SETTLEMENT_WORDS)
-PAYMENT_TOKENS = tuple(extract_words(words) for words in PAYMENT_PHRASES)
+def index_phrases(texts: Iterable[str]) -> dict[str, list[Tokens]]:
+    """Return the words of phrases by their first word, so that a text is compared with few of them."""
+    phrases: dict[str, list[Tokens]] = {}
+    for words in dict.fromkeys(map(extract_words, texts)):
+        phrases.setdefault(words[0], []).append(words)
+    return phrases
+
+
+def find_any_phrase_places(words: Tokens, phrases: Mapping[str, list[Tokens]]) -> list[range]:
+    """Return where phrases of an index occur."""
+    return [
+        place
+        for word in dict.fromkeys(words)
+        for phrase in phrases.get(word, ())
+        for place in find_phrase_places(words, phrase)
+    ]
+
+
+TRANSFER_PHRASE_INDEX = index_phrases(TRANSFER_WORDS)
+SETTLEMENT_PHRASE_INDEX = index_phrases(SETTLEMENT_WORDS)
+PAYMENT_PHRASE_INDEX = index_phrases(PAYMENT_PHRASES)
 
 
 class OwnAccount(NamedTuple):
@@ -265,14 +283,14 @@ def remove_words_at(words: Tokens, places: Iterable[range]) -> Tokens:
 
 def find_transfer_words(words: Tokens) -> list[range]:
     """Return where words such as "Umbuchung" occur, without phrases for any payment."""
-    payments = {index for phrase in PAYMENT_TOKENS for place in find_phrase_places(words, phrase) for index in place}
-    places = [place for phrase in TRANSFER_PHRASES for place in find_phrase_places(words, phrase)]
+    payments = {index for place in find_any_phrase_places(words, PAYMENT_PHRASE_INDEX) for index in place}
+    places = find_any_phrase_places(words, TRANSFER_PHRASE_INDEX)
     return [place for place in places if payments.isdisjoint(place)]
 
 
 def find_settlement_words(words: Tokens) -> list[range]:
     """Return where words such as "Kreditkartenabrechnung" occur."""
-    return [place for phrase in SETTLEMENT_PHRASES for place in find_phrase_places(words, phrase)]
+    return find_any_phrase_places(words, SETTLEMENT_PHRASE_INDEX)
 
 
 def is_settlement_text(text: str, identity: CompanyIdentity) -> bool:

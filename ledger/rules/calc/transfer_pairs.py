@@ -94,11 +94,7 @@ class UnpairedLegs:
     def take_nearest(self, criteria: PartnerCriteria) -> CandidateLeg | None:
         """Remove and return the matching leg of the day that is nearest to the amount, on another account."""
         legs = self.legs.get((criteria.day, criteria.currency), [])
-        tolerance = (
-            Decimal(0)
-            if criteria.currency == criteria.source.currency
-            else MAX_DEVIATION_OWN * criteria.expected_amount
-        )
+        tolerance = compute_tolerance(criteria.source, criteria.currency, criteria.expected_amount)
         first = bisect_left(legs, criteria.expected_amount - tolerance, key=lambda leg: leg.amount)
         best = None
         for position in range(first, len(legs)):
@@ -164,6 +160,18 @@ def find_transfer_pairs(
     return sorted(pairs_found, key=lambda pair: pair.days)
 
 
+def compute_expected_amount(source: CandidateLeg, currency: str, convert_amount: AmountConverter) -> Decimal | None:
+    """Return what a source is worth in a currency on its day; None without a rate."""
+    if currency == source.currency:
+        return -source.amount
+    return convert_amount(-source.amount, source.currency, currency, source.day)
+
+
+def compute_tolerance(source: CandidateLeg, currency: str, expected_amount: Decimal) -> Decimal:
+    """Return by how much a target in a currency may differ at most; its texts may allow less."""
+    return Decimal(0) if currency == source.currency else MAX_DEVIATION_OWN * expected_amount
+
+
 def list_days_apart(day: date, days: int) -> list[date]:
     """Return the dates so many days after and before, within the calendar.
 
@@ -191,9 +199,7 @@ def find_leg_partner(
         return None  # no leg could fit
     other_currencies = [currency for currency in unpaired_legs.currencies if currency != source.currency]
     for currency in [source.currency] if same_currency else other_currencies:
-        expected_amount = (
-            -source.amount if same_currency else convert_amount(-source.amount, source.currency, currency, source.day)
-        )
+        expected_amount = compute_expected_amount(source, currency, convert_amount)
         if expected_amount is None:
             continue
         for day in list_days_apart(source.day, days):
