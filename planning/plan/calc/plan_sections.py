@@ -63,19 +63,20 @@ def place_plan_rows(rows: Sequence[PlanTableRow], names: PlanRowNames) -> list[P
 def find_row_kinds(rows: Sequence[PlanTableRow], names: PlanRowNames) -> list[str]:
     """Return what each row is by its name: the P&L line, a subtotal or total; empty for a category.
 
-    A name that a category has too means a P&L line where it stands for the first time of several, and no other row is
-    named after that line.
+    A name that a category has too means a P&L line in the first of several rows with names of the category, if no
+    other row is named after that line.
     """
     folded_names = [fold_setting_value(row.name) for row in rows]
-    counts, seen, kinds = Counter(folded_names), set[str](), list[str]()
+    named_categories = [frozenset(names.categories.get(name, ())) for name in folded_names]
+    counts, seen, kinds = Counter(named_categories), set[frozenset[UUID]](), list[str]()
     headings = {names.lines[name] for name in folded_names if name in names.lines and name not in names.categories}
-    for name in folded_names:
+    for name, categories in zip(folded_names, named_categories, strict=True):
         line = names.lines.get(name, "")
-        if name not in names.categories:
+        if not categories:
             kinds.append(line or (SUBTOTAL if name in names.subtotals else find_total_kind(name)))
         else:
-            kinds.append(line if counts[name] > 1 and name not in seen and line not in headings else "")
-        seen.add(name)
+            kinds.append(line if counts[categories] > 1 and categories not in seen and line not in headings else "")
+        seen.add(categories)
     return kinds
 
 

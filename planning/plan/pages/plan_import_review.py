@@ -96,11 +96,13 @@ class PlanReview:
     @property
     def summary(self) -> list[tuple[str, int]]:
         left_out = len(self.left_out_names) + sum(row.choice == LEAVE_OUT for row in self.rows)
-        return [
+        counts = [
             (_("Amounts that change"), len(self.cells)),
             (_("New categories"), len(self.categories)),
             (_("Rows left out"), left_out),
+            (_("Rows without category"), sum(not row.choice for row in self.rows)),
         ]
+        return counts if counts[-1][1] else counts[:-1]
 
     def add_error(self, error: DomainError) -> None:
         """Show the error of an import above the table."""
