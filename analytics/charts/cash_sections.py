@@ -191,10 +191,13 @@ def describe_lowest_balance(
         "amount": format_brief_amount(value, currency),
         "day": format_day(day),
     }
+    counted = _("It counts planned transactions and open invoices only.")
     if forecast.below_zero:
-        text = _("Forecast to {last}: lowest {amount} on {day}, below zero from {first}.")
-        return text.format(first=format_day(forecast.below_zero[0]), **parameters)
-    return _("Forecast to {last}: lowest {amount} on {day}, never below zero.").format(**parameters)
+        text = _("Forecast from tomorrow to {last}: lowest {amount} on {day}, below zero from {first}.")
+        text = text.format(first=format_day(forecast.below_zero[0]), **parameters)
+    else:
+        text = _("Forecast from tomorrow to {last}: lowest {amount} on {day}, never below zero.").format(**parameters)
+    return f"{text} {counted}"
 
 
 def build_plan_payments_link(company: Company, forecast: BalanceForecast, *, can_write: bool) -> tuple[str, str] | None:

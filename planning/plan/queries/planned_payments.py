@@ -6,7 +6,7 @@ categories are left out, since they are in no result.
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -62,6 +62,15 @@ class PlanProposal:
         return self.planned_payments - self.planned
 
 
+@dataclass(frozen=True, slots=True)
+class UncoveredRow:
+    """What a row of the plan has beyond its planned transactions, by month: in the base currency, ≥ 0."""
+
+    pl_type: str
+    category_id: UUID
+    amounts: list[Decimal]
+
+
 class CategorizedOccurrence(NamedTuple):
     """An occurrence with its override applied, in a category with one P&L line."""
 
@@ -92,6 +101,33 @@ def list_plan_proposals(*, company: Company, start: dt.date, end: dt.date, rates
         for key, amount in sum_planned_payments(payments).items()
     )
     return sorted(proposals, key=lambda proposal: (proposal.key[0], LINE_PLACES[proposal.key[1]], proposal.key[2]))
+
+
+def list_uncovered_rows(company: Company, months: Sequence[dt.date], *, rates: RateTable) -> list[UncoveredRow]:
+    """Return what the plan has in consecutive months beyond planned transactions, where there is something.
+
+    It is in no forecast. In the order of the profit and loss.
+
+    Raises:
+        ValidationFailed: there are more than 10,000 occurrences.
+        MissingRate: a currency has no exchange rate.
+    """
+    planned_results = sum_planned_results_in_base(company, months, rates) if months else {}
+    if not planned_results:
+        return []
+    lines = map_categories_to_only_line(company)
+    payments = sum_planned_payments(list_planned_payments(company, start=months[0], end=months[-1], rates=rates))
+    amounts: defaultdict[tuple[str, UUID], dict[dt.date, Decimal]] = defaultdict(dict)
+    for key, planned in planned_results.items():
+        month, line, category_id = key
+        uncovered = round_half_up(planned, company.base_currency) - payments.get(key, ZERO)
+        if uncovered > 0 and lines.get(category_id) == line:
+            amounts[line, category_id][month] = uncovered
+    rows = [
+        UncoveredRow(line, category_id, [by_month.get(month, ZERO) for month in months])
+        for (line, category_id), by_month in amounts.items()
+    ]
+    return sorted(rows, key=lambda row: (LINE_PLACES[row.pl_type], row.category_id))
 
 
 def sum_planned_payments(payments: Iterable[PlannedPayment]) -> dict[ResultKey, Decimal]:
