@@ -222,7 +222,8 @@ def add_cells(review: PlanReview, planned: Mapping[ResultKey, Decimal], *, curre
             text = f"{written.amount:+f}" if is_income else f"{written.amount:f}"
             amount = Decimal(parse_shown_text(text, line, currency)) or ZERO
             previous = round_half_up(planned.get(key, ZERO), currency)
-            row.cells.append({"amount": apply_shown_sign(line, amount), "previous": apply_shown_sign(line, previous)})
+            shown_amounts = {"amount": apply_shown_sign(line, amount), "previous": apply_shown_sign(line, previous)}
+            row.cells.append(shown_amounts | {"changes": amount != previous})
             if amount != previous:
                 review.cells.append(PlanCell(row.target, month, amount, previous, build_cell_pointer(key)))
             if (other := rows_by_key.setdefault(key, row)) is not row:
