@@ -64,7 +64,7 @@ class ReviewRow:
         return self.placed.row.name
 
     @property
-    def field(self) -> str:
+    def field_name(self) -> str:
         return f"row{self.line}"
 
 
@@ -145,7 +145,7 @@ def build_plan_review(
     can_create = page.has_permission(Permission.CATEGORIES_WRITE)
     for row in review.rows:
         row.can_create = can_create and fold_setting_value(row.name) not in row_names.categories
-        row.choice = choices.get(row.field, find_proven_choice(row, rows_by_choice, row_names))
+        row.choice = choices.get(row.field_name, find_proven_choice(row, rows_by_choice, row_names))
         if row.choice in rows_by_choice:
             row.target = rows_by_choice[row.choice]
         elif row.choice in NEW_CATEGORY and row.can_create:
@@ -181,6 +181,8 @@ def group_plan_rows(plan_rows: Iterable[PlanRow], names: LedgerNames) -> list[tu
 def find_proven_choice(row: ReviewRow, rows_by_choice: Mapping[str, PlanRow], row_names: PlanRowNames) -> str:
     """Return the choice that the name and the section of a row prove; empty if they prove none."""
     name, line = fold_setting_value(row.name), row.placed.line
+    if row.can_create:
+        return f"new:{line}" if f"new:{line}" in NEW_CATEGORY else ""
     if not line and (name in row_names.lines or name in row_names.subtotals):
         return ""  # a heading may have the name of a category
     category_ids = row_names.categories.get(name, set())
@@ -189,8 +191,6 @@ def find_proven_choice(row: ReviewRow, rows_by_choice: Mapping[str, PlanRow], ro
         for choice, target in rows_by_choice.items()
         if target.category_id in category_ids and line in ("", target.pl_type)
     ]
-    if row.can_create and line and f"new:{line}" in NEW_CATEGORY:
-        return f"new:{line}"
     return matches[0] if len(matches) == 1 else ""
 
 

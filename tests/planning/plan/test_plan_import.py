@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook
@@ -186,6 +188,17 @@ def test_rows_of_one_new_name_share_a_category(owner, api, acme):
     assert salaries.order > max(
         Category.objects.for_company(acme.id).exclude(id=salaries.id).values_list("order", flat=True)
     )
+
+
+def test_number_of_queries_does_not_depend_on_the_rows(owner, acme):
+    counts = []
+    for rows in (1, 200):
+        table = "Category,2026-10\nHosting,5\n" + "".join(f"Cost center {number},7\n" for number in range(rows))
+        answer = upload(owner, acme, table)
+        with CaptureQueriesContext(connection) as queries:
+            open_review(owner, answer)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
 
 
 # ---------------------------------------------------------------------------------------------- own export
