@@ -18,7 +18,7 @@ from ledger.models import EXPENSE_LINES
 from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import format_amount
 from ledger.transactions.pages.labels import load_visible_names
-from planning.plan.queries.planned_payments import UncoveredRow, list_uncovered_rows
+from planning.plan.queries.planned_payments import UncoveredRow, list_uncovered_rows, sum_payments_without_line
 
 
 def build_uncovered_sheet(page: CompanyPage, *, end: date, rates: RateTable) -> Sheet | None:
@@ -32,13 +32,20 @@ def build_uncovered_sheet(page: CompanyPage, *, end: date, rates: RateTable) -> 
     months = list_whole_months_ahead(page.today, end)
     try:
         rows = list_uncovered_rows(page.company, months, rates=rates)
+        payments = sum_payments_without_line(page.company, months, rates=rates) if rows else {}
     except ValidationFailed:  # too many planned transactions
         return None
     if not rows:
         return None
     names = load_visible_names(page)
     body = [build_sheet_row(page, row, months, names.get_category_name(row.category_id)) for row in rows]
-    totals = [sum((to_cash(row, row.amounts[place]) for row in rows), Decimal(0)) for place in range(len(months))]
+    if payments:
+        covering = [-payments.get(month, Decimal(0)) for month in months]
+        body.append(SheetRow(_("Less planned transactions without a P&L line"), build_amount_cells(covering)))
+    totals = [
+        sum((to_cash(row, row.amounts[place]) for row in rows), -payments.get(month, Decimal(0)))
+        for place, month in enumerate(months)
+    ]
     return Sheet(
         title=_("Plan without planned transactions"),
         first=_("Category"),

@@ -86,6 +86,19 @@ def test_covered_plan_and_months_that_are_not_whole_are_left_out(add_plan_item, 
     assert TITLE not in get_page_text(show_cash_plan(endDate=(END - timedelta(days=1)).isoformat()))
 
 
+def test_planned_transactions_without_line_reduce_the_total(api, account, add_plan_item, show_cash_plan, office):
+    add_plan_item(office, "ga", 500)
+    several = api.post("categories", {"name": "Payroll", "plTypes": ["cogs", "ga"]}).json()["id"]
+    body = {"accountId": str(account.id), "name": "Payroll", "startDate": NEXT_MONTH.isoformat()}
+    for more in ({"amountValue": "-400.00", "categoryId": several}, {"amountValue": "-30.00"}):
+        assert api.post("planned_transactions", body | more).status_code == 201
+    assert list_uncovered(show_cash_plan()) == {
+        "Office and administration": ["-500", "-500", "-1,000"],
+        "Less planned transactions without a P&amp;L line": ["430", "0", "430"],
+        "Total": ["-70", "-500", "-570"],
+    }
+
+
 def test_amount_leads_to_the_form_that_plans_it(add_plan_item, plan_payment, show_cash_plan, owner, api, office):
     plan_payment(office, "-1.00")
     add_plan_item(office, "ga", 500)
