@@ -23,7 +23,7 @@ from planning.invoices.actions.invoice_imports import InvoiceImportOptions, impo
 TOKEN = "walked"
 STATEMENT = b"Date,Amount,Text\n2026-01-05,-4.50,Coffee\n2026-01-06,nothing,Tea\n"
 INVOICES = b"Invoice number,Customer,Invoice date,Amount\nR-1,Globex,2026-01-05,70.00\n"
-PLAN = b"Category,2026-10,2026-11\nHosting,500.00,600.00\nFreelancers,70.00,\nTotal,570.00,600.00\n"
+PLAN = b"Category,2026-10,2026-11\nHosting,500.00,600.00\nGlobex,70.00,\nTotal,570.00,600.00\n"
 EVENTS = b"Customer,Date,MRR\nWayne,2026-01-05,70.00\n"
 
 
