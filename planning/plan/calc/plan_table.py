@@ -43,7 +43,7 @@ _MONTH_FORMS = (  # a month without a day, and the first of it
 )
 
 
-class PlanAmount(NamedTuple):
+class WrittenAmount(NamedTuple):
     """An amount of the table with the sign it is written with."""
 
     amount: Decimal
@@ -55,7 +55,7 @@ class PlanTableRow(NamedTuple):
 
     line: int
     name: str
-    amounts: dict[date, PlanAmount]
+    amounts: dict[date, WrittenAmount]
 
 
 class CellFault(NamedTuple):
@@ -177,7 +177,7 @@ def read_plan_rows(
     rows, faults = [], []
     name_heading = table.headings[table.columns.positions[NAME]]
     for line in table.rows:
-        cells, amounts = line.cells, dict[date, PlanAmount]()
+        cells, amounts = line.cells, dict[date, WrittenAmount]()
         name = table.columns.get_cell(cells, NAME)
         for place, month in table.months.items():
             text = cells[place] if place < len(cells) else ""
@@ -203,14 +203,14 @@ def find_name_fault(name: str, *, has_amounts: bool) -> UnreadableValueError | N
     return None
 
 
-def read_plan_amount(text: str, decimal_mark: DecimalMark, currency: str) -> PlanAmount:
+def read_plan_amount(text: str, decimal_mark: DecimalMark, currency: str) -> WrittenAmount:
     """Return an amount in the plan's currency. A spreadsheet's own number is rounded, for it has what formulas give.
 
     Raises:
         UnreadableValueError: it is no amount, is in another currency or has too many decimals.
 
     >>> read_plan_amount("+1.234,50 €", DecimalMark.COMMA, "EUR")
-    PlanAmount(amount=Decimal('1234.50'), has_plus=True)
+    WrittenAmount(amount=Decimal('1234.50'), has_plus=True)
     >>> read_plan_amount(NumberText("333.333333"), DecimalMark.COMMA, "EUR").amount
     Decimal('333.33')
     """
@@ -220,4 +220,4 @@ def read_plan_amount(text: str, decimal_mark: DecimalMark, currency: str) -> Pla
         raise UnreadableValueError("“{text}” is not in {currency}.", text=text[:40], currency=currency)
     if has_too_many_decimals(amount, currency) and type(text) is not NumberText:
         raise UnreadableValueError("“{text}” has too many decimals.", text=text[:40])
-    return PlanAmount(Decimal(format_amount(amount, currency)), find_amount_sign(text) == "+")
+    return WrittenAmount(Decimal(format_amount(amount, currency)), find_amount_sign(text) == "+")

@@ -10,8 +10,8 @@ from ledger.calc.delimited_text import Line, MalformedTable, NumberText
 from ledger.imports.calc.amounts import DecimalMark, UnreadableValueError
 from planning.plan.calc.plan_sections import PlanRowNames, place_plan_rows
 from planning.plan.calc.plan_table import (
-    PlanAmount,
     PlanTableRow,
+    WrittenAmount,
     find_plan_table,
     parse_month_heading,
     read_plan_amount,
@@ -59,7 +59,7 @@ def test_headings_stand_below_titles_and_name_the_column_of_categories():
     table = find_plan_table(lines)
     rows, faults = read_plan_rows(table, DecimalMark.POINT, "EUR")
     assert (rows, faults) == (
-        [PlanTableRow(4, "Miete", {OCTOBER: PlanAmount(Decimal("5.00")), NOVEMBER: PlanAmount(Decimal("7.00"))})],
+        [PlanTableRow(4, "Miete", {OCTOBER: WrittenAmount(Decimal("5.00")), NOVEMBER: WrittenAmount(Decimal("7.00"))})],
         [],
     )
     assert list(table.months.values()) == [OCTOBER, NOVEMBER]
@@ -85,7 +85,7 @@ def place(*rows):
     """(name, left out, line, signed) of rows of (name, amounts by month)."""
     table_rows = [
         PlanTableRow(
-            line, name, dict(zip((OCTOBER, NOVEMBER), [PlanAmount(Decimal(each)) for each in amounts], strict=False))
+            line, name, dict(zip((OCTOBER, NOVEMBER), [WrittenAmount(Decimal(each)) for each in amounts], strict=False))
         )
         for line, (name, *amounts) in enumerate(rows)
     ]
@@ -123,7 +123,7 @@ def test_other_subtotal_proves_no_signs(subtotal):
 
 def test_name_of_a_line_and_a_category_is_a_category_where_it_stands_alone():
     names = PlanRowNames(NAMES.lines, NAMES.subtotals, {"revenue": {1}, "🧪 revenue": {1}})
-    rows = [PlanTableRow(1, "Revenue", {OCTOBER: PlanAmount(Decimal(5))})]
+    rows = [PlanTableRow(1, "Revenue", {OCTOBER: WrittenAmount(Decimal(5))})]
     assert not place_plan_rows(rows, names)[0].is_left_out
-    rows.append(PlanTableRow(2, "🧪 Revenue", {OCTOBER: PlanAmount(Decimal(5))}))
+    rows.append(PlanTableRow(2, "🧪 Revenue", {OCTOBER: WrittenAmount(Decimal(5))}))
     assert [(each.is_left_out, each.line) for each in place_plan_rows(rows, names)] == [(True, ""), (False, "revenue")]
