@@ -36,6 +36,7 @@ from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES, ROWS_SHOWN
+from ledger.imports.pages.file_accounts import list_importable_accounts
 from ledger.imports.pages.new_account import (
     ProposedAccount,
     build_new_account_context,
@@ -152,7 +153,7 @@ def check_statements_page(page: CompanyPage) -> HttpResponse:
         return csv_import.render_upload_form(
             page, error=refusal.detail, status=413 if isinstance(refusal, TooLargeError) else 400
         )
-    accounts = {str(each.id): each for each in csv_import.list_importable_accounts(page)}
+    accounts = {str(each.id): each for each in list_importable_accounts(page)}
     files = [UploadedStatement(each, name, accounts.get(account)) for each, name, account in named_uploads]
     choices = {
         name: form_data.get(name) if form_data.get(name) in known else known[0]
@@ -221,7 +222,7 @@ def render_statement_check(
         count=sum(statement_check.received.count for statement_check in checks if statement_check.received),
         booked=sum(statement_check.received.booked for statement_check in checks if statement_check.received),
         sent=sent,
-        accounts=csv_import.list_importable_accounts(page),
+        accounts=list_importable_accounts(page),
         chosen=choices,
         review=f"{page.request.path}?{urlencode(sent)}",
         **build_new_account_context(page),
@@ -281,7 +282,7 @@ def find_remembered_account(page: CompanyPage, file: UploadedStatement) -> Accou
         lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id))
     except DomainError:
         return None
-    return find_account_of_headings(csv_import.list_importable_accounts(page), lines)
+    return find_account_of_headings(list_importable_accounts(page), lines)
 
 
 def describe_refusal(refusal: DomainError) -> str:

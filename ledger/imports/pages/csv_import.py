@@ -26,13 +26,17 @@ from ledger.calc.delimited_text import Lines
 from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.actions.imports import import_transactions
-from ledger.imports.calc.card_files import is_card_table
 from ledger.imports.calc.column_mapping import normalize_csv_settings
 from ledger.imports.calc.detection import find_configured_table
 from ledger.imports.calc.detection_result import Detection
 from ledger.imports.encoding_choices import find_encoding_choices
 from ledger.imports.forms import FIELD_LABELS, SETTING_LABELS, ColumnsForm, to_form_data
 from ledger.imports.pages.chosen_rows import build_import_rows, describe_other_account
+from ledger.imports.pages.file_accounts import (
+    find_account_of_upload,
+    find_chosen_account,
+    list_importable_accounts,
+)
 from ledger.imports.pages.mapping_questions import (
     EXAMPLE_ROWS_SHOWN,
     AskedQuestion,
@@ -55,12 +59,10 @@ from ledger.imports.pages.saved_settings import (
 )
 from ledger.imports.pages.uploaded_files import get_upload_owner, redirect_to_next_file
 from ledger.imports.queries.account_numbers import (
-    find_account_of_headings,
-    find_account_of_table,
     find_other_account,
 )
 from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, read_uploaded_table
-from ledger.models import Account, AccountType
+from ledger.models import Account
 
 MAX_FILES = 20  # statements at once; their names and ids stand in an address
 ROWS_SHOWN = 10
@@ -94,25 +96,6 @@ def upload_csv_page(page: CompanyPage) -> HttpResponse:
     address = reverse("import-check", args=[page.company.id, upload_id])
     address_with_choices = f"{address}?{urlencode(form_data)}"
     return redirect(address_with_choices if len(address_with_choices) <= login_redirects.MAX_URL_LENGTH else address)
-
-
-def find_account_of_upload(page: CompanyPage, upload_id: UUID) -> Account | None:
-    """Return the account that an uploaded table seems to be of, if the user may see it.
-
-    The table states its number, or has its saved columns, or it is the only account and the table says nothing else.
-    """
-    lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=upload_id))
-    accounts = list_importable_accounts(page)
-    if account := find_account_of_table(accounts, lines) or find_account_of_headings(accounts, lines):
-        return account
-    return accounts[0] if len(accounts) == 1 and may_be_of_account(lines, accounts[0]) else None
-
-
-def may_be_of_account(lines: Lines, account: Account) -> bool:
-    """Whether nothing in a table says that it is of another account, or of a card while the account is none."""
-    detection = detect_account_mapping(account, lines, {})
-    is_other_type = account.type != AccountType.CREDIT_CARD and is_card_table(detection.table)
-    return not is_other_type and not find_other_account(account, detection.table, detection.mapping)
 
 
 def render_upload_form(page: CompanyPage, *, error: str = "", status: int = 200) -> HttpResponse:
@@ -153,13 +136,6 @@ def build_progress_response(page: CompanyPage, upload_id: UUID) -> HttpResponse 
         progress.read_import_progress(**get_upload_owner(page), upload_id=upload_id),
         headers={"Cache-Control": "no-store"},
     )
-
-
-def list_importable_accounts(page: CompanyPage) -> list[Account]:
-    """Return the accounts that an import can go to, as far as the user may see them."""
-    if not page.has_permission(Permission.ACCOUNTS_READ):
-        return []
-    return list(Account.objects.for_company(page.company.id).active().in_display_order())
 
 
 # ---------------------------------------------------------------------------------------------- check and import
@@ -317,12 +293,6 @@ def build_csv_import_check(page: CompanyPage, upload_id: UUID, lines: Lines, con
     if choices:
         questions.insert(0, build_asked_encoding(choices))
     return CsvImportCheck(page, upload_id, lines, form, is_first, detection, tuple(questions), answers)
-
-
-def find_chosen_account(page: CompanyPage, form_data: Any) -> Account | None:
-    """Return the account that was chosen."""
-    account_text = form_data.get("account")
-    return next((each for each in list_importable_accounts(page) if str(each.id) == account_text), None)
 
 
 def parse_posted_number(form_data: Any, name: str) -> int:

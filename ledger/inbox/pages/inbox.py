@@ -203,9 +203,9 @@ def build_inbox_line(
     """Return a transaction to review with its proposals.
 
     A leg of a proposed pair gets no transfer proposal: it is linked from the pair, and the category Transfers
-    alone would leave it in the cash flow and remove the pair.
+    alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well.
     """
-    suggested = [proposal for proposal in proposals if not (is_paired and proposal.kind == OWN)]
+    suggested = [proposal for proposal in proposals if not is_paired or (proposal.kind != OWN and proposal.is_likely)]
     shown_proposals = [
         build_proposal_context(proposal, names)
         for proposal in suggested
