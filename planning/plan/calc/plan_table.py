@@ -24,7 +24,7 @@ from ledger.imports.calc.named_columns import (
 from ledger.money.calc.money import format_amount, has_too_many_decimals
 
 MAX_MONTHS = 60
-MAX_ROWS = 500
+MAX_ROWS = 200
 MAX_NAME_LENGTH = 200
 NAME = "name"  # the column with the categories
 NAME_HEADINGS = rank_headings(
