@@ -192,13 +192,13 @@ def test_rows_of_one_new_name_share_a_category(owner, api, acme):
 
 def test_number_of_queries_does_not_depend_on_the_rows(owner, acme):
     counts = []
-    for rows in (1, 100):
+    for rows in (1, 1, 100):
         table = "Category,2026-10\nHosting,5\n" + "".join(f"Cost center {number},7\n" for number in range(rows))
         answer = upload(owner, acme, table)
         with CaptureQueriesContext(connection) as queries:
             open_review(owner, answer)
         counts.append(len(queries))
-    assert counts[0] == counts[1]
+    assert counts[1] == counts[2]  # the first fills caches
 
 
 # ---------------------------------------------------------------------------------------------- own export
