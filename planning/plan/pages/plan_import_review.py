@@ -23,6 +23,7 @@ from ledger.imports.table_items import describe_reader_error
 from ledger.models import Category, PlType, translate_category_name
 from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import round_half_up
+from ledger.rules.calc.kind_categories import find_line_of_name
 from ledger.transactions.pages.labels import (
     LINE_LABELS,
     SUBTOTAL_LABELS,
@@ -145,7 +146,7 @@ def build_plan_review(
     can_create = page.has_permission(Permission.CATEGORIES_WRITE)
     for row in review.rows:
         row.can_create = can_create and fold_setting_value(row.name) not in row_names.categories
-        row.choice = choices.get(row.field_name, find_proven_choice(row, rows_by_choice, row_names))
+        row.choice = choices.get(row.field_name, suggest_choice(row, rows_by_choice, row_names))
         if row.choice in rows_by_choice:
             row.target = rows_by_choice[row.choice]
         elif row.choice in NEW_CATEGORY and row.can_create:
@@ -178,11 +179,15 @@ def group_plan_rows(plan_rows: Iterable[PlanRow], names: LedgerNames) -> list[tu
     return [(LINE_LABELS[PlType(line)], choices) for line, choices in groups.items()]
 
 
-def find_proven_choice(row: ReviewRow, rows_by_choice: Mapping[str, PlanRow], row_names: PlanRowNames) -> str:
-    """Return the choice that the name and the section of a row prove; empty if they prove none."""
+def suggest_choice(row: ReviewRow, rows_by_choice: Mapping[str, PlanRow], row_names: PlanRowNames) -> str:
+    """Return the choice that the section and the name of a row suggest; empty if they suggest none.
+
+    A new category is suggested on the line of its section, else where companies have a category of its name.
+    """
     name, line = fold_setting_value(row.name), row.placed.line
     if row.can_create:
-        return f"new:{line}" if f"new:{line}" in NEW_CATEGORY else ""
+        new_choice = f"new:{line or find_line_of_name(row.name)}"
+        return new_choice if new_choice in NEW_CATEGORY else ""
     if not line and (name in row_names.lines or name in row_names.subtotals):
         return ""  # a heading may have the name of a category
     category_ids = row_names.categories.get(name, set())

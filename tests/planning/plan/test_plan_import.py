@@ -23,14 +23,6 @@ from tests.planning.plan.test_plan_grid import create_growth_rule, fill_cells, l
 
 pytestmark = pytest.mark.django_db
 LEAD_FILE = Path(__file__).parents[2] / "data/plan/plan-q4-2026.csv"
-LEAD_LINES = {
-    "Erlöse Projekte": "revenue",
-    "Erlöse SaaS": "revenue",
-    "Freelancer": "cogs",
-    "Marketing": None,  # a default category
-    "Hosting": None,
-    "Bürobedarf": "leaveOut",
-}
 
 
 def build_import_path(company):
@@ -103,18 +95,13 @@ def test_german_file_is_reviewed_and_imported_with_new_categories(owner, api, ac
     path, shown = open_review(owner, upload(owner, acme, LEAD_FILE.read_bytes()))
     choices = parse_choices(shown)
     assert choices["Hosting"][1] == f"{hosting}:cogs"
-    assert choices["Miete"][1] == "", "nothing proves where it goes"
+    assert (choices["Miete"][1], choices["Erlöse Projekte"][1]) == ("new:ga", "new:revenue")
+    assert choices["Freelancer"][1] == "", "nothing suggests where it goes"
     refused = owner.post(path, build_form(shown))
     assert refused.status_code == 400
     assert "Choose a category or leave out the row." in get_page_text(refused)
     assert not PlanItem.objects.exists()
-    wanted = {
-        name: LEAD_LINES.get(name, "ga")
-        if LEAD_LINES.get(name, "ga") == "leaveOut"
-        else f"new:{LEAD_LINES.get(name, 'ga')}"
-        for name, (_, chosen) in choices.items()
-        if not chosen
-    }
+    wanted = {"Freelancer": "new:cogs", "Beratung": "new:ga", "Bürobedarf": "leaveOut"}
     shown = owner.post(path, build_form(refused, **wanted))
     text = get_page_text(shown)
     assert "Amounts that change 39 New categories 11 Rows left out 1" in text
@@ -135,7 +122,7 @@ def test_german_file_is_reviewed_and_imported_with_new_categories(owner, api, ac
 def test_import_is_undone_and_new_categories_stay(owner, api, acme, hosting):
     fill_cells(owner, acme, {(hosting, "cogs", 9): "100"})
     before = list_plan_items(api)
-    done = import_plan(owner, upload(owner, acme, "Category,2026-10\nHosting,250\nRent,900\n"), Rent="new:ga")
+    done = import_plan(owner, upload(owner, acme, "Category,2026-10\nHosting,250\nRent,900\n"))
     assert list_planned(api, hosting) == {"2026-10": 250}
     assert "Change undone." in get_page_text(press_undo(owner, acme, done))
     assert list_plan_items(api) == before
