@@ -11,7 +11,7 @@ from companies.locales import get_current_locale
 from ledger.bank_statements.errors import ColumnsUnknown, MappingAmbiguous, StatementFormatUnknown
 from ledger.bank_statements.parsers import archives, formats
 from ledger.bank_statements.parsers.models import ParsedStatement, clean_text
-from ledger.calc.zip_files import BadArchive
+from ledger.calc.zip_files import OLE_SIGNATURE, BadArchive
 from ledger.files.content_type import UnsafeXml
 from ledger.imports.calc.entry_matcher import get_format_family
 from ledger.imports.calc.table import is_data_row
@@ -104,7 +104,11 @@ class ArchiveReader:
 
 def is_clearly_no_statement(name: str, kind: str | None, content: bytes, error: DomainError) -> bool:
     """Whether a file that cannot be read is plainly none: pictures, pages, notes, and tables of headings alone."""
-    if kind is None or (kind == formats.CAMT and isinstance(error, StatementFormatUnknown)):
+    if (
+        kind is None
+        or content.startswith(OLE_SIGNATURE)
+        or (kind == formats.CAMT and isinstance(error, StatementFormatUnknown))
+    ):
         return True
     if isinstance(error, UnsafeXml):
         return name.lower().endswith((".html", ".htm"))

@@ -4,11 +4,13 @@ import io
 import zipfile
 
 ZIP_BEGINS = b"PK\x03\x04"
+OLE_SIGNATURE = b"\xd0\xcf\x11\xe0"  # of .xls and .doc, and of every workbook with a password
 MAX_RATIO = 200  # unpacked bytes for one packed byte; more is made to fill memory
 MAX_NAME_BYTES = 1024  # of a file in the directory, with what stands beside its name
 DIRECTORY_END = b"PK\x05\x06"
 MAX_END_BYTES = 22 + 65_535  # of the directory's end with its comment
 WIDE_END = b"PK\x06\x07"  # stands before the directory's end in archives with 8-byte sizes
+WORKBOOK_NAMES = (b"[Content_Types].xml", b"xl/", b"_rels/", b"docProps/", b"customXml/")
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # others may ask for gigabytes to unpack a byte
 
 
@@ -18,6 +20,15 @@ class BadArchive(ValueError):
     def __init__(self, message: str, **values: str | int):
         self.message, self.values = message, values
         super().__init__(message.format(**values))
+
+
+class LargeArchive(BadArchive):
+    """The archive unpacks to more than is read."""
+
+
+def is_workbook_archive(start: bytes) -> bool:
+    """Whether the first file of an archive belongs to a workbook."""
+    return start.startswith(ZIP_BEGINS) and start[30:].startswith(WORKBOOK_NAMES)
 
 
 def build_broken_archive_error() -> BadArchive:
@@ -48,7 +59,7 @@ def open_archive(content: bytes, *, max_files: int, max_unpacked: int) -> zipfil
         raise BadArchive("The archive is compressed in an unusual way. Create it again as an ordinary ZIP file.")
     unpacked = sum(member.file_size for member in members)
     if unpacked > min(max_unpacked, MAX_RATIO * len(content)):
-        raise BadArchive("The archive is too large: {size} MB unpacked.", size=unpacked // 1_000_000)
+        raise LargeArchive("The archive is too large: {size} MB unpacked.", size=unpacked // 1_000_000)
     return archive
 
 

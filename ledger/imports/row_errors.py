@@ -3,8 +3,8 @@
 from django.utils.translation import gettext as _
 
 from ledger.bulk.request_bodies import Fault
+from ledger.calc.zip_files import ZIP_BEGINS
 from ledger.imports.calc.named_columns import NamedTable, RowFault
-from ledger.imports.calc.workbook_reader import ZIP_SIGNATURE
 from ledger.imports.file_errors import UnreadableTable
 
 
@@ -30,7 +30,7 @@ def check_row_widths(table: NamedTable, content: bytes) -> None:
     Raises:
         UnreadableTable: names the line.
     """
-    line = None if content.startswith(ZIP_SIGNATURE) else table.find_surplus_line()
+    line = None if content.startswith(ZIP_BEGINS) else table.find_surplus_line()
     if line is not None:
         detail = _("Line {line} has more cells than headings. Put values with separators in quotation marks.")
         raise UnreadableTable(detail.format(line=line))

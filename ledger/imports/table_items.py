@@ -9,10 +9,12 @@ from typing import Any
 import msgspec
 from django.utils.translation import gettext as _
 
+from companies.errors import DomainError
 from companies.locales import get_current_locale
 from companies.pages.csv_escaping import restore_escaped_text
 from ledger.bulk.request_bodies import DECIMALS_BY_CURRENCY, Fault
 from ledger.calc.delimited_text import Line, Lines, MalformedTable, TableLimit, open_text, read_delimited_lines
+from ledger.calc.zip_files import OLE_SIGNATURE, ZIP_BEGINS
 from ledger.files.content_type import UnsafeXml
 from ledger.imports.calc.amounts import format_stored_amount, trim_trailing_zeros
 from ledger.imports.calc.column_mapping import ColumnMapping, fold_setting_value
@@ -27,12 +29,10 @@ from ledger.imports.calc.running_balance import BalanceFault, RunningBalanceChec
 from ledger.imports.calc.table import Table, is_last_row_cut
 from ledger.imports.calc.table_rows import RowReader
 from ledger.imports.calc.unique_ids import is_unique_id_heading
+from ledger.imports.calc.workbook_parts import TooManyCells, UnsafeWorkbook
 from ledger.imports.calc.workbook_reader import (
-    ZIP_SIGNATURE,
     NoResult,
     SeveralTables,
-    UnsafeWorkbook,
-    has_workbook,
     read_workbook_lines,
 )
 from ledger.imports.file_errors import (
@@ -62,6 +62,12 @@ FIELD_BY_WIRE_NAME = {
     "externalId": "reference",
     "amountValue": "amount",
 }
+ERROR_BY_FAULT: dict[type[MalformedTable], type[DomainError]] = {
+    TableLimit: TableTooLarge,
+    TooManyCells: TooManyRows,
+    SeveralTables: SeveralSheets,
+    NoResult: UnreadableCell,
+}
 EXAMPLE_ROWS = 2  # rows that show what an answer means
 
 
@@ -89,16 +95,10 @@ def read_uploaded_table(content: bytes, settings: Any = None) -> Lines:
     reader_settings = settings if isinstance(settings, dict) else {}
     try:
         lines = read_table_lines(content, reader_settings)
-    except TableLimit as error:
-        raise TableTooLarge(describe_reader_error(error)) from None
-    except SeveralTables as error:
-        raise SeveralSheets(describe_reader_error(error)) from None
-    except NoResult as error:
-        raise UnreadableCell(describe_reader_error(error)) from None
     except UnsafeWorkbook:
         raise UnsafeXml from None
     except MalformedTable as error:
-        raise UnreadableTable(describe_reader_error(error)) from None
+        raise ERROR_BY_FAULT.get(type(error), UnreadableTable)(describe_reader_error(error)) from None
     if not any(len(line.cells) > 1 for line in lines):
         raise UnreadableTable(_("No columns found. Separate CSV columns with commas, semicolons or tabs."))
     if len(lines) > MAX_IMPORT_ITEMS + MAX_LINES_ABOVE_TABLE:
@@ -113,8 +113,10 @@ def read_uploaded_table(content: bytes, settings: Any = None) -> Lines:
 def read_table_lines(content: bytes, settings: dict[str, Any]) -> Lines:
     """The lines of text or of a workbook, one more than an import takes. Raises UnreadableTable, NotATable."""
     max_lines = MAX_IMPORT_ITEMS + MAX_LINES_ABOVE_TABLE + 1
-    if content.startswith(ZIP_SIGNATURE):
-        return read_workbook_sheet(content, max_lines=max_lines)
+    if content.startswith(OLE_SIGNATURE):
+        raise UnreadableTable(_("Save the workbook as .xlsx without a password."))
+    if content.startswith(ZIP_BEGINS):
+        return read_workbook_lines(content, max_lines=max_lines)
     text = open_text(content, settings.get("encoding"))
     if text is None and settings.get("encoding"):
         raise UnreadableCell(_("The file is not in the encoding {name}.").format(name=settings["encoding"]))
@@ -125,13 +127,6 @@ def read_table_lines(content: bytes, settings: dict[str, Any]) -> Lines:
         detail = _("Line {line} ends before its last column: the file is not complete. Download it again.")
         raise UnreadableCell(detail.format(line=lines[-1].number))
     return lines
-
-
-def read_workbook_sheet(content: bytes, *, max_lines: int) -> Lines:
-    """Return the rows of a workbook's first sheet with a table. Raises UnreadableTable, NotATable."""
-    if not has_workbook(content):
-        raise UnreadableTable(_("The archive contains no table. Unpack it and upload its files."))
-    return read_workbook_lines(content, max_lines=max_lines)
 
 
 def describe_reader_error(error: Any) -> str:

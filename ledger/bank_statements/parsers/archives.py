@@ -2,17 +2,10 @@
 
 from collections.abc import Iterator
 
-from ledger.calc.zip_files import ZIP_BEGINS, open_archive, read_member
+from ledger.calc.zip_files import open_archive, read_member
 
-ZIP_SIGNATURE = ZIP_BEGINS
 MAX_FILES = 1000
 MAX_UNPACKED_BYTES = 256 * 1024 * 1024  # bytes of all files together
-WORKBOOK_NAMES = (b"[Content_Types].xml", b"xl/", b"_rels/", b"docProps/", b"customXml/")
-
-
-def is_workbook_archive(start: bytes) -> bool:
-    """Whether the first file of an archive belongs to a workbook."""
-    return start.startswith(ZIP_SIGNATURE) and start[30:].startswith(WORKBOOK_NAMES)
 
 
 def unpack_archive(content: bytes) -> Iterator[tuple[str, bytes]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from ledger.bank_statements.parsers import archives, camt, mt940, ofx, qif
+from ledger.bank_statements.parsers import camt, mt940, ofx, qif
 from ledger.bank_statements.parsers.models import (
     MAX_PIECE_LENGTH,
     ParsedStatement,
@@ -14,6 +14,7 @@ from ledger.bank_statements.parsers.models import (
     discard_progress,
 )
 from ledger.calc.delimited_text import BYTE_ORDER_MARKS, guess_encodings, open_text
+from ledger.calc.zip_files import OLE_SIGNATURE, ZIP_BEGINS, is_workbook_archive
 
 CAMT, MT940, OFX, QIF, CSV, ZIP = "camt", "mt940", "ofx", "qif", "csv", "zip"
 FORMATS = ("camt.052", "camt.053", "camt.054", "mt940", "mt942", "ofx", "qif", "csv")
@@ -40,8 +41,10 @@ def detect_file_kind(content: bytes) -> str | None:
     >>> [detect_file_kind(each) for each in (b"OFXHEADER:100", b"<Document>", b"day;amount", b"hello")]
     ['ofx', 'camt', 'csv', None]
     """
-    if content.startswith(archives.ZIP_SIGNATURE):
-        return CSV if archives.is_workbook_archive(content) else ZIP
+    if content.startswith(OLE_SIGNATURE):
+        return CSV
+    if content.startswith(ZIP_BEGINS):
+        return CSV if is_workbook_archive(content) else ZIP
     text = decode_beginning(content)
     if text is None:
         return None

@@ -1,6 +1,5 @@
 """Read a workbook's sheet as the lines of a table. No database."""
 
-import io
 import math
 import re
 import zipfile
@@ -10,11 +9,11 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 from xml.etree import ElementTree
-from xml.parsers import expat
 
 from openpyxl.reader.excel import ExcelReader
 from openpyxl.styles.stylesheet import Stylesheet
-from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
+from openpyxl.worksheet._reader import CELL_TAG, FORMULA_TAG, ROW_TAG, WorkSheetParser
+from openpyxl.xml.constants import SHARED_STRINGS
 
 from ledger.calc.delimited_text import (
     MAX_CELL_CHARACTERS,
@@ -25,25 +24,27 @@ from ledger.calc.delimited_text import (
     NumberText,
     TableLimit,
 )
-from ledger.calc.zip_files import ZIP_BEGINS, BadArchive, open_archive
 from ledger.imports.calc.currencies import find_currencies
 from ledger.imports.calc.table import find_table, is_data_row
+from ledger.imports.calc.workbook_parts import (
+    MAIN,
+    SharedStrings,
+    WorkbookArchive,
+    build_broken_workbook_error,
+    check_parts,
+    decode_escapes,
+    iter_shared_strings,
+    open_workbook_archive,
+)
 
-ZIP_SIGNATURE = ZIP_BEGINS  # how workbooks and other archives begin
-MAX_PARTS = 5000  # files of which a workbook is made
-MAX_UNPACKED_BYTES = 512 * 1024 * 1024  # bytes of all parts together
+ROW_DEPTH = 2  # elements around a row
 MAX_ROWS = 1_048_576  # of a sheet, whose format has no more
-WORKBOOK, STYLES = "xl/workbook.xml", "xl/styles.xml"
-MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-AT_ONCE = 64 * 1024  # bytes
+STYLES = "xl/styles.xml"
+MAX_SHEET_COLUMNS = 16_384  # of a sheet, whose format has no more
 DECIMALS = 6  # behind the point; more are what binary numbers add
 BRACKETED = re.compile(r"\[\$([^][-]{1,40})(?:-[0-9A-Fa-f]+)?\]")  # [$€-407]
 QUOTED = re.compile(r'"([^"]+)"')
 BARE_SIGN = re.compile(r"[$€£¥]")
-
-
-class UnsafeWorkbook(MalformedTable):
-    """A part of the workbook has a document type or entities."""
 
 
 class SeveralTables(MalformedTable):
@@ -54,53 +55,42 @@ class NoResult(MalformedTable):
     """A formula's result is not in the file."""
 
 
-def build_broken_workbook_error() -> MalformedTable:
-    return MalformedTable("The workbook is damaged. Save it again, or as CSV.")
-
-
-def has_workbook(content: bytes) -> bool:
-    """Whether an archive is a workbook."""
-    try:
-        with open_archive(content, max_files=MAX_PARTS, max_unpacked=MAX_UNPACKED_BYTES) as archive:
-            return WORKBOOK in archive.namelist()
-    except BadArchive:
-        return False
-
-
 def read_workbook_lines(content: bytes, *, max_lines: int) -> Lines:
     """Return the rows of the one visible sheet that has movements, else of the first that has several columns.
 
     Formulas are read as their last result.
 
     Raises:
-        NotATable: the workbook is broken.
+        MalformedTable: the archive has no workbook, or a broken or protected one.
         NoResult: it has a formula whose result was not saved.
         UnsafeWorkbook: its XML has a document type.
         SeveralTables: several sheets have movements.
-        TableLimit: a row or a cell is longer than any table's.
+        TableLimit: a row or a cell is longer than any table's, or the archive is too large.
+        TooManyCells: it has more cells than are read.
     """
-    try:
-        with open_archive(content, max_files=MAX_PARTS, max_unpacked=MAX_UNPACKED_BYTES) as archive:
-            refuse_document_types(archive)
+    with open_workbook_archive(content) as archive:
+        try:
+            check_parts(archive)
             formats = read_formats(archive) if STYLES in archive.namelist() else []
-        return choose_sheet(content, formats, max_lines)
-    except BadArchive as error:
-        raise MalformedTable(error.message, **error.values) from error
-    except MalformedTable:
-        raise
-    except Exception as error:  # openpyxl raises whatever broken XML makes it
-        raise build_broken_workbook_error() from error
+            return choose_sheet(archive, formats, max_lines)
+        except MalformedTable:
+            raise
+        except Exception as error:  # openpyxl raises whatever broken XML makes it
+            raise build_broken_workbook_error() from error
 
 
-def choose_sheet(content: bytes, formats: list[str], max_lines: int) -> Lines:
-    reader = ExcelReader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+def choose_sheet(archive: WorkbookArchive, formats: list[str], max_lines: int) -> Lines:
+    reader = WorkbookReader(archive.fp, read_only=True, data_only=True, keep_links=False)
+    reader.archive = archive
     reader.read()
     date_formats = read_date_formats(reader.archive)
+    unread_parts = set(reader.valid_files)
     tables: dict[str, Lines] = {}
     other = Lines.pack(())
     for sheet, part in reader.parser.find_sheets():
-        if sheet.state != "visible" or "chartsheet" in part.Type or part.target not in reader.valid_files:
+        if sheet.state != "visible" or "chartsheet" in part.Type or part.target not in unread_parts:
             continue
+        unread_parts.remove(part.target)
         lines = Lines.pack(islice(iter_sheet_rows(reader, part.target, formats, date_formats), max_lines))
         if has_movements(lines):
             tables[sheet.name] = lines
@@ -116,27 +106,6 @@ def has_movements(lines: Lines) -> bool:
     """Whether there are headings with rows below that have a day and a number."""
     table = find_table(lines) if lines else None
     return table is not None and bool(table.heading_line) and any(is_data_row(line.cells) for line in table.rows)
-
-
-def refuse_document_types(archive: zipfile.ZipFile) -> None:
-    """Look at what stands before the first element of each part. Raises UnsafeWorkbook."""
-    for member in archive.infolist():
-        parser = expat.ParserCreate()
-        document_started: list[bool] = []
-        parser.StartDoctypeDeclHandler = refuse_document_type
-        parser.StartElementHandler = lambda _name, _attributes, document_started=document_started: (
-            document_started.append(True)
-        )
-        with archive.open(member) as part:
-            while not document_started and (piece := part.read(AT_ONCE)):
-                try:
-                    parser.Parse(piece)
-                except expat.ExpatError:  # a picture, or broken, which its reader will tell
-                    break
-
-
-def refuse_document_type(*_declared: Any) -> None:
-    raise UnsafeWorkbook("The workbook has a document type.")
 
 
 def read_formats(archive: zipfile.ZipFile) -> list[str]:
@@ -157,8 +126,37 @@ def read_date_formats(archive: zipfile.ZipFile) -> tuple[Collection[int], Collec
     return styles.date_formats, styles.timedelta_formats
 
 
+class WorkbookReader(ExcelReader):
+    """Reads shared strings with the characters that are escaped in them."""
+
+    def read_strings(self) -> None:
+        part = self.package.find(SHARED_STRINGS)
+        if part is not None:
+            with self.archive.open(part.PartName[1:]) as source:
+                self.shared_strings = SharedStrings(iter_shared_strings(source))
+
+
 class SheetParser(WorkSheetParser):
     """Reads cells as openpyxl does, and refuses a formula whose result is not in the file."""
+
+    def parse(self) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        """Yield (number, cells) of each row, and keep no element behind it."""
+        open_elements: list[Any] = []
+        cell_count = 0
+        for event, element in ElementTree.iterparse(self.source, events=("start", "end")):  # noqa: S314 - as above
+            if event == "start":
+                open_elements.append(element)
+                cell_count += element.tag == CELL_TAG
+                if cell_count > MAX_SHEET_COLUMNS:
+                    raise build_broken_workbook_error()
+                continue
+            open_elements.pop()
+            if element.tag == ROW_TAG:
+                yield self.parse_row(element)
+                self.row_dimensions.clear()
+                cell_count = 0
+            if 0 < len(open_elements) <= ROW_DEPTH:
+                open_elements[-1].clear()
 
     def parse_cell(self, element: Any) -> dict[str, Any]:
         cell: dict[str, Any] = super().parse_cell(element)
@@ -167,6 +165,8 @@ class SheetParser(WorkSheetParser):
                 "Cell {cell} has a formula without its result. Open the workbook in your spreadsheet and save it.",
                 cell=str(element.get("r") or ""),
             )
+        if element.get("t") in {"inlineStr", "str"} and cell["value"]:
+            cell["value"] = decode_escapes(cell["value"])
         return cell
 
 

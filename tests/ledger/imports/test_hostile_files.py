@@ -107,7 +107,7 @@ REJECTED_FILES = {  # those that take long to build are built in the test
     "an archive of zeros": (lambda: build_zip(**{"a.xml": bytes(20 * MIB)}), UNKNOWN),
     "an archive of many files": (lambda: build_zip(**{f"{n}.xml": b"<Document/>" for n in range(1001)}), UNKNOWN),
     "an archive that ends early": (lambda: build_zip(**{"a.xml": build_simple_camt("-1.00")})[:-30], UNKNOWN),
-    "a workbook of blanks": (lambda: build_workbook(SHEET + b" " * 60 * MIB + b"</sheetData></worksheet>"), UNKNOWN),
+    "a workbook of blanks": (lambda: build_workbook(SHEET + b" " * 60 * MIB + b"</sheetData></worksheet>"), TOO_LARGE),
     "a cell of 200,000 characters": (HEAD + GOOD + b"2026-01-31," + b"x" * 200_000 + b",-1.00\n", TOO_LARGE),
     "a file of empty lines": (HEAD + GOOD + b"\n" * 300_000 + GOOD, TOO_LARGE),
     "an archive of 10,000 files": (lambda: build_zip(**{f"{n}.xml": b"<Document/>" for n in range(10_000)}), UNKNOWN),
