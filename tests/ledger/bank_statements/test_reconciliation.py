@@ -85,18 +85,16 @@ EARLIER = build_camt(
 )
 
 
-@pytest.mark.parametrize(
-    "files",
-    [*permutations([NOTIFICATION_FILE, EARLIER, JANUARY, FEBRUARY])],
-    ids=lambda files: "-".join(map(get_file_name, files)),
-)
-def test_statement_sets_initial_balance_despite_earlier_notifications(api, upload_statement_file, main_account, files):
-    for content in files:
-        answer = upload_statement_file(content)
-    assert get_initial_balance(api, main_account) == ("2025-12-19", "107.00")
-    balances = {row["difference"] for row in api.get(f"accounts/{main_account}/reconciliation").json()}
-    assert (balances, get_bank_connection(api, main_account)["balanceMismatchSince"]) == ({"0.00"}, None)
-    assert answer["importId"]
+def test_statement_sets_initial_balance_despite_earlier_notifications(api, upload_statement_file, main_account):
+    for files in permutations([NOTIFICATION_FILE, EARLIER, JANUARY, FEBRUARY]):
+        order = [*map(get_file_name, files)]
+        with undo_changes():
+            for content in files:
+                assert upload_statement_file(content)["importId"], order
+            assert get_initial_balance(api, main_account) == ("2025-12-19", "107.00"), order
+            balances = {row["difference"] for row in api.get(f"accounts/{main_account}/reconciliation").json()}
+            mismatch = get_bank_connection(api, main_account)["balanceMismatchSince"]
+            assert (balances, mismatch) == ({"0.00"}, None), order
 
 
 def test_statement_undo_keeps_edited_initial_balance(api, upload_statement_file, main_account):
