@@ -7,16 +7,17 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import expect
 
+from companies.models import User
 from ledger.imports import progress
 from ledger.imports.actions import imports
 from ledger.models import Account, Categorization, CategorizationRule, Category, Transaction
 from tests import factories
+from tests.browser.conftest import sign_in_by_cookie
 from tests.browser.fonts import measure_width_at
 from tests.ledger.bank_file_builders import build_camt, build_entry, build_simple_camt, build_statement
 from tests.run_date import TODAY
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PASSWORD = "correct horse battery"
 MAIN, SAVINGS = "DE89370400440532013000", "DE02120300000000202051"
 LAST = TODAY.replace(day=1) - timedelta(days=1)
 DAY, START, END = str(LAST.replace(day=10)), str(LAST.replace(day=1)), str(LAST)
@@ -52,15 +53,13 @@ def file(tmp_path):
 
 @pytest.fixture
 def acme(site):
-    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    owner = factories.UserFactory(email="olga@acme.example")
     return factories.make_company(name="Acme", owner=owner)
 
 
 def sign_in_and_open(page, site, company, path):
+    sign_in_by_cookie(page, site, User.objects.get(email="olga@acme.example"))
     page.goto(f"{site}/app/companies/{company.id}{path}")
-    page.get_by_label("Email address").fill("olga@acme.example")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
 
 
 def open_account(page, name, number):

@@ -166,7 +166,7 @@ def test_database_is_provided_only_for_commands_that_need_it(monkeypatch, words)
     ],
 )
 def test_command_reports_invalid_setting_with_one_line(machine, variables, named):
-    for command in ("up", "migrate"):
+    for command in ("up", "migrate") if "DATABASE_URL" in variables else ("up",):
         result = machine.run(command, **({"PORT": find_free_port()} | variables))
         assert result.returncode == 1
         assert result.stderr.count("\n") == 1, result.stderr
