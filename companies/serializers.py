@@ -15,7 +15,7 @@ from companies.api.camel_case import to_camel_case_keys
 from companies.api.serializers import AUDIT_FIELDS, StoredJsonSerializer, StrictModelSerializer, StrictSerializer
 from companies.models import MAX_ENTITY_ID_LENGTH, ApiKey, AuditEntry, Company, Currency, Membership, MembershipStatus
 from companies.permissions import Permission, Role, sort_permissions
-from companies.time_zones import INVALID_TIME_ZONE, MAX_TIME_ZONE_LENGTH, check_time_zone
+from companies.time_zones import INVALID_TIME_ZONE, MAX_TIME_ZONE_LENGTH, UTC_NAME, check_time_zone
 
 
 class Price(StrictSerializer):
@@ -152,6 +152,7 @@ class NewCompany(StrictSerializer):
     name = fields.NameField(max_length=200)
     base_currency = fields.CurrencyField(default=Currency.EUR)
     domain = DomainField(allow_null=True, required=False)
+    time_zone = TimeZoneField(default=UTC_NAME)
 
 
 class NewSandbox(StrictSerializer):

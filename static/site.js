@@ -253,3 +253,8 @@ for (const button of document.querySelectorAll("[data-print]")) {
   button.hidden = false;
   button.addEventListener("click", () => print());
 }
+
+for (const select of document.querySelectorAll("[data-browser-time-zone]")) {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if ([...select.options].some((option) => option.value === zone)) select.value = zone;
+}

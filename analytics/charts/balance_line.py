@@ -13,6 +13,11 @@ from analytics.calc import chart_layout
 from analytics.calc.chart_layout import PLOT_HEIGHT_PX
 from analytics.charts import cash_sections
 from analytics.charts.chart_tables import ChartTable, TableColumn, build_day_rows
+from analytics.charts.lowest_balance import (
+    build_lowest_balance_marks,
+    build_plan_payments_link,
+    describe_lowest_balance,
+)
 from analytics.charts.sections import LegendKey, Section, build_day_chart, get_smallest_step
 from analytics.queries.balance_forecast import compute_balance_forecast
 from analytics.report_period import ReportPeriod
@@ -81,7 +86,7 @@ def build_balance_line(
         id="balance",
         title=title,
         intro=f"{LEAD_BY_INTERVAL[period.interval].format(currency=base)} "
-        f"{cash_sections.describe_lowest_balance(forecast, period, base, is_one_account=accounts is not None)}",
+        f"{describe_lowest_balance(forecast, period, base, is_one_account=accounts is not None)}",
         description=_("{name} from {first} to {last}.").format(
             name=name,
             first=get_current_locale().format_long_day(period.first),
@@ -94,10 +99,10 @@ def build_balance_line(
             days=days,
             currency=base,
             height=PLOT_HEIGHT_PX,
-            point_marks=cash_sections.build_lowest_balance_marks(forecast, days, chart, base),
+            point_marks=build_lowest_balance_marks(forecast, days, chart, base),
             cutover=round(last_known_place * 100 / max(len(days) - 1, 1), 3) if forecast.projected else None,
         ),
-        action=cash_sections.build_plan_payments_link(company, forecast, can_write=can_write_plan),
+        action=build_plan_payments_link(company, forecast, can_write=can_write_plan),
         empty_text=_("No transactions in this period, and none planned."),
         table=ChartTable(
             first=_("Day") if period.interval == "day" else _("Month"),

@@ -22,13 +22,16 @@ from analytics.charts.chart_tables import (
 )
 from analytics.charts.comparison_section import build_comparison_section
 from analytics.charts.links import FigureLinks
+from analytics.charts.lowest_balance import (
+    build_lowest_balance_marks,
+    build_plan_payments_link,
+    describe_lowest_balance,
+)
 from analytics.charts.sections import LegendKey, Section, build_day_chart, build_month_chart, get_smallest_step
-from analytics.charts.svg import PointMark
-from analytics.queries.balance_forecast import BalanceForecast, list_bucket_end_values
+from analytics.queries.balance_forecast import list_bucket_end_values
 from analytics.queries.balances import AccountBalance
 from analytics.report_period import ONE_DAY, ReportPeriod
 from companies.locales import get_current_locale
-from companies.models import Company
 from ledger.calc.months import format_month, get_last_day_of_month
 
 ZERO = Decimal(0)
@@ -42,8 +45,6 @@ LEAD_BY_INTERVAL = {
     "day": gettext_lazy("Balance at the end of each day; {opening}."),
     "month": gettext_lazy("Balance at the end of each month; {opening}."),
 }
-NOTHING_PLANNED = gettext_lazy("No forecast: no transactions are planned yet.")
-NOTHING_PLANNED_ON_ACCOUNT = gettext_lazy("No forecast: no transactions are planned on this account yet.")
 Balances = tuple[Decimal | None, Decimal | None, Decimal | None]
 """(cash, projected cash, other accounts)"""
 
@@ -127,22 +128,6 @@ def join_projection(
     ]
 
 
-def build_lowest_balance_marks(
-    forecast: BalanceForecast, days: Sequence[date], chart: chart_layout.LineChart, currency: str
-) -> list[PointMark]:
-    """Mark the projected day with the lowest balance, if anything is planned."""
-    if not forecast.lowest or not forecast.has_plans:
-        return []
-    day, value = forecast.lowest
-    x = max(index for index, each in enumerate(days) if each <= day) * 100 / max(len(days) - 1, 1)
-    text = _("Lowest {amount}, {day}").format(
-        amount=format_compact_amount(value, currency), day=get_current_locale().format_short_day(day)
-    )
-    return [
-        PointMark(x=round(x, 3), y=chart.scale.get_position(value), text=text, kind="negative" if value < 0 else "")
-    ]
-
-
 def merge_balances(data: ChartData) -> dict[date, Balances]:
     """Return the first day of each bucket -> the balances at its end."""
     forecast, interval = data.balance_forecast, data.interval
@@ -175,33 +160,6 @@ def describe_outlook(data: ChartData) -> str:
     """Describe when cash is lowest, and when it runs out."""
     sentence = describe_lowest_balance(data.balance_forecast, data.period, data.currency)
     return sentence or _("Other accounts: credit cards, loans and transit accounts.")
-
-
-def describe_lowest_balance(
-    forecast: BalanceForecast, period: ReportPeriod, currency: str, *, is_one_account: bool = False
-) -> str:
-    """Describe the lowest balance of a forecast; empty where nothing is projected."""
-    if not forecast.lowest:
-        return ""
-    if not forecast.has_plans:
-        return str(NOTHING_PLANNED_ON_ACCOUNT if is_one_account else NOTHING_PLANNED)
-    format_day, (day, value) = get_current_locale().format_day, forecast.lowest
-    parameters = {
-        "last": format_day(period.last),
-        "amount": format_brief_amount(value, currency),
-        "day": format_day(day),
-    }
-    if forecast.below_zero:
-        text = _("Forecast to {last}: lowest {amount} on {day}, below zero from {first}.")
-        return text.format(first=format_day(forecast.below_zero[0]), **parameters)
-    return _("Forecast to {last}: lowest {amount} on {day}, never below zero.").format(**parameters)
-
-
-def build_plan_payments_link(company: Company, forecast: BalanceForecast, *, can_write: bool) -> tuple[str, str] | None:
-    """Return (URL, label) of the link to plan payments; None without the permission or if something is planned."""
-    if not can_write or not forecast.lowest or forecast.has_plans:
-        return None
-    return reverse("planned-new", args=[company.id]), _("Add planned transactions")
 
 
 def describe_balance_chart(data: ChartData) -> str:

@@ -61,7 +61,7 @@ def build_bar_section(data: ChartData) -> Section:
         )
         for row, revenue, expense in zip(rows, revenues, expenses, strict=True)
     )
-    intro = _("By service period, regardless of payment date. An annual contract is spread over its months day by day.")
+    intro = _("Paid amounts by service period, without one by payment date. Annual contracts are spread day by day.")
     if calendar[-1] == get_first_day_of_month(data.today):
         note = _("{month} is still in progress but shown as a whole month.")
         intro = f"{intro} {note.format(month=get_current_locale().format_month(calendar[-1], full=True))}"

@@ -14,6 +14,7 @@ from analytics.queries.cash_flow import ONE_DAY, convert_movements_to_flows, for
 from analytics.queries.daily_movements import list_daily_movements
 from analytics.report_period import ReportPeriod, parse_report_period
 from analytics.reports.notices import Notice, build_overdraft_notices
+from analytics.reports.uncovered_plan import build_uncovered_sheet
 from companies.locales import get_current_locale
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.sheets import (
@@ -58,13 +59,14 @@ def show_cash_plan(page: CompanyPage) -> HttpResponse:
     period, overdue_through = parse_plan_period(page), parse_overdue_through(page)
     end = period.last
     payments = outlook.Outlook()
-    months, warnings, missing_currency = list[PlannedMonth](), list[Notice](), ""
+    months, warnings, uncovered, missing_currency = list[PlannedMonth](), list[Notice](), None, ""
     try:
         payments = outlook.build_outlook(
             page, end=end, accounts=list_visible_account_names(page), overdue_through=overdue_through
         )
         if page.has_permission(Permission.BALANCES_READ):
             months, warnings = forecast_months(page, end=end, rates=get_rate_table())
+            uncovered = build_uncovered_sheet(page, end=end, rates=get_rate_table())
     except RateLookupError as error:
         missing_currency = error.currency
     return page.render(
@@ -79,6 +81,7 @@ def show_cash_plan(page: CompanyPage) -> HttpResponse:
         end=end,
         period=period,
         sheet=build_month_sheet(page, months) if months else None,
+        uncovered=uncovered,
         style=get_sheet_style(page.request),
         missing=missing_currency,
         today=page.today,

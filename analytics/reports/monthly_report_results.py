@@ -36,6 +36,7 @@ from ledger.transactions.filter_fields import MAX_TEXT_LENGTH
 from ledger.transactions.pages.labels import HIDDEN_NAME, LINE_LABELS
 
 ZERO = Decimal(0)
+MAX_VARIANCES = 5
 BuildUrl = Callable[[str, str], str]
 """(name of a page, its query) -> URL; empty where the reader may not open it."""
 
@@ -107,6 +108,34 @@ def build_month_result_table(report: ReportMonth, rows: Sequence[StatementRow]) 
         rows=[ReportRow(row.name, build_result_cells(row, cells, is_planned=is_planned), row.kind) for row in rows],
         hint=f"{hint} {cells.describe_plan()}".strip(),
     )
+
+
+def build_variance_table(report: ReportMonth, rows: Sequence[StatementRow]) -> ReportTable:
+    """Build the categories that differ most from their plan, largest first; neutral ones are left out."""
+    cells = CellFormatter(report)
+    planned_rows = [
+        row for row in rows if row.kind == "category" and row.line not in (None, PlType.NEUTRAL) and get_variance(row)
+    ]
+    planned_rows.sort(key=lambda row: -abs(get_variance(row)))
+    return ReportTable(
+        id="variances",
+        title=_("Largest variances from plan"),
+        head=[_("Category"), _("Actual"), _("Plan"), _("Variance")],
+        rows=[
+            ReportRow(
+                row.name, build_result_cells(row, cells, is_planned=True)[:3], note=LINE_LABELS[row.line or PlType.NO]
+            )
+            for row in planned_rows[:MAX_VARIANCES]
+        ]
+        if has_plan(rows, 0)
+        else [],
+        hint=cells.describe_plan(),
+    )
+
+
+def get_variance(row: StatementRow) -> Decimal:
+    """Return actual less plan of a row of one period."""
+    return row.cells[0].actual - row.cells[0].planned
 
 
 def build_year_table(report: ReportMonth) -> ReportTable:

@@ -59,6 +59,7 @@ def build_monthly_report(report: ReportMonth, *, permissions: Permissions, build
         build_key_figure_table(report, results, cash=cash, recurring=recurring, runway=runway),
         *([monthly_report_cash.build_cash_table(report, cash, build_url)] if cash else []),
         monthly_report_results.build_month_result_table(report, results),
+        monthly_report_results.build_variance_table(report, results),
         *([monthly_report_cash.build_month_recurring_table(report, recurring)] if recurring else []),
         *([monthly_report_aging.build_aging_table(report)] if Permission.PLANNING_READ in permissions else []),
         monthly_report_results.build_change_table(report, build_url, names_counterparties=is_named),

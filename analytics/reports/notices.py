@@ -84,11 +84,11 @@ def build_open_notices(
         return []
     days = {"open": "true", "pending": "false", "startDate": first.isoformat(), "endDate": last.isoformat()}
     address = f"{reverse('transactions', args=[company.id])}?{urlencode(days)}" if can_list else ""
-    text = _("{inflow} in and {outflow} out not yet in revenue and expenses.")
+    text = _("inflow of {inflow} and outflow of {outflow} are not yet in revenue and expenses.")
     if not open_transactions.outflow:
-        text = _("{inflow} in not yet in revenue and expenses.")
+        text = _("inflow of {inflow} is not yet in revenue and expenses.")
     elif not open_transactions.inflow:
-        text = _("{outflow} out not yet in revenue and expenses.")
+        text = _("outflow of {outflow} is not yet in revenue and expenses.")
     inflow, outflow = (
         format_compact_amount(amount, company.base_currency)
         for amount in (open_transactions.inflow, open_transactions.outflow)

@@ -41,7 +41,7 @@ class StepDefinition:
 
 ADD_ACCOUNT_STEP = StepDefinition(
     _("Import a bank statement"),
-    _("Add your bank accounts, then upload statements (CAMT, MT940, OFX, QIF or CSV)."),
+    _("Upload statements (CAMT, MT940, OFX, QIF or CSV). You can create each account from its first file."),
     "money",
     Permission.ACCOUNTS_WRITE,
     ((_("New account"), "account-new"),),
@@ -51,6 +51,7 @@ IMPORT_STEP = replace(
     permission=Permission.TRANSACTIONS_WRITE,
     actions=((_("Import"), "import-new"), (_("New transaction"), "transaction-new")),
 )
+FIRST_IMPORT_STEP = replace(IMPORT_STEP, actions=((_("Import"), "import-new"), (_("New account"), "account-new")))
 LATER_STEPS = (
     StepDefinition(
         _("Categorize transactions"),
@@ -90,10 +91,18 @@ def build_onboarding_steps(data: ChartData, page: CompanyPage) -> list[Onboardin
         return []
     steps = [
         build_step(page, definition, done)
-        for definition in (IMPORT_STEP if done["accounts"] else ADD_ACCOUNT_STEP, *LATER_STEPS)
+        for definition in (choose_import_step(page, has_accounts=done["accounts"]), *LATER_STEPS)
     ]
     next_step = next((each for each in steps if each.actions), None)
     return [replace(each, is_next=each is next_step) for each in steps]
+
+
+def choose_import_step(page: CompanyPage, *, has_accounts: bool) -> StepDefinition:
+    """Return the first step: an import creates accounts, for those who may do both."""
+    if has_accounts:
+        return IMPORT_STEP
+    can_import = page.has_permission(Permission.TRANSACTIONS_WRITE) and page.has_permission(Permission.ACCOUNTS_WRITE)
+    return FIRST_IMPORT_STEP if can_import else ADD_ACCOUNT_STEP
 
 
 def build_step(page: CompanyPage, definition: StepDefinition, done: dict[str, bool]) -> OnboardingStep:
@@ -112,7 +121,9 @@ def find_completed_steps(company_id: UUID) -> dict[str, bool]:
     conditions = {
         "accounts": Exists(Account.objects.for_company(company_id)),
         "money": Exists(booked),
-        "purposes": Exists(Categorization.objects.for_company(company_id)),
+        "purposes": Exists(
+            Categorization.objects.for_company(company_id).exclude(transaction__source=Source.INITIAL_BALANCE)
+        ),
         "plan": Exists(PlannedTransaction.objects.for_company(company_id))
         | Exists(PlanItem.objects.for_company(company_id)),
         "others": Exists(Membership.objects.for_company(company_id).order_by()[1:2]),

@@ -13,6 +13,7 @@ from companies.errors import ConflictError, PermissionDeniedError, TooManyReques
 from companies.models import STATUS_TRANSITIONS, AuditContext, Company, Membership, SystemStatus, User
 from companies.permissions import Permission, Permissions, Role
 from companies.sandboxes import require_sandbox
+from companies.time_zones import UTC_NAME
 
 TRIAL_PERIOD = timedelta(days=14)
 MAX_COMPANIES_PER_DAY, DAY_SECONDS = 10, 24 * 3600  # per user
@@ -69,6 +70,7 @@ def create_company(
     owner: User,
     context: AuditContext,
     domain: str | None = None,
+    time_zone: str = UTC_NAME,
     status: SystemStatus = SystemStatus.TRIAL,
     demonstration: dict[str, int | None] | None = None,
 ) -> tuple[Company, Membership]:
@@ -82,6 +84,7 @@ def create_company(
         name=name,
         base_currency=base_currency,
         domain=domain,
+        time_zone=time_zone,
         last_overall_updated_time=context.time,
         system_status=status,
         system_trial_until=context.time + TRIAL_PERIOD if status == SystemStatus.TRIAL else None,

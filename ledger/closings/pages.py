@@ -70,7 +70,9 @@ def show_closings(page: CompanyPage) -> HttpResponse:
 def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
     months = list_closable_months(page)
     chosen_month = next((month for month in months if format_month(month) == form.values["month"]), None)
-    chosen_month = chosen_month or (months[-1] if months else None)  # the first open month
+    # Without a choice the first open month, not the one of the opening balances alone.
+    chosen_month = chosen_month or closing_queries.find_first_month_with_transactions(page.company, months)
+    chosen_month = chosen_month or (months[-1] if months else None)
     through = closing_queries.list_months_to_close(page.company, chosen_month) if chosen_month else []
     result = check_months(page.company, through, today=page.today, rates=get_rate_table())
     rows = closing_queries.list_closings(page.company)

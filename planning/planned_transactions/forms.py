@@ -45,6 +45,7 @@ SCHEDULE_FIELDS = (
     *("amountCurrency", "transferAccountId", *RECURRENCE_FIELDS),
     *("lastDayOfMonth", "weekendShift", "settledBy", "autoSettle"),
 )  # initially collapsed for a new invoice
+PREFILLED_FIELDS = ("name", "direction", "amountValue", "categoryId", "startDate", "settledBy")  # by the address
 DEFAULT_VALUES = {
     "weekendShift": "none",
     "direction": "out",

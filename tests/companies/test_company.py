@@ -209,8 +209,23 @@ def test_user_creates_company_and_becomes_owner(owner, alice):
     assert AuditEntry.objects.filter(company=company["id"], action="company.created").count() == 1
 
 
-def test_company_base_currency_defaults_to_euro(owner):
-    assert owner.post("/companies", {"name": "Second"}).json()["baseCurrency"] == "EUR"
+def test_company_base_currency_defaults_to_euro_and_its_time_zone_to_utc(owner):
+    created = owner.post("/companies", {"name": "Second"}).json()
+    assert (created["baseCurrency"], created["timeZone"]) == ("EUR", "UTC")
+    assert (
+        owner.post("/companies", {"name": "Third", "timeZone": "Europe/Berlin"}).json()["timeZone"] == "Europe/Berlin"
+    )
+
+
+def test_new_company_on_the_page_takes_the_chosen_time_zone(owner):
+    form = owner.client.get("/app/companies/new").content.decode()
+    assert "data-browser-time-zone" in form
+    values = {"name": "Second", "baseCurrency": "EUR", "domain": "", "timeZone": "Asia/Tokyo"}
+    assert owner.client.post("/app/companies/new", values).status_code == 303
+    assert Company.objects.get(name="Second").time_zone == "Asia/Tokyo"
+    wrong = owner.client.post("/app/companies/new", values | {"timeZone": "Moon"})
+    assert wrong.status_code == 400
+    assert "data-browser-time-zone" not in wrong.content.decode()
 
 
 def test_invalid_company_is_rejected_and_not_created(owner):
@@ -220,6 +235,7 @@ def test_invalid_company_is_rejected_and_not_created(owner):
         ({"name": ""}, "#/name", "blank"),
         ({"name": "x", "baseCurrency": "XXX"}, "#/baseCurrency", "invalid_choice"),
         ({"name": "x", "domain": "x"}, "#/domain", "invalid_value"),
+        ({"name": "x", "timeZone": "Moon"}, "#/timeZone", "invalid_choice"),
         ([], "#", "invalid_value"),
     ]:
         answer = owner.post("/companies", body)

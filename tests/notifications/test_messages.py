@@ -46,7 +46,7 @@ def test_notifications_are_localized_on_pages_and_english_in_api(api, sample_not
     german, english = get_page_text(owner.get(page, headers=GERMAN)), get_page_text(owner.get(page))
     for text, answer in {
         "1.200 Buchungen importiert": "1,200 transactions imported",
-        "1.200 Buchungen gespeichert. 2 Dubletten übersprungen. 1 liegt": (
+        "1.200 Buchungen gespeichert. 2 bereits vorhandene Zeilen übersprungen. 1 liegt": (
             "1,200 transactions saved. 2 duplicates skipped. 1 is before the data start date."
         ),
         "1 Buchung gelöscht. 1 war seit dem Import geändert worden.": (

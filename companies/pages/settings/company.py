@@ -26,7 +26,7 @@ from companies.pages.context import (
 from companies.pages.forms import BoundForm, bind_form
 from companies.permissions import Permission
 from companies.serializers import CompanySerializer, NewCompany
-from companies.time_zones import list_regional_time_zones
+from companies.time_zones import UTC_NAME, list_regional_time_zones
 from companies.uploaded_files import find_uploaded_file
 
 TEXT_FIELDS = ("name", "timeZone", "domain", "valuationCategory", "valuationLens")
@@ -58,9 +58,10 @@ COMPANY_STATUS_LABELS = {
 @require_http_methods(["GET", "HEAD", "POST"])
 def create_company_page(request: HttpRequest) -> HttpResponse:
     """Create a company, owned by the signed-in user."""
-    form = BoundForm(values={"name": "", "baseCurrency": Currency.EUR.value, "domain": ""})
+    values = {"name": "", "baseCurrency": Currency.EUR.value, "domain": "", "timeZone": UTC_NAME}
+    form = BoundForm(values=values)
     if request.method == "POST":
-        form = bind_form(NewCompany, request.POST, texts=("name", "baseCurrency", "domain"))
+        form = bind_form(NewCompany, {"timeZone": UTC_NAME, **request.POST.dict()}, texts=values)
         if form.is_valid:
             audit_context = build_audit_context(request)
             with handle_form_errors(request, form):
@@ -70,7 +71,7 @@ def create_company_page(request: HttpRequest) -> HttpResponse:
                 message = _("{company} created. Your trial ends on {day}.")
                 messages.success(request, message.format(company=company.name, day=format_trial_end(company)))
                 return redirect("company", company_id=company.id)
-    context = {"form": form, "currencies": Currency.values}
+    context = {"form": form, "currencies": Currency.values, "time_zones": list_regional_time_zones()}
     return render(request, "companies/company_form.html", context, status=400 if form.errors else 200)
 
 

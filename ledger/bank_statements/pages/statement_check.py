@@ -14,7 +14,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from companies.errors import DomainError, InvalidInputError, TooLargeError, ValidationFailed
-from companies.models import parse_id
+from companies.models import Currency, parse_id
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
@@ -29,12 +29,19 @@ from ledger.bank_statements.pages.statement_messages import (
     list_balance_faults,
 )
 from ledger.bank_statements.pages.statement_uploads import MAX_NAME_LENGTH, TooManyFiles
+from ledger.bank_statements.parsers.models import MAX_ACCOUNT_NUMBER_LENGTH
 from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown
 from ledger.files.actions import clean_filename
 from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES, ROWS_SHOWN
+from ledger.imports.pages.file_accounts import list_importable_accounts
+from ledger.imports.pages.new_account import (
+    ProposedAccount,
+    build_new_account_context,
+    propose_account_of_table,
+)
 from ledger.imports.pages.outcome_messages import describe_import_payments
 from ledger.imports.pages.uploaded_files import (
     WaitingFile,
@@ -43,7 +50,7 @@ from ledger.imports.pages.uploaded_files import (
     redirect_to_next_file,
 )
 from ledger.imports.queries.account_numbers import find_account_of_headings
-from ledger.imports.table_items import read_uploaded_table
+from ledger.imports.table_items import detect_account_mapping, read_uploaded_table
 from ledger.models import Account
 
 BYTES_PER_MIB = 1024 * 1024
@@ -88,7 +95,7 @@ class StatementCheck:
     file: UploadedStatement
     received: StatementImportResult | None = None
     refusal: str = ""
-    number: str = ""  # of an account that is to be opened first
+    proposed_account: ProposedAccount | None = None  # where it names none, or one that nobody has
     is_waiting: bool = False  # a person is asked how to read it once the others are imported
     lacks_account: bool = False  # it names none, and none was chosen
 
@@ -146,7 +153,7 @@ def check_statements_page(page: CompanyPage) -> HttpResponse:
         return csv_import.render_upload_form(
             page, error=refusal.detail, status=413 if isinstance(refusal, TooLargeError) else 400
         )
-    accounts = {str(each.id): each for each in csv_import.list_importable_accounts(page)}
+    accounts = {str(each.id): each for each in list_importable_accounts(page)}
     files = [UploadedStatement(each, name, accounts.get(account)) for each, name, account in named_uploads]
     choices = {
         name: form_data.get(name) if form_data.get(name) in known else known[0]
@@ -200,6 +207,7 @@ def render_statement_check(
         if not statement_check.is_refused
         for pair in statement_check.file.query_items
     ]
+    sent = [*(pair for each in checks for pair in each.file.query_items), *choices.items()]
     return page.render(
         "ledger/bank_statements/statement_check.html",
         status=400 if error else 200,
@@ -213,9 +221,11 @@ def render_statement_check(
         else "",  # the address of the files that can be stored
         count=sum(statement_check.received.count for statement_check in checks if statement_check.received),
         booked=sum(statement_check.received.booked for statement_check in checks if statement_check.received),
-        sent=[*(pair for each in checks for pair in each.file.query_items), *choices.items()],
-        accounts=csv_import.list_importable_accounts(page),
+        sent=sent,
+        accounts=list_importable_accounts(page),
         chosen=choices,
+        review=f"{page.request.path}?{urlencode(sent)}",
+        **build_new_account_context(page),
     )
 
 
@@ -247,10 +257,23 @@ def preview_statement_file(page: CompanyPage, file: UploadedStatement, choices: 
         return StatementCheck(
             file,
             refusal=describe_refusal(refusal),
-            number=getattr(refusal, "number", ""),
+            proposed_account=propose_account(page, file, refusal) if isinstance(refusal, AccountUnknown) else None,
             is_waiting=needs_reading_choice(refusal),
             lacks_account=isinstance(refusal, AccountUnknown) and not refusal.number and file.account is None,
         )
+
+
+def propose_account(page: CompanyPage, file: UploadedStatement, refusal: AccountUnknown) -> ProposedAccount:
+    """Return the account that a statement seems to be of."""
+    if not refusal.number:
+        try:
+            lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id))
+        except DomainError:  # no table
+            return ProposedAccount(currency=page.company.base_currency)
+        detection = detect_account_mapping(None, lines, {})
+        return propose_account_of_table(detection, base_currency=page.company.base_currency)
+    currency = refusal.currency if refusal.currency in Currency.values else page.company.base_currency
+    return ProposedAccount(refusal.number[:MAX_ACCOUNT_NUMBER_LENGTH], currency)
 
 
 def find_remembered_account(page: CompanyPage, file: UploadedStatement) -> Account | None:
@@ -259,7 +282,7 @@ def find_remembered_account(page: CompanyPage, file: UploadedStatement) -> Accou
         lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id))
     except DomainError:
         return None
-    return find_account_of_headings(csv_import.list_importable_accounts(page), lines)
+    return find_account_of_headings(list_importable_accounts(page), lines)
 
 
 def describe_refusal(refusal: DomainError) -> str:
@@ -267,9 +290,9 @@ def describe_refusal(refusal: DomainError) -> str:
     if isinstance(refusal, AccountUnknown):
         number = refusal.number
         if number:
-            message = _("No account has the number {number}. Choose an account without a number below.")
+            message = _("No account has the number {number}. Create it, or choose an account without a number below.")
             return message.format(number=number)
-        return _("The file contains no account number. Choose an account below.")
+        return _("The file contains no account number. Choose its account below, or create it.")
     if isinstance(refusal, DateOrderUnknown):
         return _("The date order is unclear. Choose day first or month first below.")
     files = [refusal.file] if isinstance(refusal, ColumnsUnknown) and refusal.file else []

@@ -20,9 +20,10 @@ class AccountUnknown(InvalidInputError):
 
     code = "account_unknown"
 
-    def __init__(self, detail: str | None = None, *, number: str = ""):
+    def __init__(self, detail: str | None = None, *, number: str = "", currency: str = ""):
         super().__init__(detail)
         self.number = number  # that nobody has
+        self.currency = currency  # of the statement
 
 
 class AccountDiffers(InvalidInputError):
@@ -165,7 +166,7 @@ def find_account_by_number(accounts: Sequence[Account], statement: ParsedStateme
         detail = _(
             "No active account has the number {number}. Send accountId, or set accountNumber on an account."
         ).format(number=number)
-        raise AccountUnknown(detail, number=number)
+        raise AccountUnknown(detail, number=number, currency=statement.currency)
     if len(matches) > 1:
         matches = [account for account in matches if account.default_currency == statement.currency]
     if len(matches) != 1:

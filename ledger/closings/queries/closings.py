@@ -7,9 +7,9 @@ from django.db.models import Min
 
 from companies.errors import NotFoundError
 from companies.models import Company
-from ledger.calc.months import list_months
+from ledger.calc.months import get_first_day_of_month, list_months
 from ledger.closings.calc.figures import Figure
-from ledger.models import CONTENT_COLUMNS, Closing, MonthMovement, Reopening
+from ledger.models import CONTENT_COLUMNS, Closing, MonthMovement, Reopening, Transaction
 
 
 def list_closings(company: Company) -> list[Closing]:
@@ -58,6 +58,15 @@ def find_first_booked_month(company: Company) -> date | None:
     booked_months = MonthMovement.objects.for_company(company.id).filter(count__gt=0)
     first: date | None = booked_months.aggregate(first=Min("month"))["first"]
     return first
+
+
+def find_first_month_with_transactions(company: Company, months: Sequence[date]) -> date | None:
+    """Return the first of consecutive months with a transaction other than an opening balance."""
+    transactions = Transaction.objects.for_company(company.id).without_initial_balances()
+    in_months = transactions.filter(date__gte=min(months, default=date.max))
+    day: date | None = in_months.aggregate(first=Min("date"))["first"]
+    month = get_first_day_of_month(day) if day else None
+    return month if month in months else None
 
 
 def list_months_to_close(company: Company, through: date) -> list[date]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ledger.imports.calc.balance_proof import BalanceProof
 from ledger.imports.calc.balance_steps import Amounts, find_time_order
+from ledger.imports.calc.card_files import is_card_table
 from ledger.imports.calc.column_mapping import (
     AMOUNT_FIELDS,
     ColumnMapping,
@@ -43,11 +44,6 @@ from ledger.money.calc.money import CURRENCIES
 
 STORED_MONEY_FIELDS = ("amount", "debit", "credit", "net", "gross", "fee", "balance", "balanceBefore")
 MAX_CURRENCY_DECIMALS = max(map(count_currency_decimals, CURRENCIES))  # of an account that is not known
-CARD_WORDS = ("card", "karte", "carte", "tarjeta", "carta", "cartão", "karta", "kort", "カード", "信用卡")
-CARD_HEADINGS = (
-    "card holder", "cardholder", "card member", "cardmember", "card no", "card number", "card account", "karteninhaber",
-    "kartennummer", "kreditkarte", "titulaire de la carte", "titular de la tarjeta", "ご利用者", "持卡人",
-)  # fmt: skip
 
 
 class MappingSearch:
@@ -82,10 +78,7 @@ class MappingSearch:
     @property
     def is_card_account(self) -> bool:
         """Whether the account is a card, or the file seems to be of one: its balance may be what is owed."""
-        above = " ".join(cell for line in self.table.above[-5:] for cell in line.cells).casefold()
-        headings = " ".join(self.table.names).casefold()
-        is_card_file = any(word in above for word in CARD_WORDS) or any(word in headings for word in CARD_HEADINGS)
-        return self.account.is_card_account or is_card_file
+        return self.account.is_card_account or is_card_table(self.table)
 
     def set_column(self, name: str, position: int | None) -> None:
         self.mapping = self.mapping.with_column(name, position)

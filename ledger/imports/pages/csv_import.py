@@ -26,17 +26,27 @@ from ledger.calc.delimited_text import Lines
 from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.actions.imports import import_transactions
-from ledger.imports.calc.column_mapping import FIELDS, normalize_csv_settings
+from ledger.imports.calc.column_mapping import normalize_csv_settings
 from ledger.imports.calc.detection import find_configured_table
 from ledger.imports.calc.detection_result import Detection
 from ledger.imports.encoding_choices import find_encoding_choices
-from ledger.imports.forms import FIELD_LABELS, SETTING_LABELS, ColumnsForm, get_form_field_name, to_form_data
+from ledger.imports.forms import FIELD_LABELS, SETTING_LABELS, ColumnsForm, to_form_data
 from ledger.imports.pages.chosen_rows import build_import_rows, describe_other_account
+from ledger.imports.pages.file_accounts import (
+    find_account_of_upload,
+    find_chosen_account,
+    list_importable_accounts,
+)
 from ledger.imports.pages.mapping_questions import (
     EXAMPLE_ROWS_SHOWN,
     AskedQuestion,
     build_asked_encoding,
     build_asked_question,
+)
+from ledger.imports.pages.new_account import (
+    build_new_account_context,
+    can_create_account,
+    propose_account_of_table,
 )
 from ledger.imports.pages.outcome_messages import find_other_currency, format_import_outcome
 from ledger.imports.pages.reported_balances import find_opening_balance, format_balance_fault
@@ -48,7 +58,9 @@ from ledger.imports.pages.saved_settings import (
     find_saved_settings,
 )
 from ledger.imports.pages.uploaded_files import get_upload_owner, redirect_to_next_file
-from ledger.imports.queries.account_numbers import find_account_of_table
+from ledger.imports.queries.account_numbers import (
+    find_other_account,
+)
 from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, read_uploaded_table
 from ledger.models import Account
 
@@ -86,12 +98,6 @@ def upload_csv_page(page: CompanyPage) -> HttpResponse:
     return redirect(address_with_choices if len(address_with_choices) <= login_redirects.MAX_URL_LENGTH else address)
 
 
-def find_account_of_upload(page: CompanyPage, upload_id: UUID) -> Account | None:
-    """Return the account whose number an uploaded table states, if the user may see it."""
-    lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=upload_id))
-    return find_account_of_table(list_importable_accounts(page), lines)
-
-
 def render_upload_form(page: CompanyPage, *, error: str = "", status: int = 200) -> HttpResponse:
     """Render the upload form."""
     form_data = page.request.POST or page.request.GET
@@ -101,6 +107,7 @@ def render_upload_form(page: CompanyPage, *, error: str = "", status: int = 200)
         tab="transactions",
         error=error,
         accounts=list_importable_accounts(page),
+        can_create_account=can_create_account(page),
         chosen=form_data.get("account"),
         most=settings.MAX_UPLOAD_MB,
         most_files=MAX_FILES,
@@ -129,13 +136,6 @@ def build_progress_response(page: CompanyPage, upload_id: UUID) -> HttpResponse 
         progress.read_import_progress(**get_upload_owner(page), upload_id=upload_id),
         headers={"Cache-Control": "no-store"},
     )
-
-
-def list_importable_accounts(page: CompanyPage) -> list[Account]:
-    """Return the accounts that an import can go to, as far as the user may see them."""
-    if not page.has_permission(Permission.ACCOUNTS_READ):
-        return []
-    return list(Account.objects.for_company(page.company.id).active().in_display_order())
 
 
 # ---------------------------------------------------------------------------------------------- check and import
@@ -167,8 +167,24 @@ class CsvImportCheck:
             answers=self.answers,
             lost=describe_lost_columns(self.detection),
             changed=describe_changed_settings(self.detection),
+            **self.build_account_context(),
             **context,
         )
+
+    def build_account_context(self) -> dict[str, Any]:
+        """Return what is asked while no account is chosen that the file may be of; nothing afterwards."""
+        account, detection = find_chosen_account(self.page, self.form.data), self.detection
+        if account and not (detection and find_other_account(account, detection.table, detection.mapping)):
+            return {}
+        detection = detection or detect_account_mapping(None, self.lines, {})
+        proposed_account = propose_account_of_table(detection, base_currency=self.page.company.base_currency)
+        query = {"name": self.form.data.get("name", ""), **dict(self.answers)}
+        return {
+            "asks_account": True,
+            "proposed_account": proposed_account,
+            "review": f"{self.page.request.path}?{urlencode(query)}",
+            **build_new_account_context(self.page),
+        }
 
     @property
     def duplicates(self) -> str:
@@ -229,23 +245,18 @@ def redirect_to_new_upload(page: CompanyPage) -> HttpResponse:
 def build_csv_import_check(page: CompanyPage, upload_id: UUID, lines: Lines, content: bytes) -> CsvImportCheck:
     """Return the check with the choices that were sent; at first with those kept for the account, or detected ones.
 
-    It is the first check as well if only the account was chosen since, and if the number of lines above the
-    headings changed: the columns are other ones then.
+    It is the first check as well if the number of lines above the headings changed: the columns are other ones then.
     """
     form_data: Any = page.request.POST if page.request.method == "POST" else page.request.GET
     accounts, account = list_importable_accounts(page), find_chosen_account(page, form_data)
-    account_key = form_data.get("account") or (str(account.id) if account else "")
+    account_key = form_data.get("account", "")
     answers = tuple((name, form_data[name]) for name in form_data if name.startswith(ANSWER) and form_data[name])
     lines_above = form_data.get("skip_above") or "0"
     headings_moved = (
         "date" in form_data and form_data.get("found_above") not in (None, "", lines_above) and lines_above.isdecimal()
     )
     is_first = "date" not in form_data
-    if (
-        not is_first
-        and not headings_moved
-        and not ("unchosen" in form_data and is_only_account_chosen(form_data, lines))
-    ):
+    if not is_first and not headings_moved:
         table = find_configured_table(
             lines,
             {
@@ -284,36 +295,10 @@ def build_csv_import_check(page: CompanyPage, upload_id: UUID, lines: Lines, con
     return CsvImportCheck(page, upload_id, lines, form, is_first, detection, tuple(questions), answers)
 
 
-def find_chosen_account(page: CompanyPage, form_data: Any) -> Account | None:
-    """The account that was chosen, or the only one."""
-    accounts = list_importable_accounts(page)
-    account_text = form_data.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
-    return next((each for each in accounts if str(each.id) == account_text), None)
-
-
 def parse_posted_number(form_data: Any, name: str) -> int:
     """Return a posted whole number, or 0."""
     text = str(form_data.get(name, ""))
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else 0
-
-
-def is_only_account_chosen(form_data: Any, lines: Lines) -> bool:
-    """Whether all other choices equal those detected without an account."""
-    detection = detect_account_mapping(None, lines, find_saved_settings(None, lines))
-    detected_data = to_form_data(
-        detection.mapping,
-        detection.table,
-        account=form_data.get("account", ""),
-        name=form_data.get("name", ""),
-        settings={},
-    )
-    names = {*detected_data, "amount_currency", *(get_form_field_name(name) for name in FIELDS)} - {
-        "account",
-        "name",
-        "found_above",
-        "skip_below",
-    }
-    return all(form_data.get(name, "") == detected_data.get(name, "") for name in names)
 
 
 # ---------------------------------------------------------------------------------------------- preview and import

@@ -27,7 +27,7 @@ from ledger.inbox.groups import (
     group_by_counterparty,
     pick_suggestions,
 )
-from ledger.inbox.pages.inbox import build_undo_form, describe_missing_categories
+from ledger.inbox.pages.inbox import build_undo_form, list_addable_categories
 from ledger.inbox.pages.inbox_actions import ActionResult, add_categories, reject_unknown_action, undo_inbox_action
 from ledger.inbox.pages.suggestions import MAX_ACCEPTED, AcceptedSuggestion, categorize_accepted
 from ledger.inbox.proposal_basis import describe_proposal_basis, format_percent_for_input
@@ -79,7 +79,7 @@ def show_inbox_groups(page: CompanyPage) -> HttpResponse:
         undo=build_undo_form(page),
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         category_lines=names.list_line_choices(),
-        missing_categories=describe_missing_categories(page),
+        missing_categories=list_addable_categories(page),
     )
 
 

@@ -21,7 +21,7 @@ from companies.permissions import Permission
 from companies.versions import compute_version
 from ledger import hooks
 from ledger.categorization.pages.bulk_actions import BULK_FORM_FIELDS
-from ledger.inbox.missing_categories import list_missing_categories
+from ledger.inbox.missing_categories import MissingCategory, list_missing_categories
 from ledger.inbox.pages.inbox_actions import INBOX_ACTIONS, get_form_transactions, reject_unknown_action
 from ledger.inbox.proposal_basis import describe_proposal_basis, format_percent_for_input
 from ledger.inbox.queries import filter_open_transactions
@@ -32,7 +32,7 @@ from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
 from ledger.transactions.pages.edit_conflicts import describe_concurrent_changes
-from ledger.transactions.pages.labels import LedgerNames, format_line_choice, join_texts, load_visible_names
+from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names
 from ledger.transactions.pages.return_urls import CATEGORIZED_PARAMETER, build_inbox_url
 from ledger.transactions.pages.transaction_list import find_undoable_run
 from ledger.transactions.queries.possible_duplicates import list_recent_duplicates
@@ -144,17 +144,15 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
         undo=build_undo_form(page),
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         category_lines=names.list_line_choices(),
-        missing_categories=describe_missing_categories(page),
+        missing_categories=list_addable_categories(page),
         repeated=build_repeated_choice(page, names),
     )
 
 
-def describe_missing_categories(page: CompanyPage) -> str:
-    """Return the names of categories that the user may add for the transactions to review; empty if there are none."""
+def list_addable_categories(page: CompanyPage) -> list[MissingCategory]:
+    """Return the categories that the user may add for the transactions to review."""
     needed = (Permission.TRANSACTIONS_WRITE, Permission.CATEGORIES_READ, Permission.CATEGORIES_WRITE)
-    if not all(map(page.has_permission, needed)):
-        return ""
-    return join_texts(list_missing_categories(page.company))
+    return list_missing_categories(page.company) if all(map(page.has_permission, needed)) else []
 
 
 def build_repeated_choice(page: CompanyPage, names: LedgerNames) -> dict[str, Any] | None:
@@ -205,9 +203,9 @@ def build_inbox_line(
     """Return a transaction to review with its proposals.
 
     A leg of a proposed pair gets no transfer proposal: it is linked from the pair, and the category Transfers
-    alone would leave it in the cash flow and remove the pair.
+    alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well.
     """
-    suggested = [proposal for proposal in proposals if not (is_paired and proposal.kind == OWN)]
+    suggested = [proposal for proposal in proposals if not is_paired or (proposal.kind != OWN and proposal.is_likely)]
     shown_proposals = [
         build_proposal_context(proposal, names)
         for proposal in suggested

@@ -160,10 +160,16 @@ def repeat_choice(page: CompanyPage) -> ActionResult:
 
 
 def add_categories(page: CompanyPage) -> ActionResult:
-    """Create the categories that the company lacks for the transactions to review. Raises PermissionDenied."""
+    """Create the selected categories that the company lacks for the transactions to review.
+
+    Raises PermissionDenied.
+    """
     if not page.has_permission(Permission.CATEGORIES_WRITE):
         raise PermissionDenied
-    names = add_missing_categories(company=page.company, context=page.audit_context)
+    kinds = page.request.POST.getlist("kind")
+    if not kinds:
+        raise ValidationFailed([("#/kind", "required", _("Select a category to add."))])
+    names = add_missing_categories(company=page.company, context=page.audit_context, kinds=kinds)
     if not names:
         return ActionResult(_("The categories exist already."))
     sentence = ngettext("Category added: {names}.", "Categories added: {names}.", len(names))

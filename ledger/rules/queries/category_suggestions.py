@@ -1,12 +1,13 @@
 """Suggested categories for review: from the company's history, else from the kind of payment that the texts say."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from uuid import UUID
 
 from companies.closed_periods import is_day_closed
 from companies.models import Company
-from ledger.models import Category
+from ledger.models import Categorization, Category
 from ledger.rules.calc.category_proposals import (
     COUNTERPARTY,
     MAX_PROPOSALS,
@@ -21,6 +22,8 @@ from ledger.rules.calc.payment_kinds import SHARED_PAYEE_KINDS, PaymentKind
 from ledger.rules.queries.history_proposals import ProposalSubject, list_proposal_subjects, propose_categories
 from ledger.rules.queries.history_statements import COMPARED_SQL, fetch_history_rows
 from ledger.rules.queries.usual_taxes import find_usual_tax_percentages
+
+GENERAL_SYSTEM_KEY = "officeAndAdmin"
 
 
 def suggest_categories(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[CategoryProposal]]:
@@ -108,20 +111,26 @@ def list_category_options(company: Company) -> list[CategoryOption]:
     ]
 
 
-def find_kinds_without_category(
+def count_kinds_without_category(
     company: Company, texts: Iterable[tuple[str, str, bool]], kinds: Iterable[PaymentKind]
-) -> list[PaymentKind]:
-    """Return those of the kinds that payments have and no category of the company fits.
+) -> dict[PaymentKind, int]:
+    """Return the number of payments of those kinds that no category of the company fits, in the order of the kinds.
+
+    Until it is used, the category for everything in the office fits none of them.
 
     Args:
         texts: from/to, description and whether money came in, of the payments.
     """
     options = list_category_options(company)
-    lacking = [kind for kind in kinds if find_kind_category(kind, options) is None]
+    category_by_kind = {kind: find_kind_category(kind, options) for kind in kinds}
+    general_ids = {option.id for option in options if option.system_key == GENERAL_SYSTEM_KEY}
+    if Categorization.objects.for_company(company.id).filter(category__in=general_ids).exists():
+        general_ids = set()
+    lacking = [kind for kind, line in category_by_kind.items() if line is None or line[0] in general_ids]
     if not lacking:
-        return []
-    present = {
+        return {}
+    counts = Counter(
         find_payment_kind(from_to=from_to, description=description, is_incoming=is_incoming)
         for from_to, description, is_incoming in texts
-    }
-    return [kind for kind in lacking if kind in present]
+    )
+    return {kind: counts[kind] for kind in lacking if counts[kind]}

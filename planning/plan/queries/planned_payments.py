@@ -6,7 +6,7 @@ categories are left out, since they are in no result.
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -62,6 +62,15 @@ class PlanProposal:
         return self.planned_payments - self.planned
 
 
+@dataclass(frozen=True, slots=True)
+class UncoveredRow:
+    """What a row of the plan has beyond its planned transactions, by month: in the base currency, ≥ 0."""
+
+    pl_type: str
+    category_id: UUID
+    amounts: list[Decimal]
+
+
 class CategorizedOccurrence(NamedTuple):
     """An occurrence with its override applied, in a category with one P&L line."""
 
@@ -92,6 +101,61 @@ def list_plan_proposals(*, company: Company, start: dt.date, end: dt.date, rates
         for key, amount in sum_planned_payments(payments).items()
     )
     return sorted(proposals, key=lambda proposal: (proposal.key[0], LINE_PLACES[proposal.key[1]], proposal.key[2]))
+
+
+def list_uncovered_rows(company: Company, months: Sequence[dt.date], *, rates: RateTable) -> list[UncoveredRow]:
+    """Return what the plan has in consecutive months beyond planned transactions, where there is something.
+
+    It is in no forecast. In the order of the profit and loss.
+
+    Raises:
+        ValidationFailed: there are more than 10,000 occurrences.
+        MissingRate: a currency has no exchange rate.
+    """
+    planned_results = sum_planned_results_in_base(company, months, rates) if months else {}
+    if not planned_results:
+        return []
+    lines = map_categories_to_only_line(company)
+    payments = sum_planned_payments(list_planned_payments(company, start=months[0], end=months[-1], rates=rates))
+    amounts: defaultdict[tuple[str, UUID], dict[dt.date, Decimal]] = defaultdict(dict)
+    for key, planned in planned_results.items():
+        month, line, category_id = key
+        uncovered = round_half_up(planned, company.base_currency) - payments.get(key, ZERO)
+        if uncovered > 0 and lines.get(category_id) == line:
+            amounts[line, category_id][month] = uncovered
+    rows = [
+        UncoveredRow(line, category_id, [by_month.get(month, ZERO) for month in months])
+        for (line, category_id), by_month in amounts.items()
+    ]
+    return sorted(rows, key=lambda row: (LINE_PLACES[row.pl_type], row.category_id))
+
+
+def sum_payments_without_line(
+    company: Company, months: Sequence[dt.date], *, rates: RateTable
+) -> dict[dt.date, Decimal]:
+    """Sum the planned payments of each month whose P&L line is not known: without category, or with several lines.
+
+    In the base currency without tax; negative is money out. Transfers and neutral categories are left out.
+
+    Raises:
+        ValidationFailed: there are more than 10,000 occurrences.
+        MissingRate: a currency has no exchange rate.
+    """
+    window = {"window_start": months[0], "window_end": get_last_day_of_month(months[-1])}
+    with_several_lines = set(
+        Category.objects.for_company(company.id).filter(pl_types__len__gt=1).values_list("id", flat=True)
+    )
+    sums: defaultdict[dt.date, Decimal] = defaultdict(lambda: ZERO)
+    rows = [row for row in list_planned_with_expected_dates(company, **window) if row.transfer_account_id is None]
+    pairs = ((row, each) for row in rows for each in expand_planned_transaction(row, **window) if not each.skipped)
+    for planned, occurrence in limit_occurrences(pairs):
+        patch: Any = occurrence.patch
+        category_id = patch.get("category_id", planned.category_id)
+        if category_id is None or category_id in with_several_lines:
+            amount = patch.get("amount_value", planned.amount_value)
+            value = convert_payment(company, planned, occurrence.date, amount, rates=rates)
+            sums[get_first_day_of_month(occurrence.date)] += value
+    return dict(sums)
 
 
 def sum_planned_payments(payments: Iterable[PlannedPayment]) -> dict[ResultKey, Decimal]:
@@ -190,15 +254,8 @@ def build_planned_payment(
     Raises:
         MissingRate: the currency has no exchange rate.
     """
-    planned, base = occurrence.planned, company.base_currency
-    amount = occurrence.amount - covered
-    without_tax = compute_amount_without_tax(
-        amount, planned_amount=planned.amount_value, tax=planned.pass_through_tax_amount or ZERO
-    )
-    converted = convert_currency(
-        without_tax, source=planned.amount_currency, target=base, day=occurrence.date, rates=rates
-    )
-    value = round_half_up(converted, base)
+    planned, amount = occurrence.planned, occurrence.amount - covered
+    value = convert_payment(company, planned, occurrence.date, amount, rates=rates)
     return PlannedPayment(
         planned,
         occurrence.original_date,
@@ -208,3 +265,17 @@ def build_planned_payment(
         amount,
         -value if line in EXPENSE_LINES and value else value,
     )
+
+
+def convert_payment(
+    company: Company, planned: PlannedTransaction, day: dt.date, amount: Decimal, *, rates: RateTable
+) -> Decimal:
+    """Return the amount of an occurrence without tax in the base currency, rounded.
+
+    Raises:
+        MissingRate: the currency has no exchange rate.
+    """
+    tax, base = planned.pass_through_tax_amount or ZERO, company.base_currency
+    without_tax = compute_amount_without_tax(amount, planned_amount=planned.amount_value, tax=tax)
+    converted = convert_currency(without_tax, source=planned.amount_currency, target=base, day=day, rates=rates)
+    return round_half_up(converted, base)

@@ -155,6 +155,7 @@ def create_planned_transaction_page(page: CompanyPage) -> HttpResponse:
     if page.request.method != "POST":
         direction = page.request.GET.get("invoice", "")
         values = {"startDate": page.today.isoformat(), "frequency": "month"}
+        values |= {name: page.request.GET[name] for name in forms.PREFILLED_FIELDS if name in page.request.GET}
         if direction in ("in", "out"):
             values |= {"frequency": "", "direction": direction, "invoiceDate": page.today.isoformat()}
         return render_planned_transaction_form(page, forms.build_blank_planned_form(**values))

@@ -137,4 +137,4 @@ def test_overview_and_cash_plan_agree_on_the_lowest_balance_of_the_same_days(api
         assert hint.endswith(f"lowest planned balance to {last}")
         day = hint.removeprefix("on ").partition(":")[0]
         for html in (overview, plan):
-            assert f"Forecast to {last}: lowest {amount} on {day}, never below zero." in html
+            assert f"Forecast from tomorrow to {last}: lowest {amount} on {day}, never below zero." in html

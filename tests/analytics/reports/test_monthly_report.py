@@ -148,6 +148,21 @@ def test_year_to_date_is_compared_with_its_plan(acme, viewer, query_data, books,
     ]
 
 
+def test_largest_variances_are_listed_with_their_line(acme, viewer, books, booked_year, api):
+    assert 'id="variances-heading"' not in viewer.get(build_report_path(acme)).content.decode()  # nothing is planned
+    for key, line, value in [("officeAndAdmin", "ga", 300), ("hosting", "cogs", 2500)]:
+        amount = {"type": "fixed", "amount": {"value": value, "currency": "EUR"}}
+        plan = {"month": "2026-03", "plType": line, "categoryId": books.get_category_id(key), "amount": amount}
+        assert api.post("plan_items", plan).status_code == 201
+    table = read_table(viewer.get(build_report_path(acme)), "variances")
+    assert list(table.items()) == [
+        ("Category", ["Actual", "Plan", "Variance"]),
+        ("Hosting Cost of revenue", ["0.00", "-2,500.00", "+2,500.00"]),
+        ("Recurring revenue Revenue", ["1,000.50", "0.00", "+1,000.50"]),
+        ("Office and administration General and administration", ["-400.25", "-300.00", "-100.25"]),
+    ]
+
+
 def test_receivables_of_the_report_equal_the_query(acme, viewer, query_data, books, bank, booked_year, api):
     for start, invoiced, amount in (("2026-04-10", "2026-03-20", "70.00"), ("2026-02-10", "2026-01-20", "30.50")):
         body = {"accountId": bank, "name": "Invoice", "startDate": start, "amountValue": amount}

@@ -37,7 +37,12 @@ def test_onboarding_leads_from_an_empty_company_to_first_figures(api, alice, bob
         "Invite your team",
     )
     led = parse_onboarding_steps(get_overview(alice, acme))
-    assert led == {bring: ["/accounts/new"], purposes: ["/inbox"], plan: ["/planned/new"], others: None}  # Bob is there
+    assert led == {
+        bring: ["/imports/new", "/accounts/new"],
+        purposes: ["/inbox"],
+        plan: ["/planned/new"],
+        others: None,
+    }  # Bob is there
     assert parse_onboarding_steps(get_overview(bob, acme)) == {bring: [], purposes: [], plan: [], others: None}
     bank = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     assert parse_onboarding_steps(get_overview(alice, acme))[bring] == ["/imports/new", "/transactions/new"]
@@ -57,7 +62,7 @@ def test_onboarding_highlights_only_the_next_step(api, alice, acme):
         part = get_overview(alice, acme).split('id="onboarding-title">')[1].split("</section>")[0]
         return [address.split("/")[-2:] for address in re.findall(r'class="button primary" href="([^"]+)"', part)]
 
-    assert standing_out() == [["accounts", "new"]]
+    assert standing_out() == [["imports", "new"]]
     bank = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     assert standing_out() == [["imports", "new"]]
     create_transaction(api, bank, "5.00", TODAY)

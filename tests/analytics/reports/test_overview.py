@@ -195,7 +195,7 @@ def test_overview_of_empty_company_shows_all_sections(alice, acme):
 
 
 def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, books):
-    assert "in not yet in revenue and expenses." not in get_overview(alice, acme)
+    assert "not yet in revenue and expenses." not in get_overview(alice, acme)
     done = create_transaction(api, bank, "-70.00", MONTH)
     books.set_categorizations(done, {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -70}})
     create_transaction(api, bank, "-120.00", MONTH)
@@ -204,7 +204,7 @@ def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, bo
     notice = html.split('<p class="notice info" role="status">')[1].split("</p>")[0]
     address, label = re.findall(r'<a href="([^"]+)">([^<]+)</a>', notice)[0]
     assert (label, notice.partition("</a>, ")[2]) == (
-        "2 uncategorized transactions", "€30 in and €120 out not yet in revenue and expenses.",
+        "2 uncategorized transactions", "inflow of €30 and outflow of €120 are not yet in revenue and expenses.",
     )  # fmt: skip
     listed = sign_in(alice).get(address.replace("&amp;", "&"))
     assert listed.status_code == 200
@@ -220,7 +220,7 @@ def test_uncategorized_notice_counts_remainder_of_partly_split_transaction(api, 
     create_transaction(api, bank, "-7.00", MONTH)
     notice = get_overview(alice, acme).split('<p class="notice info" role="status">')[1].split("</p>")[0]
     assert notice.partition("</a>, ")[2] == (
-        "€17 out not yet in revenue and expenses. 1 is partly categorized: only its remainder counts here."
+        "outflow of €17 is not yet in revenue and expenses. 1 is partly categorized: only its remainder counts here."
     )
     address = re.search(r'href="([^"]+)"', notice)[1]
     assert read_list_total(alice, f"{address}&amp;total=true") == ("−€37.00", 2)

@@ -72,6 +72,14 @@ def test_first_open_month_is_selected(acme, owner, transaction_ids, close_month)
     assert get_selected() == "2026-04"
 
 
+def test_month_of_the_opening_balance_alone_is_not_selected(acme, owner, api, books, bank, transaction_ids):
+    opening = {"amountValue": "100.00", "date": "2026-02-28"}
+    assert api.put(f"accounts/{bank}/initial_balance", opening).status_code in (200, 201)
+    shown = owner.get(page(acme))
+    assert re.findall(r'<option value="([^"]+)" selected', shown.content.decode()) == ["2026-03"]
+    assert "This closes 2 months, February 2026 to March 2026." in text(shown)
+
+
 def test_accounts_that_never_have_a_statement_are_listed_apart(acme, owner, books, transaction_ids):
     for name, type_ in (("Petty cash", "cash"), ("Growth loan", "loan"), ("Company card", "creditCard")):
         books.create_account(name=name, type=type_)

@@ -354,9 +354,13 @@ def test_account_of_other_company_is_not_a_valid_choice(editor, acme, bank, glob
     assert Transaction.objects.count() == 0
 
 
-def test_import_page_without_accounts_links_to_account_creation(editor, acme):
-    answer = editor.get(build_page_path(acme, "/new"))
-    assert f"/app/companies/{acme.id}/accounts/new".encode() in answer.content
+def test_import_page_without_accounts_needs_permission_to_create_one(editor, sign_in_browser, acme):
+    assert b'type="file"' in editor.get(build_page_path(acme, "/new")).content
+    held = ["transactions:read", "transactions:write", "accounts:read"]
+    member = sign_in_browser(factories.make_member(acme, "some@acme.example", permissions=held), acme).client
+    answer = member.get(build_page_path(acme, "/new"))
+    assert "No accounts yet" in get_page_text(answer)
+    assert b'type="file"' not in answer.content
 
 
 # ---------------------------------------------------------------------------------------------- history and undo

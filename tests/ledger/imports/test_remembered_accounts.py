@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 FEBRUARY = "Date,Payee,Amount\n2026-02-10,Initech,100.00\n2026-02-27,Landlord,-40.00\n"
 MARCH = FEBRUARY.replace("2026-02", "2026-03").encode()
-NO_ACCOUNT = "The file contains no account number. Choose an account below."
+NO_ACCOUNT = "The file contains no account number. Choose its account below, or create it."
 
 
 @pytest.fixture

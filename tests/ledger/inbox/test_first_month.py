@@ -1,13 +1,22 @@
 """Review of a company's first month: suggestions by kind of payment, missing categories, and repeating a choice."""
 
 import re
+from uuid import uuid4
 
 import pytest
+from django.utils.translation import gettext, override
 
+from ledger.inbox.missing_categories import ADDABLE_CATEGORIES
+from ledger.rules.calc.kind_categories import CategoryOption, find_kind_category
 from tests.ledger.conftest import get_page_text as text
 from tests.ledger.conftest import list_pl_amounts
 
 pytestmark = pytest.mark.django_db
+ADD_CATEGORIES = "Add categories for your payments"
+
+
+def add_categories(editor, path, *kinds):
+    return editor.post(path, {"act": "add-categories", "kind": kinds}, follow=True)
 
 
 @pytest.fixture
@@ -153,26 +162,57 @@ def test_vague_kind_is_no_primary_suggestion(editor, inbox_path, books, bank):
 
 def test_missing_categories_are_added_when_somebody_asks(editor, inbox_path, api, books, bank):
     books.create_transaction(bank, "-9.00", fromTo="Somebody", description="Lunch")
-    assert "categories that you do not have yet" not in text(editor.get(inbox_path))
+    assert ADD_CATEGORIES not in text(editor.get(inbox_path))
     salary = books.create_transaction(bank, "-2500.00", fromTo="Anna Schneider", description="Gehalt Oktober")["id"]
+    books.create_transaction(bank, "-2600.00", fromTo="Ben Schneider", description="Gehalt Oktober")
     books.create_transaction(bank, "-900.00", fromTo="Techniker Krankenkasse", description="Beitrag 10.2026")
+    books.create_transaction(bank, "-700.00", fromTo="Hausverwaltung Beck GbR", description="Miete Büro Oktober")
     assert propose(api, salary, paymentKinds=True) == []
     before = len(api.get("categories").json())
     shown = editor.get(inbox_path)
-    assert "Your payments need categories that you do not have yet: Salaries and Social security." in text(shown)
+    assert f"{ADD_CATEGORIES} Salaries (2) Social security (1) Rent (1)" in text(shown)
     assert len(api.get("categories").json()) == before
-    done = editor.post(inbox_path, {"act": "add-categories"}, follow=True)
+    nothing = editor.post(inbox_path, {"act": "add-categories"})
+    assert nothing.status_code == 400
+    assert "Select a category to add." in text(nothing)
+    done = add_categories(editor, inbox_path, "salary", "socialSecurity")
     assert "Categories added: Salaries and Social security." in text(done)
-    assert "categories that you do not have yet" not in text(done)
+    assert f"{ADD_CATEGORIES} Rent (1)" in text(done)
     added = {each["name"]: each for each in api.get("categories").json()[before:]}
     assert added["Salaries"]["plTypes"] == ["cogs", "cac", "pd", "ga"]
     assert (added["Salaries"]["system"], added["Salaries"]["systemKey"]) == (False, None)
     (proposal,) = propose(api, salary, paymentKinds=True)
     assert (proposal["categoryId"], proposal["plType"]) == (added["Salaries"]["id"], "ga")
     assert "Salaries · General and administration: Looks like a salary" in text(done)
-    again = editor.post(inbox_path, {"act": "add-categories"}, follow=True)
-    assert "The categories exist already." in text(again)
+    assert "The categories exist already." in text(add_categories(editor, inbox_path, "salary"))
     assert len(api.get("categories").json()) == before + 2
+
+
+def test_added_category_takes_the_place_of_the_general_one(editor, inbox_path, api, books, bank):
+    rent = books.create_transaction(bank, "-700.00", fromTo="Hausverwaltung Beck GbR", description="Miete Büro")["id"]
+    (general,) = propose(api, rent, paymentKinds=True)
+    assert general["categoryId"] == books.get_category_id("officeAndAdmin")
+    add_categories(editor, inbox_path, "rent")
+    (proposal,) = propose(api, rent, paymentKinds=True)
+    category = next(each for each in api.get("categories").json() if each["id"] == proposal["categoryId"])
+    assert (category["name"], category["plTypes"]) == ("Rent", ["ga"])
+
+
+def test_no_category_is_offered_once_the_general_one_is_used(editor, inbox_path, api, books, bank):
+    books.create_transaction(bank, "-700.00", fromTo="Hausverwaltung Beck GbR", description="Miete Büro")
+    used = books.create_transaction(bank, "-9.00", fromTo="Somebody", description="Lunch")["id"]
+    assert f"{ADD_CATEGORIES} Rent (1)" in text(editor.get(inbox_path))
+    part = {"categoryId": books.get_category_id("officeAndAdmin"), "plSplit": {"ga": -9}}
+    assert books.set_categorizations(used, part).status_code == 200
+    assert ADD_CATEGORIES not in text(editor.get(inbox_path))
+
+
+def test_names_of_added_categories_are_those_of_their_kinds():
+    for kind, (name, _) in ADDABLE_CATEGORIES.items():
+        for language in ("en", "de"):
+            with override(language):
+                option = CategoryOption(uuid4(), gettext(name), None, ("ga",))
+            assert find_kind_category(kind, [option]) == (option.id, "ga"), (name, language)
 
 
 def test_own_category_for_salaries_needs_no_other(editor, inbox_path, api, books, bank):
@@ -180,7 +220,7 @@ def test_own_category_for_salaries_needs_no_other(editor, inbox_path, api, books
     books.create_transaction(bank, "-2500.00", fromTo="Anna Schneider", description="Gehalt Oktober")
     books.create_transaction(bank, "-900.00", fromTo="Techniker Krankenkasse", description="Beitrag 10.2026")
     shown = text(editor.get(inbox_path))
-    assert "categories that you do not have yet" not in shown
+    assert ADD_CATEGORIES not in shown
     assert shown.count("Personalkosten: Looks like") == 2
 
 

@@ -151,7 +151,7 @@ def test_empty_list_suggests_next_step(pages, make_pages, bob, acme, transaction
 def test_list_without_accounts_links_to_account_creation(pages, acme):
     text = pages.get().content.decode()
     assert f'href="/app/companies/{acme.id}/accounts/new"' in text
-    assert "Create an account first, then import its transactions." in text
+    assert "Import a bank statement, or create an account first." in text
     assert "<select" not in text
 
 
