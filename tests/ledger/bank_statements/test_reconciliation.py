@@ -1,6 +1,5 @@
 """Balances: what statements open accounts with, and whether the ledger agrees with the bank."""
 
-
 import pytest
 
 from notifications.models import Notification
