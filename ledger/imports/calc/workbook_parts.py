@@ -16,7 +16,7 @@ from ledger.calc.zip_files import BadArchive, LargeArchive, is_workbook_archive,
 MAX_PARTS = 5000  # files of which a workbook is made
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024  # bytes of all parts together
 MAX_MARKUP_BYTES = 256 * 1024  # of one tag or comment; attributes are kept in memory until their tag ends
-MAX_ELEMENTS = 5_000_000  # of all parts: 100,000 rows of 24 cells, each with its value
+MAX_ELEMENTS = 5_000_000  # of all parts: 2.5 million cells, each with its value
 MAX_DESCRIPTION_ELEMENTS = 50_000  # of a part that lists others, names or formats
 WORKBOOK, CONTENT_TYPES = "xl/workbook.xml", "[Content_Types].xml"
 DESCRIPTIONS = {CONTENT_TYPES, WORKBOOK, "xl/styles.xml", "xl/_rels/workbook.xml.rels"}

@@ -175,7 +175,7 @@ def iter_sheet_rows(
 ) -> Iterator[Line]:
     """Yield the rows that have anything in them, without the empty cells and rows that openpyxl's own iteration adds.
 
-    Raises NotATable, TableLimit.
+    Raises MalformedTable, TableLimit.
     """
     dates, durations = date_formats
     with reader.archive.open(part) as source:

@@ -158,7 +158,7 @@ def test_invalid_table_is_rejected_immediately(editor, acme, bank):
         (b"\x81\x8d\x00\xff\x9d", "The file is not text in UTF-8, UTF-16 or Windows-1252."),
         (
             b"PK\x03\x04" + b"\0" * 26 + b"xl/workbook.xml",
-            "The archive contains no table. Unpack it and upload its files.",
+            "The workbook is damaged or protected. Save it as .xlsx without a password.",
         ),
         (b"just one column\n", "No columns found. Separate CSV columns with commas, semicolons or tabs."),
         (b"", "“bank.csv” is empty. Export it again."),
