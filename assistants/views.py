@@ -141,7 +141,9 @@ def reply_to_message(request: HttpRequest, caller: Credential) -> HttpResponse:
         if message.method != "tools/call":
             consume_request_budget(caller.key)  # a tool call is counted at its endpoint
         if message.is_notification:
-            return HttpResponse(status=202)
+            accepted = HttpResponse(status=202)
+            del accepted["Content-Type"]  # of a body that it does not have
+            return accepted
         result = build_method_result(message, revision, caller=caller, request=request)
     except JsonRpcError as error:
         status = HTTP_STATUS_BY_CODE.get(error.code, 400) if revision == CURRENT_REVISION else 200

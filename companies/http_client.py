@@ -34,6 +34,7 @@ INTERNAL_SUFFIXES = (
     ".internal",
     ".home.arpa",
 )  # RFC 6761, 6762, 8375, and what ICANN keeps for it
+WEB_PORTS, FIRST_FREE_PORT = (80, 443), 1024
 RESOLVER_POOL = ThreadPoolExecutor(
     max_workers=64, thread_name_prefix="names"
 )  # a DNS lookup cannot be cancelled otherwise
@@ -111,9 +112,12 @@ def parse_outbound_url(url: str) -> SplitResult:
         raise OutboundError("not an address")
     try:
         parts = urlsplit(url)
-        parts.port  # noqa: B018 - reading it checks it
+        port = parts.port
     except ValueError:
         raise OutboundError("not an address") from None
+    # Other services of a host, such as SSH, are on low ports; a fragment is never sent.
+    if parts.fragment or (port is not None and port < FIRST_FREE_PORT and port not in WEB_PORTS):
+        raise OutboundError("not an address")
     schemes = {"https", "http"} if settings.OUTBOUND_ALLOW_PRIVATE else {"https"}
     if parts.scheme not in schemes or not parts.hostname or "@" in parts.netloc:
         raise OutboundError("not an https address of a host")

@@ -243,7 +243,7 @@ class ApiKeyViewSet(CompanyViewSet):
 
     @extend_schema(request=serializers.NewApiKey, responses={201: serializers.CreatedApiKey})
     def create(self, request: Request, company_id: str) -> Response:
-        """Create an API key. `key` is returned only once.
+        """Create an API key. `key` is returned only here, and if the request is repeated with its Idempotency-Key.
 
         A key cannot have more permissions than its creator. Only signed-in owners can grant administrative
         permissions. Sessions older than ten minutes receive `sign_in_again`."""

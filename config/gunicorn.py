@@ -73,7 +73,7 @@ control_socket_disable = True  # it would be created in the home directory
 
 
 class RedactingLogger(Logger):
-    """gunicorn's logger without secrets."""
+    """gunicorn's logger without secrets and stalled clients."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)
@@ -81,6 +81,11 @@ class RedactingLogger(Logger):
         if settings.LOG_FORMAT == "json":
             for handler in self.error_log.handlers:
                 handler.setFormatter(JsonFormatter())
+
+    def exception(self, msg: Any, *args: Any, **kwargs: Any) -> None:
+        """Log an exception, but not each stalled client that was cut off."""
+        if not isinstance(sys.exception(), BlockingIOError):
+            super().exception(msg, *args, **kwargs)
 
 
 logger_class = RedactingLogger

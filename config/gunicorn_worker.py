@@ -2,6 +2,7 @@
 
 import selectors
 import socket
+import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -13,6 +14,9 @@ from gunicorn.workers.gthread import ThreadWorker
 HEALTH_PATHS, SIGN_IN_PATHS = (b"/healthz", b"/readyz"), (b"/app/sign-in",)
 ROUTED_METHODS = (b"GET", b"HEAD", b"POST")
 PEEK_BYTES = 64
+
+
+RECEIVE_SECONDS = 5  # without a byte; then a request that is not complete ends, and its thread is free again
 
 
 class ReservedThreadWorker(ThreadWorker):
@@ -27,6 +31,7 @@ class ReservedThreadWorker(ThreadWorker):
 
     def enqueue_req(self, conn: Any) -> None:
         """Choose the pool by the request line, without consuming it. An idle connection holds no thread."""
+        limit_receive_time(conn.sock)
         start = read_request_start(conn)
         if start is None:
             self.wait_for_request(conn)
@@ -45,6 +50,11 @@ class ReservedThreadWorker(ThreadWorker):
         for pool in self.reserved.values():
             pool.shutdown(wait=False)
         super().handle_quit(sig, frame)
+
+
+def limit_receive_time(sock: socket.socket, seconds: int = RECEIVE_SECONDS) -> None:
+    """Let reads in a thread fail after some seconds without a byte: a stalled client must not keep the thread."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("@ll", seconds, 0))
 
 
 def read_request_start(conn: Any) -> bytes | None:

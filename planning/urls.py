@@ -12,7 +12,7 @@ from planning.invoices.views import (
     InvoiceImportViewSet,
     InvoiceViewSet,
 )
-from planning.plan.pages import plan, planned_payments
+from planning.plan.pages import plan, plan_import, planned_payments
 from planning.plan.views import PlanItemViewSet
 from planning.planned_transactions.pages import occurrences, planned_transactions, proposals, sums
 from planning.planned_transactions.views import PlannedTransactionViewSet
@@ -108,6 +108,8 @@ urlpatterns = [
     path(PLAN, plan.show_plan, name="plan"),
     path(f"{PLAN}.csv", plan.download_plan, name="plan-csv"),
     path(f"{PLAN}/payments", planned_payments.show_planned_payments, name="plan-payments"),
+    path(f"{PLAN}/import", plan_import.upload_plan_page, name="plan-import"),
+    path(f"{PLAN}/import/<uuid:upload_id>", plan_import.review_plan_page, name="plan-import-check"),
     path(f"{PLAN}/undo", plan.undo_plan_change_page, name="plan-undo"),
     path(f"{PLAN}/fill", plan.fill_plan_row_page, name="plan-fill"),
     path(f"{PLAN}/items/<uuid:plan_item_id>", plan.edit_plan_item_page, name="plan-item"),

@@ -48,7 +48,8 @@ class WebhookEndpointViewSet(CompanyViewSet):
 
     @extend_schema(responses={201: serializers.CreatedWebhookEndpoint})
     def create(self, request: Request, company_id: str) -> Response:
-        """Create a webhook endpoint. `secret` is returned only once.
+        """Create a webhook endpoint. `secret` is returned only here, and if the request is repeated with its
+        Idempotency-Key.
 
         The endpoint receives every event from now on, in the order of the event feed, signed according to Standard
         Webhooks. A company can have up to 20 endpoints."""

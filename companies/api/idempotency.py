@@ -27,7 +27,7 @@ MAX_STORED_BYTES = 16 * 1024 * 1024  # of one credential's responses; the oldest
 ROW_OVERHEAD_BYTES = 1024  # size of a row without its response: path, key, headers, index
 CHECK_INTERVAL_BYTES = 64 * 1024  # bytes a process stores for a credential before it checks the limit again
 BYTES_SINCE_CHECK: Counter[str] = Counter()  # bytes by credential
-REPLAYED_HEADERS = ("Location", "ETag", "Link", "Ignored-Fields")
+REPLAYED_HEADERS = ("Location", "ETag", "Link", "Ignored-Fields", "Cache-Control")  # no-store with a secret
 MULTIPART_PATTERN = re.compile(r'\s*multipart/form-data\b.*\bboundary="?([^";,\s]+)', re.IGNORECASE)
 IDEMPOTENCY_KEY_PATTERN = re.compile(r"[\x21-\x7e]{1,255}")
 

@@ -203,7 +203,8 @@ def test_idempotency_record_does_not_store_readable_api_key(sign_in_browser, ali
         cursor.execute("SELECT encode(body, 'escape') FROM companies_idempotencyrecord")
         (stored,) = cursor.fetchone()
     assert made["key"][-36:] not in stored
-    assert caller.post("api_keys", body, idempotency_key="k").json() == made
+    replayed = caller.post("api_keys", body, idempotency_key="k")
+    assert (replayed.json(), replayed["Cache-Control"]) == (made, "no-store")
 
 
 def test_request_digest_ignores_multipart_boundary():

@@ -23,6 +23,7 @@ from planning.invoices.actions.invoice_imports import InvoiceImportOptions, impo
 TOKEN = "walked"
 STATEMENT = b"Date,Amount,Text\n2026-01-05,-4.50,Coffee\n2026-01-06,nothing,Tea\n"
 INVOICES = b"Invoice number,Customer,Invoice date,Amount\nR-1,Globex,2026-01-05,70.00\n"
+PLAN = b"Category,2026-10,2026-11\nHosting,500.00,600.00\nGlobex,70.00,\nTotal,570.00,600.00\n"
 EVENTS = b"Customer,Date,MRR\nWayne,2026-01-05,70.00\n"
 
 
@@ -63,6 +64,7 @@ def create_demo_objects(company_id: str, email: str) -> dict[str, Any]:
         "sign_up": build_sign_up_token("new@example.com"),
         "statement": store_upload(owner, STATEMENT),
         "invoices": store_upload(owner, INVOICES),
+        "plan": store_upload(owner, PLAN),
         "events": store_upload(owner, EVENTS),
         "invoice_import": str(invoice_import.id),
         "event_import": str(event_import.id),

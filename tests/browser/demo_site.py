@@ -65,6 +65,7 @@ print(json.dumps(create_demo_objects("{company}", "{email}")))
 """
 UPLOADS = {  # part of a route -> the file whose review it is
     "ables/import/": "invoices",
+    "/plan/import/": "plan",
     "recurring-revenue/events/import/": "events",
 }
 

@@ -315,3 +315,21 @@ def test_unusual_charset_causes_no_server_error(wire, encoding, kind):
     form = b'--end\r\nContent-Disposition: form-data; name="email"\r\n\r\n+2AA-\\ud800\r\n--end--\r\n'
     assert wire.call("POST", "/app/sign-in", form, **named)[0] == 403  # without our token
     assert wire.call("POST", "files", form, **named)[0] in (400, 415)
+
+
+def test_stalled_requests_give_their_threads_back(wire):
+    beginnings = [
+        b"GET /companies HTTP/1.1\r\nHost: x\r\nX-A: ",
+        b"POST /companies/x/transactions/import HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n{",
+    ]
+    stalled = [socket.create_connection(("127.0.0.1", wire.port), timeout=30) for _ in beginnings]
+    try:
+        for connection, beginning in zip(stalled, beginnings, strict=True):
+            connection.sendall(beginning)
+        for connection in stalled:
+            while connection.recv(65536):
+                pass  # until the server closes it
+        assert wire.call("GET", "accounts")[0] == 200
+    finally:
+        for connection in stalled:
+            connection.close()

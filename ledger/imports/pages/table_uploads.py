@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from django.core.files.uploadedfile import SimpleUploadedFile
+
 from companies.errors import DomainError, InvalidInputError, TooLargeError
 from companies.pages.context import CompanyPage, get_error_message
 from companies.uploaded_files import find_uploaded_file
@@ -11,6 +13,7 @@ from ledger.files.actions import clean_filename
 from ledger.imports.actions import uploads
 from ledger.imports.pages.uploaded_files import get_upload_owner
 
+PASTED_NAME = "pasted.txt"
 MAX_NAME_LENGTH = 100  # of the file, as it stands in an address
 
 
@@ -20,16 +23,19 @@ class NoTableFile(InvalidInputError):
     code = "no_table_file"
 
 
-def store_posted_table(page: CompanyPage, *, check: Callable[[bytes], Any]) -> tuple[UUID, str]:
+def store_posted_table(page: CompanyPage, *, check: Callable[[bytes], Any], pasted_text: str = "") -> tuple[UUID, str]:
     """Store the posted file, and return its upload and its name.
 
     Args:
         check: reads the content, and raises DomainError if it is no such table.
+        pasted_text: the table without a file.
 
     Raises:
         NoTableFile, DomainError.
     """
     file = find_uploaded_file(page.request.FILES)
+    if file is None and pasted_text:
+        file = SimpleUploadedFile(PASTED_NAME, pasted_text.encode())
     if file is None:
         raise NoTableFile
     check(file.read())

@@ -122,6 +122,10 @@ KIND_CATEGORIES = {
 EXACT_NAMES = frozenset(
     phrase for expected in KIND_CATEGORIES.values() for phrase in to_phrases([*expected.names, *expected.wider_names])
 )
+LINE_BY_NAME = {
+    phrase: expected.pl_type for expected in KIND_CATEGORIES.values() for phrase in to_phrases(expected.names)
+}
+REVENUE_WORDS = frozenset(extract_kind_words("revenue revenues sales erlöse umsatz umsätze umsatzerlöse"))
 EXPENSE_LINES = frozenset(["cogs", "cac", "pd", "ga"])
 # Words of a category's name that make it another one than the kind's, and names that are ordinary words beside others.
 OTHER_CATEGORY_WORDS = frozenset(
@@ -133,6 +137,19 @@ OTHER_CATEGORY_WORDS = frozenset(
     )
 )
 WHOLE_NAMES_ONLY = frozenset(to_phrases(["Personal", "Personnel", "Meals", "Phone", "Cloud", "Server", "Servers"]))
+
+
+def find_line_of_name(name: str) -> str:
+    """Return the P&L line on which companies have a category of this name; empty for other and neutral ones.
+
+    >>> find_line_of_name("Miete"), find_line_of_name("Erlöse Projekte"), find_line_of_name("Hosting")
+    ('ga', 'revenue', 'cogs')
+    >>> find_line_of_name("Darlehen"), find_line_of_name("Projekte")
+    ('', '')
+    """
+    words = extract_kind_words(name)
+    line = LINE_BY_NAME.get(words, "revenue" if words and words[0] in REVENUE_WORDS else "")
+    return "" if line == "neutral" else line
 
 
 def find_kind_category(kind: PaymentKind, categories: Iterable[CategoryOption]) -> CategoryLine | None:

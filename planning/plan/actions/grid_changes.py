@@ -127,9 +127,17 @@ def get_planned_amounts(company: Company, cells: Sequence[PlanCell], rates: Rate
     """
     if not cells:
         return {}
-    months = list_months(min(cell.month for cell in cells), max(cell.month for cell in cells))
+    return sum_planned_amounts(company, min(cell.month for cell in cells), max(cell.month for cell in cells), rates)
+
+
+def sum_planned_amounts(company: Company, first: dt.date, last: dt.date, rates: RateTable) -> dict[ResultKey, Decimal]:
+    """Return what is planned in the months from `first` to `last`, in the base currency.
+
+    Raises:
+        MissingRateError: a currency has no exchange rate.
+    """
     try:
-        return sum_planned_results_in_base(company, months, rates)
+        return sum_planned_results_in_base(company, list_months(first, last), rates)
     except RateLookupError as missing:
         raise MissingRateError(
             _("No exchange rate for {currency}. Ask the operator to load exchange rates.").format(

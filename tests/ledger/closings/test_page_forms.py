@@ -49,7 +49,14 @@ ROW_OF = {
 CLOSING_FORMS = {"closings", "closing"}  # they close more months and reopen them, as they are meant to
 # Sent without a form, for no page shows one here.
 SENT_DIRECTLY = {
-    *("account-delete", "counterparty-delete", "demonstration-reset", "document-attach", "document-detach"),
+    *(
+        "account-delete",
+        "account-new-for-import",
+        "counterparty-delete",
+        "demonstration-reset",
+        "document-attach",
+        "document-detach",
+    ),
     *(
         "import-undo",
         "occurrence-restore",
@@ -60,7 +67,13 @@ SENT_DIRECTLY = {
         "plan-undo",
         "planned-proposal-plan",
     ),
-    *("payables-import-check", "receivables-import-check", "transaction-settle-sum", "transaction-unsettle"),
+    *(
+        "payables-import-check",
+        "plan-import-check",
+        "receivables-import-check",
+        "transaction-settle-sum",
+        "transaction-unsettle",
+    ),
     *("inbox-accept", "subscription-event-import-check"),
     *("sandbox-delete", "scenario", "scenario-adopt", "scenario-change-delete", "scenario-change-new"),
     *("scenario-delete", "scenario-duplicate", "scenario-undo"),

@@ -1,0 +1,1 @@
+"""Pure calculations of the plan: read a plan from a table."""
