@@ -27,6 +27,7 @@ VALUE_NODES = (ast.ParamRef, ast.A_Const)
 PLACEHOLDER = re.compile(r"%(?:s|\(\w+\)s|%)")
 EQUALITY_KINDS = {A_Expr_Kind.AEXPR_OP, A_Expr_Kind.AEXPR_IN, A_Expr_Kind.AEXPR_OP_ANY}
 TYING_SUBLINKS = {SubLinkType.EXISTS_SUBLINK, SubLinkType.ANY_SUBLINK}
+TRANSACTION_CONTROL = ("SAVEPOINT ", "RELEASE SAVEPOINT ", "ROLLBACK TO SAVEPOINT ")  # each with a name of its own
 
 
 @cache
@@ -225,6 +226,8 @@ class StatementLog:
         def record_statement(execute: Any, statement: Any, *rest: Any) -> Any:
             text = statement if isinstance(statement, str) else statement.as_string()
             self.statements += 1
+            if text.startswith(TRANSACTION_CONTROL):
+                return execute(statement, *rest)
             if tables := find_untied_tables(text):
                 result = (request.method, format_route(request), tuple(sorted(tables)), text)
                 (self.by_staff if request.path.startswith("/admin/") else self.cross_shard).append(result)

@@ -54,7 +54,7 @@ def test_fuzzed_operations_never_fail(seeded_company, path, method):
     here, statuses = api.path(build_path(path, ids)), set()
 
     @settings(
-        max_examples=FUZZ or 12, derandomize=not FUZZ, deadline=None, database=None,
+        max_examples=FUZZ or 8, derandomize=not FUZZ, deadline=None, database=None,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(

@@ -40,6 +40,7 @@ assert shared_seeded_company  # fixtures
 assert seeded_company
 
 DEFAULT_EXAMPLES = 2  # made-up requests an operation, beside those that the bounds of its schema call for
+COVERAGE_SHARE = 16  # one in so many of these is sent
 
 CONFIG = {
     "generation": {
@@ -169,7 +170,7 @@ def list_disabled_checks(case: Any) -> set[Any]:
 
 class Selection:
     """Which of an operation's requests are sent: all that are made up, and of those that the bounds of its schema call
-    for one in eight, from the first. ``make fuzz`` sends all."""
+    for one in COVERAGE_SHARE, from the first. ``make fuzz`` sends all."""
 
     def __init__(self, method: str) -> None:
         self.method = method
@@ -179,7 +180,7 @@ class Selection:
         if FUZZ or case.meta.phase.name is not TestPhase.COVERAGE:
             return True
         self.counts[case.method == self.method] += 1
-        return self.counts[case.method == self.method] % 8 == 1
+        return self.counts[case.method == self.method] % COVERAGE_SHARE == 1
 
 
 @pytest.mark.parametrize(

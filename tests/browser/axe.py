@@ -11,12 +11,18 @@ OPTIONS = {
     "rules": {"target-size": {"enabled": True}},  # of WCAG 2.2, off by itself
 }
 
+FINISH_ANIMATIONS = """
+(scheme) => {
+    document.getAnimations().forEach((each) => each.finish());
+    return matchMedia(`(prefers-color-scheme: ${scheme})`).matches;
+}
+"""
+
 
 def set_color_scheme(page: Any, scheme: str) -> None:
     """Show the page in "light" or "dark", its colors no longer on their way from one to the other."""
     page.emulate_media(color_scheme=scheme)
-    page.wait_for_function("(scheme) => matchMedia(`(prefers-color-scheme: ${scheme})`).matches", arg=scheme)
-    page.evaluate("document.getAnimations().forEach((each) => each.finish())")
+    assert page.evaluate(FINISH_ANIMATIONS, scheme), f"not shown in {scheme}"
 
 
 def list_violations(page: Any, *rules: str) -> list[str]:

@@ -11,8 +11,11 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.test import Client
 from playwright.sync_api import expect
 
+from companies.models import User
 from tests.browser.demo_site import DemoSite, fill_demo_directory, serve_demo_site
 from tests.machine import copy_directory, create_machine
 from tests.prepared_folder import get_run_folder, prepare_folder
@@ -72,6 +75,14 @@ def context(shared_context: Any) -> Iterator[Any]:
 @pytest.fixture
 def page(context: Any) -> Any:
     return context.new_page()
+
+
+def sign_in_by_cookie(page: Any, address: str, user: User) -> None:
+    """Give the browser a session of the user, as after the sign-in page, at a live server's address."""
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    name = settings.SESSION_COOKIE_NAME
+    page.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": address}])
 
 
 @pytest.fixture

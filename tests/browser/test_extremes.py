@@ -8,11 +8,11 @@ from ledger.transactions.actions import transactions
 from planning.models import PlannedSource
 from planning.planned_transactions.actions import planned_transactions
 from tests import factories
+from tests.browser.conftest import sign_in_by_cookie
 from tests.browser.fonts import list_too_wide
 from tests.run_date import TODAY
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PASSWORD = "correct horse battery"
 LONG_WORD = "Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft"
 AMOUNT = "-987654321012345.67"
 
@@ -20,7 +20,7 @@ AMOUNT = "-987654321012345.67"
 @pytest.fixture
 def desk(page, live_server):
     """A company whose names are words without an end, its amounts of fifteen digits; a browser of its owner."""
-    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    owner = factories.UserFactory(email="olga@acme.example")
     company, audit_context = (
         factories.make_company(name=LONG_WORD, base_currency="IDR", owner=owner),
         factories.make_audit_context(),
@@ -39,11 +39,7 @@ def desk(page, live_server):
     planned = planned_transactions.create_planned_transaction(
         company=company, context=audit_context, source=PlannedSource.MANUAL, values=values
     )
-    page.goto(f"{live_server.url}/app/companies/{company.id}")
-    page.get_by_label("Email address").fill(owner.email)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    sign_in_by_cookie(page, live_server.url, owner)
     paths = (
         "", "/transactions", f"/transactions/{row.id}", f"/transactions/{row.id}/split",
         f"/transactions/{row.id}/link", "/accounts", f"/accounts/{bank.id}", "/planned", "/planned/rules",

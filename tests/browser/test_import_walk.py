@@ -11,10 +11,10 @@ from ledger.calc.months import add_months, get_first_day_of_month
 from ledger.models import Account, ImportBatch, Transaction
 from planning.models import PlannedOverride
 from tests import factories
+from tests.browser.conftest import sign_in_by_cookie
 from tests.run_date import TODAY
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PASSWORD = "correct horse battery"
 NEXT_MONTH = add_months(get_first_day_of_month(TODAY), 1)
 BAD = (
     "Buchungstag;Empfänger;Verwendungszweck;Betrag\n31.01.2026;Initech;Rechnung 1042;1.190,00\n32.02.2026;Bank;;-4,00\n"
@@ -24,7 +24,7 @@ GOOD = BAD.replace("32.02.", "28.02.")
 
 @pytest.fixture
 def books():
-    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    owner = factories.UserFactory(email="olga@acme.example")
     acme = factories.make_company(name="Acme", owner=owner)
     accounts.create_account(
         company=acme, context=factories.make_audit_context(), values={"type": "bank", "name": "Main"}
@@ -44,11 +44,8 @@ def csv_file(tmp_path):
 
 def open_page(page, site, books, path):
     acme, owner = books
+    sign_in_by_cookie(page, site, owner)
     page.goto(f"{site}/app/companies/{acme.id}{path}")
-    page.get_by_label("Email address").fill(owner.email)
-    page.get_by_label("Password").fill(PASSWORD)
-    with page.expect_navigation(url=f"**{path}"):
-        page.get_by_role("button", name="Sign in").click()
 
 
 def tab_to_element(page, target):

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from ledger.models import Transaction
 from tests import factories
-from tests.browser.test_inbox_walk import PASSWORD, get_posting_choice, sign_in_and_open
+from tests.browser.test_inbox_walk import get_posting_choice, sign_in_and_open
 from tests.ledger.conftest import Books
 from tests.run_date import TODAY
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def acme(site):
-    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    owner = factories.UserFactory(email="olga@acme.example")
     return factories.make_company(name="Acme", owner=owner)
 
 

@@ -9,10 +9,10 @@ from ledger.accounts.actions import accounts as account_actions
 from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
 from ledger.transactions.actions import transactions
 from tests import factories
+from tests.browser.conftest import sign_in_by_cookie
 from tests.browser.fonts import list_too_wide
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PASSWORD = "correct horse battery"
 # Text that is larger than its place, or a colour too near to what lies behind it (WCAG 1.4.3).
 CONTRAST = """
 () => {
@@ -36,7 +36,7 @@ CONTRAST = """
 @pytest.fixture
 def busy(make_api):
     """A company with money that came and went over some months and a customer who pays monthly, and its owner."""
-    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    owner = factories.UserFactory(email="olga@acme.example")
     acme = factories.make_company(name="Acme", owner=owner)
     audit_context = factories.make_audit_context()
     bank = account_actions.create_account(company=acme, context=audit_context, values={"type": "bank", "name": "Bank"})
@@ -58,10 +58,8 @@ def busy(make_api):
 
 def open_page(page, live_server, busy, query=""):
     acme, owner = busy
+    sign_in_by_cookie(page, live_server.url, owner)
     page.goto(f"{live_server.url}/app/companies/{acme.id}{query}")
-    page.get_by_label("Email address").fill(owner.email)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 

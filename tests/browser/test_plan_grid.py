@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_user_journeys import sign_in
+from tests.browser.conftest import sign_in_by_cookie
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASTE = """
@@ -24,8 +24,8 @@ def plan(site, acme, alice):
     """Opens the plan of 2026 as Alice."""
 
     def opened(page):
+        sign_in_by_cookie(page, site, alice)
         page.goto(f"{site}/app/companies/{acme.id}/plan?startMonth=2026-01")
-        sign_in(page, alice)
         expect(page.get_by_role("heading", level=1)).to_have_text("Plan")
         return page
 

@@ -8,11 +8,12 @@ import pytest
 from playwright.sync_api import expect
 from pypdf import PdfReader
 
+from companies.models import User
 from ledger.calc.months import add_months, format_month, get_first_day_of_month
 from tests import factories
+from tests.browser.conftest import sign_in_by_cookie
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PASSWORD = "correct horse battery"
 A4_POINTS = (595, 842)
 MARGIN_POINTS = 30  # the page's margins are a little wider
 # Texts of cells and headings, and how far their tables and the page reach beyond their place.
@@ -27,7 +28,7 @@ WIDTHS = """
 @pytest.fixture
 def report(make_api):
     """A month whose amounts have eight digits before the point, with a long category; returns what signs in to it."""
-    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    owner = factories.UserFactory(email="olga@acme.example")
     acme = factories.make_company(name="Acme", owner=owner)
     api = make_api(acme)
     month = add_months(get_first_day_of_month(datetime.now(tz=UTC).date()), -1)
@@ -83,10 +84,8 @@ def test_report_prints_on_a4_without_cut_columns(page, live_server, report, sett
         expires = (datetime.now(tz=UTC) + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
         page.goto(api.post(f"reports/{month}/links", {"expiresTime": expires}).json()["url"])
     else:
-        page.goto(f"{live_server.url}/app/sign-in?next=/app/companies/{acme.id}/reports/{month}")
-        page.get_by_label("Email address").fill("olga@acme.example")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in", exact=True).click()
+        sign_in_by_cookie(page, live_server.url, User.objects.get(email="olga@acme.example"))
+        page.goto(f"{live_server.url}/app/companies/{acme.id}/reports/{month}")
     page.wait_for_selector("#figures-heading")
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 703, "height": 1000})  # 186 mm: A4 without the margins of the style sheet

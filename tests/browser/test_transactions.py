@@ -5,12 +5,13 @@ from datetime import date
 import pytest
 from playwright.sync_api import expect
 
-from companies.models import Company
+from companies.models import Company, User
 from ledger.accounts.actions import accounts
 from ledger.categorization.actions import categories, split
 from ledger.models import Transaction
 from ledger.transactions.actions import transactions
 from tests import factories
+from tests.browser.conftest import sign_in_by_cookie
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
@@ -38,11 +39,9 @@ def books():
 
 @pytest.fixture
 def desk(page, live_server, books, complaints):
-    """The list, after signing in."""
+    """The list, signed in."""
+    sign_in_by_cookie(page, live_server.url, User.objects.get(email="olga@acme.example"))
     page.goto(f"{live_server.url}/app/companies/{books.id}/transactions")
-    page.get_by_label("Email address").fill("olga@acme.example")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Transactions")).to_be_visible()
     return page
 

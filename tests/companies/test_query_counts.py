@@ -91,21 +91,12 @@ def test_forbidden_request_needs_one_query_and_foreign_company_two(make_api, acm
         assert caller.get(f"/companies/{globex.id}/accounts").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["accounts", "account_groups", "members", "api_keys"])
-def test_list_needs_two_queries_for_any_number_of_rows(used_api, acme, audit_context, path, django_assert_num_queries):
-    fill_company(acme, audit_context, 1)
-    with django_assert_num_queries(2):
-        assert used_api.get(path).status_code == 200
-    fill_company(acme, audit_context, 999)
-    with django_assert_num_queries(2):
-        assert len(used_api.get(path).json()) >= 1000
-
-
-@pytest.mark.parametrize("count", [1, 1000])
-def test_audit_log_page_needs_two_queries(used_api, acme, audit_context, django_assert_num_queries, count):
-    fill_company(acme, audit_context, count)
-    with django_assert_num_queries(2):
-        assert len(used_api.get("audit_log?limit=1000").json()) == min(count + 2, 1000)  # with the company and its key
+def test_list_needs_two_queries_for_any_number_of_rows(used_api, acme, audit_context, django_assert_num_queries):
+    for count in (1, 999):
+        fill_company(acme, audit_context, count)
+        for path in ("accounts", "account_groups", "members", "api_keys", "audit_log?limit=1000"):
+            with django_assert_num_queries(2):
+                assert len(used_api.get(path).json()) >= count, path
 
 
 def test_company_list_needs_constant_queries(sign_in_browser, alice, acme, django_assert_num_queries):
@@ -122,7 +113,7 @@ def test_company_list_needs_constant_queries(sign_in_browser, alice, acme, djang
 def test_no_request_scans_a_company_table(api, acme, audit_context):
     others = [factories.make_company(name=f"other {n}") for n in range(3)]
     for company in (acme, *others):
-        fill_company(company, audit_context, 1500)
+        fill_company(company, audit_context, 500)
         used = Account.objects.for_company(company.id).last()
         Transaction.objects.bulk_create(
             Transaction(
@@ -133,7 +124,7 @@ def test_no_request_scans_a_company_table(api, acme, audit_context):
                 amount_currency="EUR",
                 source="manual",
             ).mark_created(audit_context)
-            for _ in range(1500)
+            for _ in range(500)
         )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")

@@ -10,7 +10,7 @@ from demo.story import MAX_MONTHS, build_story, read_rows, resolve_day
 from ledger.calc.months import add_months, get_first_day_of_month
 from ledger.money.calc.fx import RateTable
 
-DAYS = [date(2027, 12, 30) + timedelta(days=number) for number in range(0, 430, 5)] + [date(2028, 2, 29)]
+DAYS = [date(2027, 12, 30) + timedelta(days=number) for number in range(0, 430, 9)] + [date(2028, 2, 29)]
 CASH_ACCOUNTS = {row["key"] for row in read_rows("accounts") if row["type"] in ("bank", "cash")}
 
 

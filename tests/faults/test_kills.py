@@ -25,13 +25,23 @@ MAX_DELAY_SECONDS = 0.6  # seconds of work before a kill
 MAX_TRIES = 10  # a kill that met no request at work is made again
 
 
+@pytest.fixture(scope="module")
+def activities(service: Service) -> dict[str, Activity]:
+    """What callers are busy with, prepared once: each goes on after every kill."""
+    return {name: create_activity(service) for name, create_activity in ACTIVITIES.items()}
+
+
 @pytest.mark.parametrize(
     ("victim", "activity"), [pytest.param(*case, id=" during ".join(case)) for case in product(VICTIMS, ACTIVITIES)]
 )
 def test_killed_process_leaves_each_change_complete_or_absent(
-    service: Service, victim: str, activity: str, record_property: Callable[[str, object], None]
+    service: Service,
+    activities: dict[str, Activity],
+    victim: str,
+    activity: str,
+    record_property: Callable[[str, object], None],
 ):
-    busy, cut = ACTIVITIES[activity](service), 0
+    busy, cut = activities[activity], 0
     for _ in range(ROUNDS):
         cut += next(filter(None, (kill_during(service, busy, victim) for _ in range(MAX_TRIES))))
     service.check_categorized_values()

@@ -12,7 +12,7 @@ from tests.faults.writers import ROWS, SharedState, Writer, create_shared_state
 pytestmark = pytest.mark.server
 
 WRITER_COUNT = 8
-SECONDS = 8 if int(os.environ.get("FAULT_ROUNDS", "1")) == 1 else 60
+SECONDS = 4 if int(os.environ.get("FAULT_ROUNDS", "1")) == 1 else 60
 # What is good to ask again, and then changes nothing: a key can be revoked once, an event be retracted once.
 ONCE = ("DELETE api_keys/", "DELETE subscription_events/")
 AGAIN = {"POST transactions/link_transfer"}  # this very pair

@@ -13,6 +13,7 @@ from companies.actions import logo
 from companies.actions import site_logo as site_logos
 from companies.models import Company
 from tests.companies.actions.test_logo import build_lying_png, build_png, encode_image
+from tests.rollback import undo_changes
 from tests.tls import serve_https
 
 pytestmark = pytest.mark.django_db
@@ -75,27 +76,31 @@ def list_logo_files():
         return []
 
 
-@pytest.mark.parametrize(
-    ("page", "path", "raw"),
-    [
-        (b"", "/favicon.ico", build_icon(build_image())),
-        (b"", "/favicon.ico", build_image("ICO")),
-        (b'<link rel="icon" href="/a/icon.png">', "/a/icon.png", build_image()),
-        (b"<LINK HREF='icon.png?x=1&amp;y=2' REL='shortcut icon'>", "/icon.png?x=1&y=2", build_image()),
-        (b'<link rel=icon type="image/svg+xml" href=/x.svg><link rel=icon href=/b.jpg>', "/b.jpg", build_image("JPEG")),
-        (b'<link rel="icon" href="/gone.png"><link rel="icon" href="/c.png">', "/c.png", build_image()),
-        (b'<link rel="icon" href="/d.png">' + b"x" * 300_000, "/d.png", build_image()),
-    ],
-    ids=["ico", "ico of Pillow", "link", "shortcut", "no drawing", "the next one", "a long page"],
-)
-def test_site_icon_is_served_as_png_logo(site, acme, client, owner, now, page, path, raw):
-    site.pages = {"/": page, path: raw}
-    assert refresh_logo(acme, now)
-    served = client.get(f"/assets/{acme.logo_path}")
-    image = Image.open(io.BytesIO(b"".join(served.streaming_content)))
-    assert (served["Content-Type"], image.format, image.size) == ("image/png", "PNG", (32, 32))
-    assert f"/assets/{acme.site_logo_path}" in owner.get("/app/").content.decode()
-    assert acme.custom_logo_path is None
+SITES = {  # page, path of the icon, icon
+    "ico": (b"", "/favicon.ico", build_icon(build_image())),
+    "ico of Pillow": (b"", "/favicon.ico", build_image("ICO")),
+    "link": (b'<link rel="icon" href="/a/icon.png">', "/a/icon.png", build_image()),
+    "shortcut": (b"<LINK HREF='icon.png?x=1&amp;y=2' REL='shortcut icon'>", "/icon.png?x=1&y=2", build_image()),
+    "no drawing": (
+        b'<link rel=icon type="image/svg+xml" href=/x.svg><link rel=icon href=/b.jpg>',
+        "/b.jpg",
+        build_image("JPEG"),
+    ),
+    "the next one": (b'<link rel="icon" href="/gone.png"><link rel="icon" href="/c.png">', "/c.png", build_image()),
+    "a long page": (b'<link rel="icon" href="/d.png">' + b"x" * 300_000, "/d.png", build_image()),
+}
+
+
+def test_site_icon_is_served_as_png_logo(site, acme, client, owner, now):
+    for name, (page, path, raw) in SITES.items():
+        site.pages = {"/": page, path: raw}
+        with undo_changes():
+            assert refresh_logo(acme, now), name
+            served = client.get(f"/assets/{acme.logo_path}")
+            image = Image.open(io.BytesIO(b"".join(served.streaming_content)))
+            assert (served["Content-Type"], image.format, image.size) == ("image/png", "PNG", (32, 32)), name
+            assert f"/assets/{acme.site_logo_path}" in owner.get("/app/").content.decode(), name
+            assert acme.custom_logo_path is None
 
 
 HOSTILE = {
@@ -115,22 +120,26 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_site_without_a_usable_icon_keeps_the_letter_mark(site, acme, owner, now, name):
-    site.pages = {"/": b'<link rel="icon" href="/icon.png">', "/icon.png": HOSTILE[name], "/other.png": build_image()}
-    assert not refresh_logo(acme, now)
-    assert (acme.logo_path, list_logo_files()) == (None, [])
-    assert "/other.png" not in site.requested_paths
-    assert owner.get("/app/").status_code == 200
+def test_site_without_a_usable_icon_keeps_the_letter_mark(site, acme, owner, now):
+    for name, icon in HOSTILE.items():
+        site.pages = {"/": b'<link rel="icon" href="/icon.png">', "/icon.png": icon, "/other.png": build_image()}
+        with undo_changes():
+            assert not refresh_logo(acme, now), name
+            assert (acme.logo_path, list_logo_files()) == (None, []), name
+            assert "/other.png" not in site.requested_paths
+            assert owner.get("/app/").status_code == 200
 
 
-@pytest.mark.parametrize(
-    "href",
-    ["http://127.0.0.1/x.png", "file:///etc/passwd", "data:image/png;base64,AAAA", "https://me@localhost/x", "//[", ""],
-)
-def test_site_icon_link_to_unsafe_url_falls_back_to_favicon(site, acme, now, href):
-    site.pages = {"/": f'<link rel="icon" href="{href}">'.encode(), "/favicon.ico": build_image()}
-    assert refresh_logo(acme, now)
+UNSAFE_LINKS = (
+    "http://127.0.0.1/x.png", "file:///etc/passwd", "data:image/png;base64,AAAA", "https://me@localhost/x", "//[", "",
+)  # fmt: skip
+
+
+def test_site_icon_link_to_unsafe_url_falls_back_to_favicon(site, acme, now):
+    for href in UNSAFE_LINKS:
+        site.pages = {"/": f'<link rel="icon" href="{href}">'.encode(), "/favicon.ico": build_image()}
+        with undo_changes():
+            assert refresh_logo(acme, now), href
 
 
 def test_site_icon_is_not_fetched_from_private_address(site, settings, acme, now):

@@ -72,23 +72,23 @@ SINGLE_VALUES = {"-1", "0", "999999999999999"}  # also sent in one field of a fo
 VALUES = ["", "x", "-1", "999999999999999", "99999999999999999999", "1.234567", LONG, "2026-13-45", "0", "a\nb"]
 
 
-@pytest.mark.parametrize(("path", "names"), FORMS, ids=[path for path, _names in FORMS])
-def test_no_form_answers_in_words_of_the_api(owner, api, acme, path, names):
+def test_no_form_answers_in_words_of_the_api(owner, api, acme):
     bank = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     row = {"accountId": bank, "date": "2026-03-10", "amountValue": "-10.00"}
     transaction = api.post("transactions", row).json()["id"]
     scenario = api.post("scenarios", {"name": "Bad year", "changes": []}).json()["id"]
-    address = f"/app/companies/{acme.id}/{path.format(transaction=transaction, scenario=scenario)}"
-    assert owner.get(address).status_code == 200
     valid = {"name": "Engineer", "people": "9", "amountValue": "5.00", "amountCurrency": "EUR", "accountId": bank}
     valid |= {"startDate": "2027-01-01", "date": "2026-03-10"}
-    for value in VALUES:
-        single = names if value in SINGLE_VALUES else []
-        for form in (dict.fromkeys(names, value), *({**valid, name: value} for name in single)):
-            answer = owner.post(address, form)
-            assert answer.status_code in (200, 303, 400), (value, answer.status_code)
-            for message in list_messages(answer):
-                assert not API_WORDS.search(message.replace(value or " ", "")), (form.keys(), value[:30], message)
+    for path, names in FORMS:
+        address = f"/app/companies/{acme.id}/{path.format(transaction=transaction, scenario=scenario)}"
+        assert owner.get(address).status_code == 200
+        for value in VALUES:
+            single = names if value in SINGLE_VALUES else []
+            for form in (dict.fromkeys(names, value), *({**valid, name: value} for name in single)):
+                answer = owner.post(address, form)
+                assert answer.status_code in (200, 303, 400), (path, value, answer.status_code)
+                for message in list_messages(answer):
+                    assert not API_WORDS.search(message.replace(value or " ", "")), (path, value[:30], message)
 
 
 def list_messages(answer):

@@ -11,7 +11,7 @@ MOVED = b":61:2601010101C1,25NTRF\n:86:"
 OFX = b"OFXHEADER:100\n\n<OFX><STMTRS><CURDEF>EUR\n"
 CAMT = b"<Document><BkToCstmrStmt><Stmt>"
 QIF = b"!Type:Bank\n"
-TEXT, LINES, ELEMENTS = "The text is longer than", "more than 2500000 lines", "Too many elements."
+TEXT, LINES, ELEMENTS = "The text is longer than", "more than 250000 lines", "Too many elements."
 
 
 def read_file(content, most=100_000):
@@ -47,7 +47,9 @@ def read_file(content, most=100_000):
         (QIF, b"Dx", TEXT),
     ],
 )
-def test_file_with_endless_tiny_elements_is_rejected_early(begin, again, why):
+def test_file_with_endless_tiny_elements_is_rejected_early(monkeypatch, begin, again, why):
+    assert formats.MAX_LINES == 25 * 100_000  # of 100,000 entries each may well have 25
+    monkeypatch.setattr(formats, "MAX_LINES", 250_000)
     with pytest.raises(UnreadableFileError, match=why) as refused:
         read_file(begin + again * (14 * MIB // len(again)))
     assert refused.value.line > 0

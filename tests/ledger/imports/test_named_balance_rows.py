@@ -26,23 +26,23 @@ def list_amounts(api, acme, bank, content):
     return [amount for _day, amount, *_texts in list_stored_rows(acme)]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_unproven_balance_among_movements_is_refused_with_its_line(api, acme, bank, name):
-    content = build_file("15.01.2026;Miete;-900,00", f"16.01.2026;{name};-500,00", "17.01.2026;Gutschrift;1900,00")
-    answer = upload(api, bank, content)
-    assert get_status_and_code(answer) == (400, "statement_unreadable")
-    detail = answer.json()["detail"]
-    assert "Line 3" in detail
-    assert f"“{name}” may be a balance or a payment" in detail
+def test_unproven_balance_among_movements_is_refused_with_its_line(api, acme, bank):
+    for name in NAMES:
+        content = build_file("15.01.2026;Miete;-900,00", f"16.01.2026;{name};-500,00", "17.01.2026;Gutschrift;1900,00")
+        answer = upload(api, bank, content)
+        assert get_status_and_code(answer) == (400, "statement_unreadable"), name
+        detail = answer.json()["detail"]
+        assert "Line 3" in detail
+        assert f"“{name}” may be a balance or a payment" in detail
     assert list_stored_rows(acme) == []
 
 
-@pytest.mark.parametrize("name", ["Übertrag", "UEBERTRAG", "Saldo"])
-def test_unproven_balance_above_all_movements_is_refused(api, acme, bank, name):
-    rows = [f"15.01.2026;{name};-900,00", "16.01.2026;Miete;-500,00", "17.01.2026;Gutschrift;1900,00"]
-    for each in (rows, rows[::-1]):
-        assert get_status_and_code(upload(api, bank, build_file(*each))) == (400, "statement_unreadable")
-        assert list_stored_rows(acme) == []
+def test_unproven_balance_above_all_movements_is_refused(api, acme, bank):
+    for name in ("Übertrag", "UEBERTRAG", "Saldo"):
+        rows = [f"15.01.2026;{name};-900,00", "16.01.2026;Miete;-500,00", "17.01.2026;Gutschrift;1900,00"]
+        for each in (rows, rows[::-1]):
+            assert get_status_and_code(upload(api, bank, build_file(*each))) == (400, "statement_unreadable"), each
+    assert list_stored_rows(acme) == []
 
 
 @pytest.mark.parametrize("name", ["Saldo", "Übertrag", "Closing balance"])
@@ -71,20 +71,21 @@ def test_row_with_a_reference_is_a_payment(api, acme, bank):
     assert list_amounts(api, acme, bank, content) == ["-900.00", "-500.00", "1900.00"]
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        ["15.01.2026;Miete;-900,00", "16.01.2026;Saldo;-900,00", "17.01.2026;Gutschrift;1900,00"],
-        ["14.01.2026;Saldo;100,00", "15.01.2026;Miete;-900,00", "17.01.2026;Erlös;1900,00", "17.01.2026;Saldo;1100"],
-        ["17.01.2026;Saldo;1100", "17.01.2026;Erlös;1900,00", "15.01.2026;Miete;-900,00", "14.01.2026;Saldo;100,00"],
-        ["14.01.2026;Anfangssaldo;77,00", "15.01.2026;Miete;-900,00", "17.01.2026;Gutschrift;1900,00"],
-        ["14.01.2026;Saldo;0,00", "15.01.2026;Miete;-900,00", "17.01.2026;Gutschrift;1900,00"],
-        ["15.01.2026;Miete;-900,00", "17.01.2026;Gutschrift;1900,00", "17.01.2026;SUMME;1000,00"],
-        ["15.01.2026;Miete;-900,00", "17.01.2026;Gutschrift;1900,00", ";SUMME;4711,00"],
-    ],
-)  # fmt: skip
-def test_proven_balance_is_left_out(api, acme, bank, rows):
-    assert list_amounts(api, acme, bank, build_file(*rows)) == ["-900.00", "1900.00"]
+PROVEN_BALANCES = [
+    ["15.01.2026;Miete;-900,00", "16.01.2026;Saldo;-900,00", "17.01.2026;Gutschrift;1900,00"],
+    ["14.01.2026;Saldo;100,00", "15.01.2026;Miete;-900,00", "17.01.2026;Erlös;1900,00", "17.01.2026;Saldo;1100"],
+    ["17.01.2026;Saldo;1100", "17.01.2026;Erlös;1900,00", "15.01.2026;Miete;-900,00", "14.01.2026;Saldo;100,00"],
+    ["14.01.2026;Anfangssaldo;77,00", "15.01.2026;Miete;-900,00", "17.01.2026;Gutschrift;1900,00"],
+    ["14.01.2026;Saldo;0,00", "15.01.2026;Miete;-900,00", "17.01.2026;Gutschrift;1900,00"],
+    ["15.01.2026;Miete;-900,00", "17.01.2026;Gutschrift;1900,00", "17.01.2026;SUMME;1000,00"],
+    ["15.01.2026;Miete;-900,00", "17.01.2026;Gutschrift;1900,00", ";SUMME;4711,00"],
+]  # fmt: skip
+
+
+def test_proven_balance_is_left_out(api, acme, bank):
+    for rows in PROVEN_BALANCES:
+        with undo_changes():
+            assert list_amounts(api, acme, bank, build_file(*rows)) == ["-900.00", "1900.00"], rows
 
 
 def test_balance_that_goes_against_a_row_named_as_one_asks_for_the_sign(api, acme, bank):

@@ -12,7 +12,8 @@ def create_history(api, books, bank):
     """Create transactions with a name and categorize them."""
 
     def create(name, category, amount, *, times=5, **values):
-        ids = [books.create_transaction(bank, amount, **({"fromTo": name} | values))["id"] for _ in range(times)]
+        row = {"amountValue": amount, "fromTo": name} | values
+        ids = books.import_transactions(bank, *([row] * times))
         body = {"selection": {"mode": "ids", "ids": ids}, "categoryId": books.get_category_id(category)}
         assert api.post("transactions/categorize", body).status_code == 200
 

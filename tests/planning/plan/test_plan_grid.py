@@ -149,7 +149,7 @@ CELLS = st.dictionaries(st.integers(0, 11), st.sampled_from(["", "0", "1", "33.3
 
 
 @given(first=CELLS, second=CELLS, rules=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 4)), max_size=3))
-@settings(max_examples=7)
+@settings(max_examples=4)
 def test_grid_undo_restores_earlier_values(db, sign_in_browser, make_api, first, second, rules):
     company = factories.make_company(name="Any")
     client, api = (

@@ -12,6 +12,7 @@ from companies.auth.mfa import devices
 from companies.models import Passkey
 from tests.authenticator import PRESENT, PasskeyDevice
 from tests.companies.auth.mfa.test_mfa import FACTORS, SECOND, age_sign_in, enter_password, list_recovery_codes
+from tests.rollback import undo_changes
 
 pytestmark = pytest.mark.django_db
 ORIGIN = "https://app.example"
@@ -90,14 +91,15 @@ GARBAGE = ["", "{}", "[]", "null", "1", '"x"', "{", '{"id": 1, "rawId": 1, "type
            "[" * 9_000]  # fmt: skip
 
 
-@pytest.mark.parametrize("answer", GARBAGE, ids=range(len(GARBAGE)))
-def test_passkey_answer_with_malformed_content_is_rejected(answer, passkey_user):
-    get_options(passkey_user.client, ADD)
-    assert passkey_user.client.post(ADD, {"name": "x", "answer": answer}).status_code == 400
-    client = Client()
-    get_options(client, SIGN_IN)
-    assert client.post(SIGN_IN, {"answer": answer})["Location"].startswith("/app/sign-in?")
-    assert Passkey.objects.count() == 1
+def test_passkey_answer_with_malformed_content_is_rejected(passkey_user):
+    for answer in GARBAGE:
+        with undo_changes():  # or the failures would lock the sign-in
+            get_options(passkey_user.client, ADD)
+            assert passkey_user.client.post(ADD, {"name": "x", "answer": answer}).status_code == 400, answer[:100]
+            client = Client()
+            get_options(client, SIGN_IN)
+            assert client.post(SIGN_IN, {"answer": answer})["Location"].startswith("/app/sign-in?"), answer[:100]
+            assert Passkey.objects.count() == 1
 
 
 def test_passkey_name_must_be_a_single_line(passkey_user):
@@ -185,21 +187,24 @@ WRONG_ASSERTIONS = WRONG_ANSWERS | {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG_ASSERTIONS.values(), ids=WRONG_ASSERTIONS)
-def test_passkey_sign_in_with_invalid_answer_is_rejected(wrong, passkey_user, caplog):
+def test_passkey_sign_in_with_invalid_answer_is_rejected(passkey_user, caplog):
     Passkey.objects.update(sign_count=5)
-    passkey_user.device.count = 5
-    client, answers = Client(), set()
-    for page, first in ((SIGN_IN, None), (SECOND, passkey_user.user.email)):
-        if first:
-            enter_password(client, first)
-        options = get_options(client, SIGN_IN)
-        answer = client.post(page, {"answer": passkey_user.device.get_credential(options, **wrong)}, follow=True)
-        answers.add("Passkey not accepted. Try again or use another method." in answer.content.decode())
-        assert client.get("/companies").status_code == 401
-    assert answers == {True}
-    assert re.search(r"Passkey rejected: [^%\s]", caplog.text)
-    assert Passkey.objects.get().sign_count == 5
+    for name, wrong in WRONG_ASSERTIONS.items():
+        passkey_user.device.count = 5
+        caplog.clear()
+        client, answers = Client(), set()
+        with undo_changes():  # or the failures would lock the sign-in
+            for page, first in ((SIGN_IN, None), (SECOND, passkey_user.user.email)):
+                if first:
+                    enter_password(client, first)
+                options = get_options(client, SIGN_IN)
+                credential = passkey_user.device.get_credential(options, **wrong)
+                answer = client.post(page, {"answer": credential}, follow=True)
+                answers.add("Passkey not accepted. Try again or use another method." in answer.content.decode())
+                assert client.get("/companies").status_code == 401, name
+            assert answers == {True}, name
+            assert re.search(r"Passkey rejected: [^%\s]", caplog.text), name
+            assert Passkey.objects.get().sign_count == 5, name
 
 
 def test_passkey_answer_is_accepted_once(passkey_user):
