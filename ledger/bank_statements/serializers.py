@@ -61,7 +61,7 @@ class BalanceFaultSerializer(StrictSerializer):
     """Why a CSV file with a balance column has no opening and closing balance."""
 
     line = fields.CountField(help_text="Line of the file whose balance does not add up, or is empty.")
-    detail = fields.TextField(max_length=500)
+    detail = fields.TextField(max_length=500, help_text="Why the account is not reconciled with the file.")
 
 
 class StatementDetails(StrictSerializer):
