@@ -22,6 +22,8 @@ FIELD_EXAMPLES: dict[str, Any] = {
     **{text.name: text.example for text in TEXTS if text.example},
     "TotalDifference.code": "lineTotal",
     "AgingQuery.interval": [30, 60, 90],
+    "BalanceFault.detail": "The balance column does not add up in line 3. The account will not be reconciled.",
+    "BalanceFault.line": 3,
     "BankConnection.integrationId": "int_2c81",
     "CloseChecks.overdue": 2,
     "CloseChecks.pending": 0,

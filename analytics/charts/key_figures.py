@@ -83,15 +83,17 @@ def build_cash_figures(data: ChartData) -> list[KeyFigure]:
 
 
 def build_lowest_figure(data: ChartData) -> list[KeyFigure]:
-    """Build the figure of the lowest expected cash of the period ahead, and since when it is below zero."""
+    """Build the figure of the lowest cash from today to the end of the period, and since when it is below zero."""
     forecast = data.balance_forecast
     if not forecast.lowest:
         return []
     if not forecast.has_plans:
         return [KeyFigure(_("Lowest forecast"), "–", _("nothing planned yet"))]
-    day, value = forecast.lowest
+    day, value = min((data.today, data.points_with_opening[-1].cash), forecast.lowest, key=lambda point: point[1])
     hint = _("on {day}: lowest planned balance to {last}")
-    if day == data.period.last:
+    if day == data.today:
+        hint = _("today; no planned balance to {last} is lower")
+    elif day == data.period.last:
         hint = _("on {day}, where the forecast ends")
     if forecast.below_zero:
         hint = _("on {day}: lowest planned balance to {last}; below zero from {first}")

@@ -18,6 +18,7 @@ from ledger.bank_statements.parsers.models import MAX_ACCOUNT_NUMBER_LENGTH
 from ledger.bank_statements.parsers.qif import DAY_FIRST, MONTH_FIRST
 from ledger.bulk.serializers import build_skipped_rows_field
 from ledger.imports.import_body import MAX_IMPORT_ITEMS
+from ledger.imports.row_errors import format_balance_fault
 from ledger.imports.serializers import CLOSED_MODES, DRY_RUN_CHOICES, IMPORT_FORMATS, UploadField, parse_upload_options
 from ledger.money.amounts import format_plain_amount
 from ledger.money.fields import AmountField, CurrencyField
@@ -56,6 +57,13 @@ class StatementUpload(StrictSerializer):
     )
 
 
+class BalanceFaultSerializer(StrictSerializer):
+    """Why a CSV file with a balance column has no opening and closing balance."""
+
+    line = fields.CountField(help_text="Line of the file whose balance does not add up, or is empty.")
+    detail = fields.TextField(max_length=500, help_text="Why the account is not reconciled with the file.")
+
+
 class StatementDetails(StrictSerializer):
     account_id = fields.IdField()
     account_number = fields.TextField(allow_null=True, max_length=MAX_ACCOUNT_NUMBER_LENGTH)
@@ -74,6 +82,10 @@ class StatementDetails(StrictSerializer):
     pending = fields.CountField(help_text="Number of pending entries.")
     ledger_balance = AmountField(allow_null=True, help_text="Account balance at the end of endDate, after the import.")
     ledger_difference = AmountField(allow_null=True, help_text="closingBalance − ledgerBalance; 0 if reconciled.")
+    balance_fault = BalanceFaultSerializer(
+        allow_null=True,
+        help_text="First row of a CSV file whose balance is not the previous one plus the amount; null without one.",
+    )
 
 
 class StatementResult(StrictSerializer):
@@ -173,6 +185,7 @@ def serialize_import_result(result: StatementImportResult) -> dict[str, Any]:
 
 def serialize_statement_outcome(statement_outcome: StatementOutcome) -> dict[str, Any]:
     statement = statement_outcome.statement
+    fault = statement.balance_fault
 
     def amount(value: Decimal | None) -> str | None:
         return None if value is None else format_plain_amount(value, statement.currency)
@@ -193,4 +206,5 @@ def serialize_statement_outcome(statement_outcome: StatementOutcome) -> dict[str
         "pending": statement_outcome.pending,
         "ledgerBalance": amount(statement_outcome.ledger_balance),
         "ledgerDifference": amount(statement_outcome.ledger_difference),
+        "balanceFault": fault and {"line": fault.line, "detail": format_balance_fault(fault)},
     }

@@ -66,7 +66,7 @@ class StatementViewSet(CompanyViewSet):
         transactions missing from the next final statement are deleted. `dryRun` returns the result without storing it.
 
         A CSV file has opening and closing balance if its balance column proves its rows: each balance is the previous
-        one plus the amount.
+        one plus the amount. Otherwise `balanceFault` names the line, and the account is not reconciled.
 
         In an `.xlsx` workbook the visible sheet with transactions is read like a CSV file. The files of a ZIP archive
         are one import, in their order. `leftOutFiles` lists files that are not statements, and each of `choices` names

@@ -1,10 +1,11 @@
-"""Errors of rows of a table that an import reads by its headings."""
+"""Errors of rows of a table that is imported."""
 
 from django.utils.translation import gettext as _
 
 from ledger.bulk.request_bodies import Fault
 from ledger.calc.zip_files import ZIP_BEGINS
 from ledger.imports.calc.named_columns import NamedTable, RowFault
+from ledger.imports.calc.running_balance import BalanceFault
 from ledger.imports.file_errors import UnreadableTable
 
 
@@ -34,3 +35,13 @@ def check_row_widths(table: NamedTable, content: bytes) -> None:
     if line is not None:
         detail = _("Line {line} has more cells than headings. Put values with separators in quotation marks.")
         raise UnreadableTable(detail.format(line=line))
+
+
+def format_balance_fault(fault: BalanceFault | None) -> str:
+    """Say why the account is not reconciled with the balance column; empty without a fault."""
+    if fault is None:
+        return ""
+    message = _("The balance column does not add up in line {line}. The account will not be reconciled.")
+    if fault.is_empty:
+        message = _("The balance column is empty in line {line}. The account will not be reconciled.")
+    return message.format(line=fault.line)

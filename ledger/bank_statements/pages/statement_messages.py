@@ -7,7 +7,7 @@ from django.utils.translation import ngettext
 
 from companies.pages.amount_formats import format_count
 from ledger.bank_statements.actions.statement_results import StatementImportResult
-from ledger.imports.pages.reported_balances import format_balance_fault
+from ledger.imports.row_errors import format_balance_fault
 
 SHOWN_NAMES = 5  # of files in an archive
 

@@ -2,26 +2,35 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from ledger.imports.calc.amounts import DecimalMark, is_amount_text
-from ledger.imports.calc.balance_proof import BalanceProof, join_debit_and_credit, subtract_fees, to_decimals
-from ledger.imports.calc.balance_steps import AGREED, Amounts
-from ledger.imports.calc.column_mapping import AMOUNT_FIELDS
-from ledger.imports.calc.columns import (
-    Column,
-    find_decimal_marks_of_columns,
-    has_decimal_mark,
-    is_date_like_cell,
+from ledger.imports.calc.balance_proof import (
+    BalanceProof,
+    Reading,
+    find_best_reading,
+    join_debit_and_credit,
+    read_amounts,
+    subtract_fees,
+    to_decimals,
 )
-from ledger.imports.calc.decimal_marks import drop_unstorable_marks, fits_decimal_mark, has_excess_decimals
+from ledger.imports.calc.balance_steps import Amounts
+from ledger.imports.calc.column_mapping import AMOUNT_FIELDS
+from ledger.imports.calc.columns import Column, is_date_like_cell
+from ledger.imports.calc.decimal_marks import (
+    drop_unstorable_marks,
+    find_decimal_marks_of_columns,
+    fits_decimal_mark,
+    has_decimal_mark,
+    has_excess_decimals,
+)
 from ledger.imports.calc.detection_result import Answer, FileFault, build_mapping_update
 from ledger.imports.calc.pair_search import Pair, PairSearch
 from ledger.imports.calc.table import SAMPLE_ROWS
 
 MIN_STEPS = 2  # of a balance across accounts, to tell that it is one
 MAX_TRIED = 8  # columns that are held against a balance; a table with more numbers is not a bank's
-
-Reading = tuple[dict[str, Column], Amounts]  # columns by field, and the amounts that they say
+MAX_READINGS = 40  # of these columns, alone, in pairs and less fees, that are held against one balance
 
 
 class AmountSearch(PairSearch):
@@ -203,7 +212,7 @@ class AmountSearch(PairSearch):
         ]
         if pair := self.find_debit_credit_pair_by_headings():
             candidates.append(join_debit_and_credit(*pair, decimal_mark))
-        for balance in balances:
+        for balance in balances[:MAX_TRIED]:
             steps = BalanceProof(balance, [], decimal_mark, self.list_sample_days()).steps
             if len(balance.filled) > MIN_STEPS and any(steps.find_best_share(each) == 1 for each in candidates):
                 self.roles["account"].remove(column)
@@ -219,12 +228,12 @@ class AmountSearch(PairSearch):
         if pair and not is_named:
             return False
         proofs = []
-        for steps in self.iterate_balance_proofs(
+        possible_proofs = self.iterate_balance_proofs(
             balances if is_named else self.list_unnamed_balance_columns(), balances_before, decimal_mark
-        ):
-            best_reading = find_best_reading(
-                steps, self.list_amount_candidates(steps, pair, is_named=is_named), is_named=is_named
-            )
+        )
+        for steps in islice(possible_proofs, MAX_TRIED):
+            readings = islice(self.iterate_amount_readings(steps, pair, is_named=is_named), MAX_READINGS)
+            best_reading = find_best_reading(steps, readings, is_named=is_named)
             if best_reading:
                 proofs.append((steps, best_reading))
                 if is_named:
@@ -243,44 +252,45 @@ class AmountSearch(PairSearch):
         self.set_proven_amounts(steps, columns, is_sure=pair is not None)
         return True
 
-    def list_amount_candidates(self, steps: BalanceProof, pair: Pair | None, *, is_named: bool) -> list[Reading]:
-        """The columns that may have the amounts, the likeliest first, each with what it says; those less fees last.
+    def iterate_amount_readings(self, steps: BalanceProof, pair: Pair | None, *, is_named: bool) -> Iterator[Reading]:
+        """Yield the columns that may have the amounts, the likeliest first, each with what it says; those less fees
+        last.
 
         Beside a balance that no heading names only columns whose headings name amounts are tried, where there are any.
         """
-        balance_columns = [steps.balance, steps.before]
-        readings: list[Reading] = []
+        readings = []
+        for columns in self.iterate_amount_columns([steps.balance, steps.before], pair, is_named=is_named):
+            amounts = read_amounts(columns, steps.decimal_mark)
+            if any(amounts) and (len(self.decimal_marks) == 1 or self.can_store_amounts(columns.values(), amounts)):
+                readings.append((columns, amounts))
+                yield columns, amounts
+        fees = [column for column in self.list_role_columns("fee") if column not in (steps.balance, steps.before)]
+        charges = [(fee, to_decimals(fee, steps.decimal_mark)) for fee in fees[:MAX_TRIED]]
+        for columns, amounts in readings:
+            for fee, charged in charges:
+                if fee not in columns.values() and any(charged):
+                    yield {**columns, "fee": fee}, subtract_fees(amounts, charged)
+
+    def iterate_amount_columns(
+        self, balance_columns: list[Column | None], pair: Pair | None, *, is_named: bool
+    ) -> Iterator[dict[str, Column]]:
+        """Yield the columns by field that may have the amounts beside a balance."""
         if pair and not any(each in balance_columns for each in pair):
-            readings.append(({"debit": pair[0], "credit": pair[1]}, join_debit_and_credit(*pair, steps.decimal_mark)))
+            yield {"debit": pair[0], "credit": pair[1]}
         named_columns = self.list_named_amount_columns()
         singles = named_columns if named_columns and not is_named else self.list_single_amount_candidates()
-        singles = [each for each in singles if each not in balance_columns][:MAX_TRIED]
-        readings += [({"amount": each}, to_decimals(each, steps.decimal_mark)) for each in singles]
+        yield from (
+            {"amount": each} for each in islice((each for each in singles if each not in balance_columns), MAX_TRIED)
+        )
+        balance_positions, named_positions = collect_positions(balance_columns), collect_positions(named_columns)
         undecided_pairs = () if pair else self.iterate_undecided_debit_credit_pairs()
-        balance_positions = collect_positions(balance_columns)
-        open_pairs = [each for each in undecided_pairs if not collect_positions(each) & balance_positions]
-        if named_columns and not is_named:
-            open_pairs = [each for each in open_pairs if collect_positions(each) & collect_positions(named_columns)]
-        readings += [
-            ({"debit": debit, "credit": credit}, join_debit_and_credit(debit, credit, steps.decimal_mark))
-            for debit, credit in open_pairs[:MAX_TRIED]
-        ]
-        readings = [
-            (columns, amounts)
-            for columns, amounts in readings
-            if any(amounts) and (len(self.decimal_marks) == 1 or self.can_store_amounts(columns.values(), amounts))
-        ]
-        fees = [
-            (column, to_decimals(column, steps.decimal_mark))
-            for column in self.list_role_columns("fee")
-            if column not in balance_columns
-        ]
-        return readings + [
-            ({**columns, "fee": fee}, subtract_fees(amounts, charged))
-            for columns, amounts in readings
-            for fee, charged in fees
-            if fee not in columns.values() and any(charged)
-        ]
+        open_pairs = (
+            each
+            for each in undecided_pairs
+            if not collect_positions(each) & balance_positions
+            and (is_named or not named_positions or collect_positions(each) & named_positions)
+        )
+        yield from ({"debit": debit, "credit": credit} for debit, credit in islice(open_pairs, MAX_TRIED))
 
     def can_store_amounts(self, columns: Iterable[Column], amounts: Amounts) -> bool:
         """Whether amounts have no more decimals than their currency."""
@@ -367,28 +377,10 @@ class AmountSearch(PairSearch):
 
     def drop_equal_columns(self, columns: list[Column]) -> list[Column]:
         """Return the columns without those that have the same amounts as one before them."""
-        distinct_columns: list[Column] = []
+        column_by_amounts: dict[tuple[str | None, ...], Column] = {}
         for column in columns:
-            amounts = column.amounts(self.mapping.decimal_mark)
-            if not any(amounts == each.amounts(self.mapping.decimal_mark) for each in distinct_columns):
-                distinct_columns.append(column)
-        return distinct_columns
-
-
-def find_best_reading(steps: BalanceProof, readings: list[Reading], *, is_named: bool) -> Reading | None:
-    """Return the reading by which the steps of a balance are proven in the most rows; None where none is.
-
-    A balance that no heading names must step by the amounts of more than half of its rows.
-    """
-    best: tuple[int, float, int] = (0, 0.0, 0)
-    result: Reading | None = None
-    count = sum(1 for text in steps.balance.cells if text)
-    for reading in readings:
-        matched, share = steps.steps.find_best_match(reading[1])
-        rank = matched, share, sum(1 for amount in reading[1] if amount)
-        if share >= AGREED and (is_named or 2 * matched > count - 1) and rank > best:
-            best, result = rank, reading
-    return result
+            column_by_amounts.setdefault(tuple(column.amounts(self.mapping.decimal_mark)), column)
+        return list(column_by_amounts.values())
 
 
 def collect_positions(columns: Iterable[Column | None]) -> set[int]:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ledger.imports.calc.amount_search import AmountSearch
+from ledger.imports.calc.amount_search import MAX_TRIED, AmountSearch
 from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import BalanceProof, to_decimals
 from ledger.imports.calc.balance_steps import AGREED, Amounts
@@ -81,25 +81,24 @@ class BalanceDirectionSearch(AmountSearch):
 
     def has_exact_steps(self, signed: Column) -> bool:
         """Whether a balance with signs steps by the amounts, with their signs."""
+        steps = self.build_balance_proof(signed)
         for amounts in self.list_amounts(signed):
-            steps = BalanceProof(
-                signed, self.find_account_columns(), self.mapping.decimal_mark, self.list_sample_days()
-            )
             same, opposite = steps.compare(amounts) if steps.prove(amounts) else (0, 0)
             if same and not opposite:
                 return True
         return False
 
+    def build_balance_proof(self, balance: Column) -> BalanceProof:
+        return BalanceProof(balance, self.find_account_columns(), self.mapping.decimal_mark, self.list_sample_days())
+
     def list_amounts(self, balance: Column) -> list[Amounts]:
         columns = [each for each in self.list_single_amount_candidates() if each.position != balance.position]
-        return [to_decimals(each, self.mapping.decimal_mark) for each in columns]
+        return [to_decimals(each, self.mapping.decimal_mark) for each in columns[:MAX_TRIED]]
 
     def find_amount_directions(self, balance: Column, column: Column, kinds: dict[str, str]) -> list[str | None]:
         """Return the direction of each row, where the balance steps as the directions say; empty where it does not."""
+        steps = self.build_balance_proof(balance)
         for amounts in self.list_amounts(balance):
-            steps = BalanceProof(
-                balance, self.find_account_columns(), self.mapping.decimal_mark, self.list_sample_days()
-            )
             shown = steps.find_directions_by_value(amounts, column) if steps.prove(amounts) else {}
             if shown and all(shown_kinds == {kinds.get(value)} for value, shown_kinds in shown.items()):
                 return [kinds.get(fold_setting_value(cell)) for cell in column.cells]
@@ -107,10 +106,8 @@ class BalanceDirectionSearch(AmountSearch):
 
     def find_step_directions(self, signed: Column) -> list[str | None]:
         """Return which way a balance with signs steps at each row; empty where it does not step by the amounts."""
+        steps = self.build_balance_proof(signed)
         for amounts in self.list_amounts(signed):
-            steps = BalanceProof(
-                signed, self.find_account_columns(), self.mapping.decimal_mark, self.list_sample_days()
-            )
             if steps.steps.find_best_share(amounts) >= AGREED and steps.prove(amounts) and steps.reading:
                 return [None if not step else "in" if step > 0 else "out" for step in steps.reading.steps]
         return []

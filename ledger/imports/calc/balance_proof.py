@@ -1,6 +1,6 @@
 """What the balance column proves: the amounts by which each balance differs from the one before."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -16,6 +16,8 @@ from ledger.imports.calc.balance_steps import (
 )
 from ledger.imports.calc.column_mapping import fold_setting_value
 from ledger.imports.calc.columns import Column
+
+Reading = tuple[dict[str, Column], Amounts]  # columns by field, and the amounts that they say
 
 
 @dataclass
@@ -88,3 +90,26 @@ def subtract_fees(amounts: Amounts, fees: Amounts) -> Amounts:
         amount + (fee if is_negative else -fee) if amount is not None and fee is not None else amount
         for amount, fee in zip(amounts, fees, strict=True)
     ]
+
+
+def read_amounts(columns: dict[str, Column], decimal_mark: DecimalMark) -> Amounts:
+    """Return what one column of amounts, or a debit and a credit column, say."""
+    if "amount" in columns:
+        return to_decimals(columns["amount"], decimal_mark)
+    return join_debit_and_credit(columns["debit"], columns["credit"], decimal_mark)
+
+
+def find_best_reading(steps: BalanceProof, readings: Iterable[Reading], *, is_named: bool) -> Reading | None:
+    """Return the reading by which the steps of a balance are proven in the most rows; None where none is.
+
+    A balance that no heading names must step by the amounts of more than half of its rows.
+    """
+    best: tuple[int, float, int] = (0, 0.0, 0)
+    result: Reading | None = None
+    count = sum(1 for text in steps.balance.cells if text)
+    for reading in readings:
+        matched, share = steps.steps.find_best_match(reading[1])
+        rank = matched, share, sum(1 for amount in reading[1] if amount)
+        if share >= AGREED and (is_named or 2 * matched > count - 1) and rank > best:
+            best, result = rank, reading
+    return result

@@ -1,19 +1,19 @@
 """What the cells of each column are: dates, amounts, currencies or words. Headings propose, cells veto."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 
-from ledger.calc.delimited_text import Line, Lines, NumberText
+from ledger.calc.delimited_text import Line, Lines
 from ledger.imports.calc.amounts import (
     DecimalMark,
     UnreadableValueError,
-    find_decimal_marks,
-    is_amount_text,
+    find_amount_sign,
     parse_bank_amount,
+    parse_bank_money,
 )
 from ledger.imports.calc.balance_lines import find_balance_line_kind
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, MAX_VALUES, fold_setting_value
@@ -130,6 +130,31 @@ class Column:
     def is_text(self) -> bool:
         return not self.is_number and not self.is_date and not self.is_currency and self._is_true_of_most(has_letters)
 
+    @cached_property
+    def rows_with_amount(self) -> int:
+        """The rows of movements with an amount other than zero, one bit each: columns are compared in one operation."""
+        return pack_bits(row not in self.balance_rows and not is_zero_cell(cell) for row, cell in enumerate(self.cells))
+
+    @cached_property
+    def filled_rows(self) -> int:
+        """The rows whose cell is not empty, one bit each."""
+        return pack_bits(map(bool, self.cells))
+
+    @cached_property
+    def has_minus(self) -> bool:
+        """Whether a cell has a minus, that of a zero and one alone too."""
+        return any(find_amount_sign(text) == "-" for text in self.distinct)
+
+    @cached_property
+    def sign_currencies(self) -> frozenset[str]:
+        """The currencies that words and signs beside the amounts may mean."""
+        return frozenset(code for text in self.distinct for code in find_sign_currencies(text))
+
+    @cached_property
+    def amount_signs(self) -> frozenset[str]:
+        """The signs of amounts other than zero, empty for one without a sign."""
+        return frozenset(find_amount_sign(text) for text in self.distinct if not is_zero_cell(text))
+
     def _is_true_of_most(self, test: Callable[[str], bool]) -> bool:
         total = sum(self.distinct.values())
         min_share = MIN_SHARE_NAMED if self.is_named else MIN_SHARE
@@ -210,6 +235,16 @@ def parse_amount_or_none(text: str, decimal_mark: DecimalMark) -> str | None:
         return None
 
 
+def find_sign_currencies(text: str) -> tuple[str, ...]:
+    """Return the currencies that words and signs beside an amount may mean; none for a text that is no amount."""
+    for mark in DecimalMark:
+        try:
+            return parse_bank_money(text, mark).currencies
+        except UnreadableValueError:
+            continue
+    return ()
+
+
 def select_sample_rows(table: Table) -> Lines:
     """The first rows of a table, fewer of a very wide one; rows with little in them say nothing."""
     max_rows = max(20, min(SAMPLE_ROWS, MAX_CELLS // max(table.width, 1)))
@@ -251,10 +286,9 @@ def has_amount_of_balance_step(rows: Sequence[Sequence[str]], row: int) -> bool:
                 continue
             others = read_numbers(rows[neighbour], mark)
             steps = {place: abs(numbers[place] - others[place]) for place in numbers.keys() & others.keys()}
+            counts = Counter(steps.values())
             if any(
-                number and step == abs(number) and other != place
-                for place, number in numbers.items()
-                for other, step in steps.items()
+                number and counts[abs(number)] > (steps.get(place) == abs(number)) for place, number in numbers.items()
             ):
                 return True
     return False
@@ -315,40 +349,21 @@ def find_column_roles(columns: Sequence[Column]) -> dict[str, list[Column]]:
     return {name: [column for _, column in sorted(ranked, key=lambda pair: pair[0])] for name, ranked in roles.items()}
 
 
-def find_decimal_marks_of_columns(columns: Sequence[Column]) -> list[DecimalMark]:
-    """The decimal marks that the columns of money allow; where both are left, those that all number columns allow."""
-    numbers = [column for column in columns if column.is_number]
-    money = [column for column in numbers if any(name in MONEY_FIELDS for name, _ in column.fields)]
-    for columns_to_read in (money, numbers):
-        texts = [text for column in columns_to_read for text in column.distinct if has_decimal_mark(text)]
-        marks = list(find_decimal_marks(texts))
-        if texts and (len(marks) == 1 or all(map(_is_unambiguous, texts))):
-            return marks[:1]
-    return marks if texts else marks[:1]
-
-
-def has_decimal_mark(text: str) -> bool:
-    """Whether a text has what may be a decimal mark; a spreadsheet's own numbers need none."""
-    return ("." in text or "," in text) and type(text) is not NumberText
-
-
-def _is_unambiguous(text: str) -> bool:
-    """Whether both marks read the text as the same amount."""
-    return not is_amount_text(text, DecimalMark.POINT) or parse_amount_or_none(
-        text, DecimalMark.POINT
-    ) == parse_amount_or_none(text, DecimalMark.COMMA)
-
-
 def has_complementary_amounts(first: Column, second: Column, *, min_share: float = 0.8) -> bool:
     """Whether in each row one of two amount columns has an amount and the other is empty or zero."""
-    pairs = [
-        (is_zero_cell(a), is_zero_cell(b))
-        for row, (a, b) in enumerate(zip(first.cells, second.cells, strict=True))
-        if row not in first.balance_rows
-    ]
-    complementary_count = sum(a != b for a, b in pairs)
-    both_filled_count = sum(not a and not b for a, b in pairs)
-    return bool(pairs) and complementary_count >= min_share * len(pairs) and (both_filled_count == 0 or min_share < 0.8)
+    count = len(first.cells) - len(first.balance_rows)
+    complementary_count = (first.rows_with_amount ^ second.rows_with_amount).bit_count()
+    both_filled_count = (first.rows_with_amount & second.rows_with_amount).bit_count()
+    return count > 0 and complementary_count >= min_share * count and (both_filled_count == 0 or min_share < 0.8)
+
+
+def pack_bits(flags: Iterable[bool]) -> int:
+    """Return flags as the bits of a number.
+
+    >>> bin(pack_bits([True, False, True]))
+    '0b101'
+    """
+    return int("0" + "".join("1" if flag else "0" for flag in flags), 2)
 
 
 def is_zero_cell(text: str) -> bool:

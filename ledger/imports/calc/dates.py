@@ -13,6 +13,7 @@ from ledger.imports.calc.locale_names import load_locale_names
 
 CENTURY_TURNS = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits
 SHORT_SPAN_DAYS = 60  # a reading of short years that spans more is none where another spans a tenth of it
+DIGITS_OF_DATES = (8, 14)  # of a date without separators, with a time or without one
 MAX_SPAN_DAYS = 2 * 366  # of a file with short years: a reading that spans less is possible beside a shorter one
 
 
@@ -150,12 +151,14 @@ def find_bank_date(text: str, order: DateOrder) -> date | None:
 
 def is_date_text(text: str) -> bool:
     """Whether the text is a date in any order."""
-    return any(find_bank_date(text, order) for order in DateOrder)
+    return is_date_like(text) and any(find_bank_date(text, order) for order in DateOrder)
 
 
 def is_date_like(text: str) -> bool:
     """Whether the text is written as a date, even one that does not exist."""
-    return len(text) <= MAX_LENGTH and split_date_parts(text.translate(_SAME).strip(), DateOrder.DAY_FIRST) is not None
+    if len(text) > MAX_LENGTH or (text.isdigit() and len(text) not in DIGITS_OF_DATES):
+        return False
+    return split_date_parts(text.translate(_SAME).strip(), DateOrder.DAY_FIRST) is not None
 
 
 def find_date_orders(texts: Iterable[str]) -> list[DateOrder]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from ledger.imports.calc.amounts import DecimalMark, UnreadableValueError, find_decimal_marks, parse_bank_money
-from ledger.imports.calc.columns import Column, has_decimal_mark, parse_amount_or_none
+from ledger.calc.delimited_text import NumberText
+from ledger.imports.calc.amounts import DecimalMark, find_decimal_marks, is_amount_text
+from ledger.imports.calc.columns import MONEY_FIELDS, Column, parse_amount_or_none
 from ledger.imports.calc.currencies import count_currency_decimals, find_named_currencies
 
 
@@ -14,6 +15,30 @@ def has_excess_decimals(amount: str, decimals: int) -> bool:
     (True, False, False)
     """
     return len(amount.partition(".")[2].rstrip("0")) > decimals
+
+
+def find_decimal_marks_of_columns(columns: Sequence[Column]) -> list[DecimalMark]:
+    """The decimal marks that the columns of money allow; where both are left, those that all number columns allow."""
+    numbers = [column for column in columns if column.is_number]
+    money = [column for column in numbers if any(name in MONEY_FIELDS for name, _ in column.fields)]
+    for columns_to_read in (money, numbers):
+        texts = [text for column in columns_to_read for text in column.distinct if has_decimal_mark(text)]
+        marks = list(find_decimal_marks(texts))
+        if texts and (len(marks) == 1 or all(map(_is_unambiguous, texts))):
+            return marks[:1]
+    return marks if texts else marks[:1]
+
+
+def has_decimal_mark(text: str) -> bool:
+    """Whether a text has what may be a decimal mark; a spreadsheet's own numbers need none."""
+    return ("." in text or "," in text) and type(text) is not NumberText
+
+
+def _is_unambiguous(text: str) -> bool:
+    """Whether both marks read the text as the same amount."""
+    return not is_amount_text(text, DecimalMark.POINT) or parse_amount_or_none(
+        text, DecimalMark.POINT
+    ) == parse_amount_or_none(text, DecimalMark.COMMA)
 
 
 def fits_decimal_mark(columns: Sequence[Column], decimal_mark: DecimalMark, decimals: int) -> bool:
@@ -37,20 +62,11 @@ def count_most_decimals(
     known = set(currencies)
     for column in columns:
         known.update(column.heading_currencies)
-        known.update(code for text in column.distinct for code in _find_sign_currencies(text))
+        known |= column.sign_currencies
     known.update(
         code for column in currency_columns for text in column.distinct for code in find_named_currencies(text)
     )
     return max(map(count_currency_decimals, known), default=2)
-
-
-def _find_sign_currencies(text: str) -> tuple[str, ...]:
-    for mark in DecimalMark:
-        try:
-            return parse_bank_money(text, mark).currencies
-        except UnreadableValueError:
-            continue
-    return ()
 
 
 def _list_marked_texts(columns: Sequence[Column]) -> list[str]:

@@ -132,11 +132,12 @@ class ValueSearch(RepeatedHeadingSearch):
             return
         stated_numbers = find_stated_numbers(self.table.above)
         has_counterparty = any(column.filled for column in self.roles.get("counterparty", []))
-        for column in list(self.list_role_columns("account")):
-            values = self.list_dated_values(column.position)
+        account_columns = self.list_role_columns("account")
+        values_by_position = self.collect_dated_values([column.position for column in account_columns])
+        for column in account_columns:
             if is_other_party_column(
                 column.name,
-                values,
+                values_by_position[column.position],
                 own_number=self.account.number,
                 company_numbers=self.account.company_numbers,
                 stated=stated_numbers,

@@ -12,7 +12,7 @@ from ledger.imports.calc.balance_steps import Amounts
 from ledger.imports.calc.column_mapping import MINUS_KINDS, ColumnMapping, drop_empty_left_out, fold_setting_value
 from ledger.imports.calc.columns import MAX_DIRECTIONS, Column, has_letters
 from ledger.imports.calc.currency_search import CurrencySearch
-from ledger.imports.calc.detection_result import Answer, build_mapping_update
+from ledger.imports.calc.detection_result import MAX_OPTIONS, Answer, build_mapping_update
 from ledger.imports.calc.vocabulary import (
     find_direction_hint,
     find_directions,
@@ -99,21 +99,27 @@ class DirectionSearch(CurrencySearch):
         test = is_direction_column if signed else has_possible_directions
         unnamed = [each for each in free if each.is_text and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
         signs = [each for each in free if set(each.distinct) and set(each.distinct) <= {"+", "-"}]
-        guessed = [] if signed or self.steps else [each for each in free if self.may_hold_directions(each)]
-        result = named_columns or unnamed or signs or guessed[:1]
-        return result[:1] + [each for each in result[1:] if each in named_columns and each.cells != result[0].cells]
+        result = named_columns or unnamed or signs
+        if not result and not signed and not self.steps:
+            result = self.guess_direction_column(free)
+        different = [each for each in result[1:] if each in named_columns and each.cells != result[0].cells]
+        return result[:1] + different[: MAX_OPTIONS - 1]
 
-    def may_hold_directions(self, column: Column) -> bool:
+    def guess_direction_column(self, columns: Sequence[Column]) -> list[Column]:
+        """Return the first column that may have directions although nothing says so."""
+        values = self.collect_movement_values([each.position for each in columns], max_values=MAX_GUESSED)
+        return [each for each in columns if self.may_hold_directions(each, values[each.position])][:1]
+
+    def may_hold_directions(self, column: Column, values: Sequence[str]) -> bool:
         """Whether a column repeats two or three values, which may be directions: under an unknown heading any, under
         another one letters of which two are a pair."""
-        values = self.list_movement_values(column.position)
         is_named_otherwise = bool(column.fields) and column.fields[0][0] not in ("debit", "credit")
         if column.has_garbled_amounts or (is_named_otherwise and not find_letter_hints(values)):
             return False
         if not 2 <= len(values) <= MAX_GUESSED or len(column.cells) - len(column.balance_rows) <= len(values):
             return False
         if not any(
-            other is not column and (other.is_text or has_letters("".join(other.distinct))) for other in self.columns
+            other is not column and (other.is_text or any(map(has_letters, other.distinct))) for other in self.columns
         ):
             return False  # it is the only text
         is_flag = all(value.isdigit() for value in values if value) and set(values) != {"1", "2"}

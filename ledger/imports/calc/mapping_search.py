@@ -298,28 +298,52 @@ class MappingSearch:
         return [reader.find_amount(line) if known else None for line, known in zip(self.sample, is_amount, strict=True)]
 
     def list_movement_values(self, position: int) -> list[str]:
-        """The values of a column in all movements, without case, in their order."""
-        values: dict[str, None] = {}
+        """Return the values of a column in all movements, without case, in their order."""
+        return self.collect_movement_values([position])[position]
+
+    def collect_movement_values(
+        self, positions: Sequence[int], *, max_values: int | None = None
+    ) -> dict[int, list[str]]:
+        """Return the values of columns in all movements, without case, in their order; the rows are read once.
+
+        ``max_values``: a column with more is read no further.
+        """
+        values: dict[int, dict[str, None]] = {position: {} for position in positions}
         columns = self.mapping.columns
         date_places = {columns.get("date", 0), columns.get("valueDate", columns.get("date", 0))}
+        unread = list(positions)
         for line in self.table.rows:
             cells = line.cells
             days = [cells[each] for each in date_places if each < len(cells)]
-            if position < len(cells) and any(sign.isdigit() for day in days for sign in day):
-                value = fold_setting_value(cells[position])
-                if value not in values and not is_balance_or_total_row(cells, self.constants):
-                    values[value] = None
-        return list(values)
+            if not any(sign.isdigit() for day in days for sign in day):
+                continue
+            new_values = {
+                position: value
+                for position in unread
+                if position < len(cells) and (value := fold_setting_value(cells[position])) not in values[position]
+            }
+            if not new_values or is_balance_or_total_row(cells, self.constants):
+                continue
+            for position, value in new_values.items():
+                values[position][value] = None
+            if max_values is not None and not (unread := [each for each in unread if len(values[each]) <= max_values]):
+                break
+        return {position: list(each) for position, each in values.items()}
 
     def list_dated_values(self, position: int) -> list[str]:
         """Return the values of a column as written, each once, of rows with a date."""
-        value_by_folded: dict[str, str] = {}
+        return self.collect_dated_values([position])[position]
+
+    def collect_dated_values(self, positions: Sequence[int]) -> dict[int, list[str]]:
+        """Return the values of columns as written, each once, of rows with a date; the rows are read once."""
+        values: dict[int, dict[str, str]] = {position: {} for position in positions}
         date_place = self.mapping.columns.get("date")
-        for line in self.table.rows:
+        for line in self.table.rows if positions else ():
             cells = line.cells
             day = "0" if date_place is None else "".join(cells[date_place : date_place + 1])
             if not any(map(str.isdigit, day)):
                 continue
-            if position < len(cells) and cells[position]:
-                value_by_folded.setdefault(fold_setting_value(cells[position]), cells[position])
-        return list(value_by_folded.values())
+            for position in positions:
+                if position < len(cells) and cells[position]:
+                    values[position].setdefault(fold_setting_value(cells[position]), cells[position])
+        return {position: list(each.values()) for position, each in values.items()}

@@ -1,10 +1,9 @@
 """Find two columns of money out and money in: by their headings, or because each row fills one of them."""
 
 from collections.abc import Iterator
-from functools import partial
-from itertools import product
+from functools import cached_property, partial
+from itertools import combinations, product
 
-from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import BalanceProof, join_debit_and_credit
 from ledger.imports.calc.column_mapping import ColumnMapping
 from ledger.imports.calc.columns import Column, has_complementary_amounts
@@ -63,23 +62,38 @@ class PairSearch(MappingSearch):
         """Return one side beside a column that a heading names for the other, with cells that are no amounts and only
         where the first is empty: those rows are refused then, not left out."""
         sides = [(each, "debit") for each in credit] + [(each, "credit") for each in debit]
-        for (known, name), column in product(sides, self.list_unused(self.columns)):
-            is_named = (name, 3) in column.fields[:1] and bool(column.filled) and not column.fits_field(name)
-            if is_named and not any(a and b for a, b in zip(known.cells, column.cells, strict=True)):
+        unreadable = [
+            (name, column)
+            for column in self.list_unused(self.columns)
+            for name in ("debit", "credit")
+            if (name, 3) in column.fields[:1] and bool(column.filled) and not column.fits_field(name)
+        ]
+        for (known, side), (name, column) in product(sides, unreadable):
+            if name == side and not known.filled_rows & column.filled_rows:
                 return (column, known) if name == "debit" else (known, column)
         return None
 
     def iterate_undecided_debit_credit_pairs(self) -> Iterator[Pair]:
         """Yield pairs of columns of which each row fills one, and no heading says for sure which is money out."""
+        for pair in self.possible_debit_credit_pairs:
+            if not any(column.position in self.used_positions for column in pair):
+                yield pair
+
+    @cached_property
+    def possible_debit_credit_pairs(self) -> list[Pair]:
+        """The pairs among all columns of the table, which are compared once."""
         columns = [
             column
-            for column in self.list_number_columns()
-            if (not column.fields or column.fields[0][0] in PAIR_FIELDS) and any(map(has_amount, column.filled))
+            for column in self.columns
+            if column.is_number
+            and (not column.fields or column.fields[0][0] in PAIR_FIELDS)
+            and column.rows_with_amount
         ]
-        for position, first in enumerate(columns):
-            for second in columns[position + 1 :]:
-                if has_complementary_amounts(first, second) and is_possible_debit_credit_pair(first, second):
-                    yield first, second
+        return [
+            pair
+            for pair in combinations(columns, 2)
+            if has_complementary_amounts(*pair) and is_possible_debit_credit_pair(*pair)
+        ]
 
     def order_pair_by_heading_hints(self, pair: Pair) -> Pair | None:
         """Return (debit, credit) where the words of the headings tell it, as of purchases and payments."""
@@ -149,7 +163,7 @@ def is_possible_debit_credit_pair(first: Column, second: Column) -> bool:
     """Whether two columns may be money out and money in: of one currency, and with a minus in all of one or in none."""
     currencies = first.heading_currencies, second.heading_currencies
     is_one_currency = not any(currencies) or bool(set(currencies[0]) & set(currencies[1]))
-    has_no_minus = not any(find_amount_sign(text) == "-" for text in (*first.distinct, *second.distinct))
+    has_no_minus = not first.has_minus and not second.has_minus
     return is_one_currency and (has_no_minus or order_pair_by_signs((first, second)) is not None)
 
 
@@ -160,15 +174,10 @@ def order_pair_by_signs(pair: Pair) -> Pair | None:
     """
     if any(column.name for column in pair):
         return None
-    minus = [[find_amount_sign(text) == "-" for text in filter(has_amount, column.distinct)] for column in pair]
-    for debit, credit in ((0, 1), (1, 0)):
-        if minus[debit] and all(minus[debit]) and not any(minus[credit]):
-            return pair[debit], pair[credit]
+    for debit, credit in (pair, (pair[1], pair[0])):
+        if debit.amount_signs == {"-"} and "-" not in credit.amount_signs:
+            return debit, credit
     return None
-
-
-def has_amount(text: str) -> bool:
-    return any(sign in "123456789" for sign in text)
 
 
 def with_debit_and_credit(mapping: ColumnMapping, debit: int, credit: int) -> ColumnMapping:

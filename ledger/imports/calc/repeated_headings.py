@@ -65,7 +65,7 @@ class RepeatedHeadingSearch(SignSearch):
             and candidate.fits_field(name)
             and not (name == "currency" and self.is_currency_of_other_amount(candidate))
         ]
-        return [each for each in others if column.filled and self.has_other_cell(column, each)]
+        return self.list_different_columns(column, others) if column.filled else []
 
     def is_currency_of_other_amount(self, column: Column) -> bool:
         """Whether a column of currencies stands behind a column of other amounts, such as the fees or the balance."""
@@ -73,17 +73,21 @@ class RepeatedHeadingSearch(SignSearch):
         before = column.position - 1
         return before >= 0 and before not in amounts and self.columns[before].is_number
 
-    def has_other_cell(self, first: Column, second: Column) -> bool:
-        """Whether two columns differ in a row with a day."""
-        day = self.mapping.columns.get("date", first.position)
-        for line in self.table.rows:
-            cells = line.cells
-            texts = ["".join(cells[position : position + 1]) for position in (first.position, second.position)]
-            if fold_setting_value(texts[0]) != fold_setting_value(texts[1]) and any(
-                map(str.isdigit, "".join(cells[day : day + 1]))
-            ):
-                return True
-        return False
+    def list_different_columns(self, column: Column, others: list[Column]) -> list[Column]:
+        """Return the columns that differ from one in a row with a day; the rows are read once."""
+        day = self.mapping.columns.get("date", column.position)
+        different_positions: set[int] = set()
+        equal = others
+        for line in self.table.rows if others else ():
+            cells = [*line.cells, *[""] * (self.table.width - line.width)]
+            if not any(map(str.isdigit, cells[day])):
+                continue
+            text = fold_setting_value(cells[column.position])
+            different_positions |= {each.position for each in equal if fold_setting_value(cells[each.position]) != text}
+            equal = [each for each in equal if each.position not in different_positions]
+            if not equal:
+                break
+        return [each for each in others if each.position in different_positions]
 
     def with_repeated_column(self, mapping: ColumnMapping, name: str, column: Column) -> ColumnMapping:
         """Return the mapping with a field in another column, whose values are read by what they usually mean."""

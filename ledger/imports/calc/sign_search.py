@@ -177,25 +177,30 @@ class SignSearch(DirectionSearch):
         positions = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
         if not fees or not positions or "fee" in self.pinned or "fee" in self.mapping.columns:
             return
-        if self.is_question_open("columns.amount") or all(self.is_fee_inside_amounts(fee) for fee in fees):
+        if self.is_question_open("columns.amount") or self.are_fees_inside_amounts(fees):
             return
         amount = self.columns[positions[0]]
         if amount in self.roles.get("net", []) and self.has_gross_column(amount):
             return
         self.add_column_question("fee", "fee", fees, none=True)
 
-    def is_fee_inside_amounts(self, fee: Column) -> bool:
-        """Whether the balance changes by the amounts alone in all rows with a fee that it shows; it must show one."""
+    def are_fees_inside_amounts(self, fees: Iterable[Column]) -> bool:
+        """Whether the balance changes by the amounts alone in all rows with a fee that it shows; it must show one of
+        each column."""
         if self.steps is None or self.steps.reading is None:
             return False
-        amounts = self.read_sample_amounts(self.mapping)
-        charged = to_decimals(fee, self.mapping.decimal_mark)
-        comparisons = [
-            abs(step) == abs(amount)
-            for step, amount, charge in zip(self.steps.reading.steps, amounts, charged, strict=True)
-            if charge and step is not None and amount is not None
-        ]
-        return bool(comparisons) and all(comparisons)
+        steps, amounts = self.steps.reading.steps, self.read_sample_amounts(self.mapping)
+        for fee in fees:
+            comparisons = [
+                abs(step) == abs(amount)
+                for step, amount, charge in zip(
+                    steps, amounts, to_decimals(fee, self.mapping.decimal_mark), strict=True
+                )
+                if charge and step is not None and amount is not None
+            ]
+            if not comparisons or not all(comparisons):
+                return False
+        return True
 
     def is_in_own_currency(self, fee: Column) -> bool:
         """Whether a fee can be taken off the amounts, as far as headings tell."""

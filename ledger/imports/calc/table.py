@@ -141,15 +141,15 @@ def is_heading_row(cells: Sequence[str]) -> bool:
 
 def is_data_row(cells: Sequence[str]) -> bool:
     """Whether a line has both a date and a number."""
-    days = [is_date_text(cell) for cell in cells]
-    return any(days) and any(is_number_text(cell) for cell, day in zip(cells, days, strict=True) if not day)
+    return any(map(is_date_text, cells)) and any(is_number_text(cell) and not is_date_text(cell) for cell in cells)
 
 
 def is_last_row_cut(lines: Lines) -> bool:
     """Whether the last row has a date and a number, and fewer cells than each of the other rows that have."""
-    if not len(lines) or not is_data_row(lines[-1].cells):
+    others = lines[-SAMPLE_ROWS:-1]
+    if not any(line.width > lines[-1].width for line in others) or not is_data_row(lines[-1].cells):
         return False
-    widths = [line.width for line in lines[-SAMPLE_ROWS:-1] if is_data_row(line.cells)]
+    widths = [line.width for line in others if is_data_row(line.cells)]
     return bool(widths) and lines[-1].width < min(widths)
 
 

@@ -33,27 +33,28 @@ def find_second_table_fault(table: Table) -> FileFault | None:
     if not table.heading_line:
         return None
     names = trim_headings(table.names)
-    for position, line in enumerate(table.rows):
-        if (
-            not _DIGIT.search(line.packed)
-            and is_second_heading(line.cells, names)
-            and has_dated_row(table.rows[position:])
-        ):
-            return FileFault(
-                CODE,
-                "Line {line} has other column headings than line {first}. Import each table as a separate file.",
-                {"line": str(line.number), "first": str(table.heading_line)},
-            )
-    for position, line in enumerate(table.above):
-        if is_second_heading(line.cells, names) and any(
-            is_data_row(line_below.cells) for line_below in table.above[position + 1 :]
-        ):
-            return FileFault(
-                CODE,
-                "Line {line} has other column headings than line {first}. Import each table as a separate file.",
-                {"line": str(table.heading_line), "first": str(line.number)},
-            )
+    others = (
+        position
+        for position, line in enumerate(table.rows)
+        if not _DIGIT.search(line.packed) and is_second_heading(line.cells, names)
+    )
+    position = next(others, None)
+    if position is not None and has_dated_row(table.rows[position:]):
+        return build_second_table_fault(table.rows[position].number, first=table.heading_line)
+    position = next(
+        (position for position, line in enumerate(table.above) if is_second_heading(line.cells, names)), None
+    )
+    if position is not None and any(is_data_row(line.cells) for line in table.above[position + 1 :]):
+        return build_second_table_fault(table.heading_line, first=table.above[position].number)
     return None
+
+
+def build_second_table_fault(line: int, *, first: int) -> FileFault:
+    return FileFault(
+        CODE,
+        "Line {line} has other column headings than line {first}. Import each table as a separate file.",
+        {"line": str(line), "first": str(first)},
+    )
 
 
 def is_second_heading(cells: Sequence[str], names: Sequence[str]) -> bool:
@@ -82,15 +83,19 @@ def has_dated_row(lines: Lines) -> bool:
 
 def find_unbooked_title_fault(rows: Lines) -> FileFault | None:
     """Refuse a table in which a title says that the rows below it are declined, planned or pending."""
-    for position, line in enumerate(rows):
-        title = get_title(line)
-        if title and is_unbooked_title(title) and has_dated_row(rows[position:]):
-            return FileFault(
-                CODE,
-                "Line {line}: the rows below “{title}” may not be booked. Remove them, or import them separately.",
-                {"line": str(line.number), "title": title},
-            )
-    return None
+    titles = (
+        (position, title)
+        for position, line in enumerate(rows)
+        if (title := get_title(line)) and is_unbooked_title(title)
+    )
+    position, title = next(titles, (0, ""))
+    if not title or not has_dated_row(rows[position:]):
+        return None
+    return FileFault(
+        CODE,
+        "Line {line}: the rows below “{title}” may not be booked. Remove them, or import them separately.",
+        {"line": str(rows[position].number), "title": title},
+    )
 
 
 def get_title(line: Line) -> str:

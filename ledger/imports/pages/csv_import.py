@@ -49,7 +49,7 @@ from ledger.imports.pages.new_account import (
     propose_account_of_table,
 )
 from ledger.imports.pages.outcome_messages import find_other_currency, format_import_outcome
-from ledger.imports.pages.reported_balances import find_opening_balance, format_balance_fault
+from ledger.imports.pages.reported_balances import find_opening_balance
 from ledger.imports.pages.saved_settings import (
     ANSWER,
     apply_answers,
@@ -61,6 +61,7 @@ from ledger.imports.pages.uploaded_files import get_upload_owner, redirect_to_ne
 from ledger.imports.queries.account_numbers import (
     find_other_account,
 )
+from ledger.imports.row_errors import format_balance_fault
 from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, read_uploaded_table
 from ledger.models import Account
 

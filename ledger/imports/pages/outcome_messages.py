@@ -14,7 +14,8 @@ from ledger import hooks
 from ledger.hooks import InvoicePayments
 from ledger.imports.actions.imports import TransactionImportOutcome
 from ledger.imports.calc.running_balance import BalanceFault
-from ledger.imports.pages.reported_balances import format_balance_fault, format_reported_balance
+from ledger.imports.pages.reported_balances import format_reported_balance
+from ledger.imports.row_errors import format_balance_fault
 from ledger.models import Account, ImportBatch
 
 

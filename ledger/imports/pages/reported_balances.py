@@ -11,7 +11,6 @@ from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.hooks import ReportedBalance
-from ledger.imports.calc.running_balance import BalanceFault
 from ledger.imports.import_body import TransactionImportRequest
 from ledger.imports.table_items import TableItems
 from ledger.models import Account, Transaction
@@ -59,13 +58,3 @@ def format_reported_balance(page: CompanyPage, balance: ReportedBalance | None) 
         return _("Reconciled through {day}: {balance}.").format(day=day, balance=reported)
     message = _("Out of balance on {day}: statement {reported}, ledger {calculated} (difference {difference}).")
     return message.format(day=day, reported=reported, calculated=calculated, difference=difference_text)
-
-
-def format_balance_fault(fault: BalanceFault | None) -> str:
-    """Say why the account is not reconciled with the balance column; empty without a fault."""
-    if fault is None:
-        return ""
-    message = _("The balance column does not add up in line {line}. The account will not be reconciled.")
-    if fault.is_empty:
-        message = _("The balance column is empty in line {line}. The account will not be reconciled.")
-    return message.format(line=fault.line)

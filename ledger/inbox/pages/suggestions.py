@@ -7,6 +7,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -15,7 +16,7 @@ from django.utils.translation import ngettext
 from companies.closed_periods import is_day_closed
 from companies.errors import ValidationFailed
 from companies.locales import get_current_locale
-from companies.models import parse_id
+from companies.models import Company, parse_id
 from companies.pages.amount_formats import format_count, format_money
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
@@ -27,8 +28,10 @@ from ledger.categorization.pages.split_rows import parse_tax_percentage
 from ledger.inbox.pages.inbox_actions import ActionResult, record_inbox_undo
 from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import filter_open_transactions, find_pair_ids
-from ledger.models import TRANSFER_SYSTEM_KEY, Category, Transaction
+from ledger.models import TRANSFER_SYSTEM_KEY, Categorization, Category, Transaction
 from ledger.rules.calc.category_proposals import MIN_LIKELY_CONFIDENCE, CategoryProposal
+from ledger.rules.calc.payment_kind_matcher import find_payment_kind
+from ledger.rules.calc.payment_kinds import PaymentKind
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
@@ -39,6 +42,8 @@ DEFAULT_CONFIDENCE = f"{MIN_LIKELY_CONFIDENCE * 100:.0f}"  # percent; those with
 CONFIDENCES = (DEFAULT_CONFIDENCE, "75", "90")
 REFUSALS_SHOWN = 10  # transactions that a message names
 MAX_NAME_LENGTH = 60  # of a transaction in a message
+MAX_SPLIT_READ = 200  # of transactions with several categories
+KindKey = tuple[str, PaymentKind | None, bool]  # name, kind of payment, whether money comes in
 
 
 class PrimarySuggestion(NamedTuple):
@@ -124,7 +129,8 @@ def list_primary_suggestions(
     """Return the transactions whose first suggestion has a primary button, latest first, and the number of transfers.
 
     Those of closed months are left out, and possible transfers, which need their other leg: legs of suggested
-    pairs, and those with Transfers as their first suggestion. A pair counts once.
+    pairs, and those with Transfers as their first suggestion. A pair counts once. So are payments of a kind and name
+    that was split before, such as instalments of a loan: one category would be wrong.
     """
     rows = [
         row
@@ -136,8 +142,11 @@ def list_primary_suggestions(
     transfer_id = transfer_category.values_list("id", flat=True).first()
     transfers: set[UUID] = set()  # of a pair the source
     proposals_by_id = suggest_categories(page.company, [row.id for row in rows]) if rows else {}
+    split_kinds = list_split_kinds(page.company)
     suggestions = []
     for row in rows:
+        if split_kinds and build_kind_key(row) in split_kinds:
+            continue
         visible = (
             proposal
             for proposal in proposals_by_id.get(row.id, [])
@@ -152,6 +161,26 @@ def list_primary_suggestions(
         category = names.get_choice_name(*first.categorization.choice)
         suggestions.append(PrimarySuggestion(row, first, category))
     return suggestions, len(transfers)
+
+
+def list_split_kinds(company: Company) -> set[KindKey]:
+    """Return names and kinds of payment of the latest transactions that have several categories."""
+    split_ids = (
+        Categorization.objects.for_company(company.id)
+        .values("transaction_id")
+        .annotate(categories=Count("category", distinct=True))
+        .filter(categories__gt=1)
+        .values("transaction_id")
+    )
+    rows = Transaction.objects.for_company(company.id).filter(id__in=split_ids)
+    return {build_kind_key(row) for row in rows.order_by("-date", "-id")[:MAX_SPLIT_READ]}
+
+
+def build_kind_key(row: Transaction) -> KindKey:
+    """Return the name of a transaction with its kind of payment and direction."""
+    is_incoming = row.amount_value > 0
+    kind = find_payment_kind(from_to=row.from_to, description=row.description, is_incoming=is_incoming)
+    return row.from_to.casefold(), kind, is_incoming
 
 
 def list_suggestion_totals(suggestions: Iterable[PrimarySuggestion]) -> list[SuggestionTotal]:

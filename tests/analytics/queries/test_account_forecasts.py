@@ -138,3 +138,15 @@ def test_overview_and_cash_plan_agree_on_the_lowest_balance_of_the_same_days(api
         day = hint.removeprefix("on ").partition(":")[0]
         for html in (overview, plan):
             assert f"Forecast from tomorrow to {last}: lowest {amount} on {day}, never below zero." in html
+
+
+def test_lowest_balance_is_that_of_today_where_plans_only_raise_it(api, alice, acme, books, bank):
+    books.create_transaction(bank, "1000.00", format_day(-5))
+    create_planned_transaction(api, bank, "300.00", format_day(20))
+    last = TODAY + timedelta(days=100)
+    query = f"?startDate={format_day(-30)}&endDate={format_day(100)}"
+    overview = sign_in(alice).get(f"/app/companies/{acme.id}{query}").content.decode()
+    assert parse_key_figures(overview)["Lowest forecast"] == [
+        "€1,000",
+        f"today; no planned balance to {last:%-d %b %Y} is lower",
+    ]

@@ -51,6 +51,7 @@ def test_statement_import_stores_rows_and_returns_summary(upload_statement_file,
             "pending": 0,
             "ledgerBalance": "85.50",
             "ledgerDifference": "0.00",
+            "balanceFault": None,
         }
     ]
     assert list_stored_rows(acme) == [

@@ -189,6 +189,31 @@ def test_opening_balance_is_not_set_unless_chosen(editor, api, acme, bank):
     assert get_initial_balance(api, bank) is None
 
 
+@pytest.mark.parametrize(
+    ("balances", "fault"),
+    [
+        pytest.param(
+            ("90.00", "75.00", "60.00"),
+            (3, "The balance column does not add up in line 3. The account will not be reconciled."),
+            id="contradicts-amounts",
+        ),
+        pytest.param(
+            ("90.00", "", "65.00"),
+            (3, "The balance column is empty in line 3. The account will not be reconciled."),
+            id="empty",
+        ),
+        pytest.param(("90.00", "70.00", "65.00"), None, id="proven"),
+    ],
+)
+def test_statement_names_line_where_balance_column_does_not_add_up(upload_statement_file, bank, balances, fault):
+    rows = ["2026-01-01;Rent;-10.00;{}", "2026-01-02;Cafe;-20.00;{}", "2026-01-03;Taxi;-5.00;{}"]
+    text = "\n".join(["Date;Description;Amount;Balance", *rows]).format(*balances)
+    answer = upload_statement_file(text.encode(), accountId=bank)
+    [statement] = answer["statements"]
+    assert (answer["count"], statement["closingBalance"]) == (3, None if fault else "65.00")
+    assert statement["balanceFault"] == (fault and {"line": fault[0], "detail": fault[1]})
+
+
 def test_first_csv_import_by_api_sets_opening_balance(api, upload_statement_file, bank):
     (statements,) = upload_statement_file(read_file("11_padded_preamble"), accountId=bank)["statements"]
     assert (statements["openingBalance"], statements["closingBalance"], statements["ledgerDifference"]) == (

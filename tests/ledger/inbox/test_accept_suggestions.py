@@ -80,6 +80,23 @@ def test_suggestions_by_account_and_below_the_confidence_are_left_out(editor, in
     assert len(list_fields(editor.get(f"{inbox_path}/accept", {"confidence": "50"}))) <= 1
 
 
+def test_instalments_are_left_out_once_one_was_split(editor, inbox_path, books, bank):
+    def create_instalment(month):
+        texts = {"fromTo": "Sparkasse KölnBonn", "description": f"Darlehen 6001234567 Rate {month}/26"}
+        return books.create_transaction(bank, "-2062.50", f"2026-{month}-15", **texts)["id"]
+
+    first = create_instalment("03")
+    fee = books.create_transaction(bank, "-28.90", fromTo="Sparkasse KölnBonn", description="Kontoführung")["id"]
+    assert {each.split(" ")[0] for each in list_fields(editor.get(f"{inbox_path}/accept"))} == {first, fee}
+    parts = [
+        {"categoryId": books.get_category_id("financing"), "plSplit": {"neutral": -1850}},
+        {"categoryId": books.get_category_id("interest"), "plSplit": {"no": -212.5}},
+    ]
+    assert books.set_categorizations(first, *parts).status_code == 200
+    create_instalment("04")
+    assert [each.split(" ")[0] for each in list_fields(editor.get(f"{inbox_path}/accept"))] == [fee]
+
+
 def test_transaction_that_changed_since_is_skipped(editor, inbox_path, api, books, bank, create_history):
     create_history("Cloud", "hosting")
     rows = [books.create_transaction(bank, f"-{n}.00", fromTo="Cloud")["id"] for n in (1, 2)]
