@@ -241,7 +241,7 @@ def test_unusable_file_or_option_is_refused(upload_invoices):
         ({"headings": "Invoice,Invoice,Customer,Date,Total"}, (400, "columns_unknown")),
         ({"content": b"\x00\x01\x02"}, (415, "unreadable_table")),
         ({"content": b""}, (415, "unreadable_table")),
-        ({"content": build_zip_bomb()}, (415, "unreadable_table")),
+        ({"content": build_zip_bomb()}, (413, "table_too_large")),
         ({"accountId": "00000000-0000-7000-8000-000000000000"}, (400, "unknown_id")),
         ({"accountId": "x"}, (400, "unknown_id")),
         ({"duplicates": "maybe"}, (400, "invalid_choice")),
