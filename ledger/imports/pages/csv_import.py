@@ -58,9 +58,7 @@ from ledger.imports.pages.saved_settings import (
     find_saved_settings,
 )
 from ledger.imports.pages.uploaded_files import get_upload_owner, redirect_to_next_file
-from ledger.imports.queries.account_numbers import (
-    find_other_account,
-)
+from ledger.imports.queries.account_numbers import find_other_account
 from ledger.imports.row_errors import format_balance_fault
 from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, read_uploaded_table
 from ledger.models import Account

@@ -98,7 +98,7 @@ def choose_account(review: str, account: str, *, file: str) -> str:
     parts = urlsplit(review)
     query = QueryDict(parts.query, mutable=True)
     accounts = query.getlist("account")
-    if file.isdecimal() and int(file) < len(accounts):
+    if file in map(str, range(len(accounts))):
         accounts[int(file)] = account
     else:
         accounts = [account]

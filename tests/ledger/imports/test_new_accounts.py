@@ -122,6 +122,13 @@ def test_address_to_return_to_is_a_review_of_the_company(editor, acme, globex):
         assert answer["Location"] == build_page_path(acme, "/new"), review
 
 
+def test_malformed_place_of_a_file_is_ignored(editor, acme):
+    _, check = open_check_page(editor, acme, "", STATED)
+    for place in ("9" * 5000, "-1", "x", "٣"):
+        assert "Import 2 transactions" in get_page_text(create_proposed_account(editor, acme, check, file=place))
+        Account.objects.for_company(acme.id).delete()
+
+
 def test_without_permission_for_accounts_none_is_offered(sign_in_browser, acme, bank, savings):
     held = ["transactions:read", "transactions:write", "accounts:read"]
     client = sign_in_browser(factories.make_member(acme, "some@acme.example", permissions=held), acme).client
