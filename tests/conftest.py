@@ -62,7 +62,7 @@ examples.load_profile("unhurried")
 
 static_file_cache.cache_static_files()
 
-pytest_plugins = ["tests.run_count"]
+pytest_plugins = ["tests.run_count", "tests.data_stack"]
 
 
 @pytest.fixture(scope="session")
