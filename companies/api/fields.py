@@ -286,13 +286,16 @@ def build_unsupported_currency_message() -> str:
     return UNKNOWN_CURRENCY_TEXT.format(words=", ".join(Currency.values))
 
 
+CURRENCY_CHOICES = Currency.choices  # which builds a list of all currencies each time
+
+
 class CurrencyField(ChoiceField):
     """An ISO 4217 currency in upper case."""
 
     default_error_messages = {"invalid_choice": UNKNOWN_CURRENCY_TEXT}
 
     def __init__(self, **kwargs: Any):
-        kwargs.setdefault("choices", Currency.choices)
+        kwargs.setdefault("choices", CURRENCY_CHOICES)
         super().__init__(**kwargs)
 
 

@@ -8,7 +8,6 @@ from rest_framework import serializers
 from companies.api import fields
 from companies.api.camel_case import CamelCaseFieldsMixin
 from companies.api.fast_serializer import FastSerializerMixin
-from companies.models import Currency
 
 AUDIT_FIELDS = ("created_time", "created_user_id", "last_updated_time", "last_updated_user_id")
 
@@ -62,7 +61,7 @@ class StrictModelSerializer(CamelCaseFieldsMixin, FastSerializerMixin, serialize
     def build_standard_field(self, field_name: str, model_field: Any) -> Any:
         """Use the currency field for currency columns."""
         field, options = super().build_standard_field(field_name, model_field)
-        return (fields.CurrencyField if model_field.choices == Currency.choices else field), options
+        return (fields.CurrencyField if model_field.choices == fields.CURRENCY_CHOICES else field), options
 
     def get_validators(self) -> list[Any]:
         """Return none: uniqueness is checked by the database, and the action explains the error."""

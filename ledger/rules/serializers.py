@@ -10,7 +10,6 @@ from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.serializers import AUDIT_FIELDS, MapSerializer, StrictModelSerializer, StrictSerializer
-from companies.models import Currency
 from companies.names import BLANK_NAME_CODE
 from ledger.calc.recognition import DateRule, PeriodStart
 from ledger.categorization.serializers.categorizations import to_recognition_rule
@@ -93,7 +92,7 @@ class RuleConditionsSerializer(StrictSerializer):
     max_amount = AmountBoundField(
         required=False, allow_null=True, help_text="Largest absolute amount, in the transaction's currency."
     )
-    currency = CurrencyField(choices=Currency.choices, required=False, allow_null=True)
+    currency = CurrencyField(required=False, allow_null=True)
     counterparty_id = fields.IdField(
         required=False, allow_null=True, help_text="Counterparty; also matches if fromTo is its name."
     )
