@@ -21,7 +21,7 @@ def create_all_rows(api: Any) -> dict[str, str]:
         "account": account,
         "savings": savings,
         "group": api.post("account_groups", {"name": "Banks"}).json()["id"],
-        "category": next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting"),
+        "category": api.get_category_id("hosting"),
         "counterparty": api.post("counterparties", {"name": "Initech", "type": "vendor"}).json()["id"],
         "transaction": api.post("transactions", row).json()["id"],
         "counter": api.post("transactions", row | {"accountId": savings, "amountValue": "100.00"}).json()["id"],

@@ -103,7 +103,7 @@ def test_categorizing_a_fresh_import_reads_rows_linearly(globex_api):
     assert globex_api.post("transactions/import", {"transactions": rows}).json()["count"] == count
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE ledger_transaction")
-    hosting = next(each["id"] for each in globex_api.get("categories").json() if each["systemKey"] == "hosting")
+    hosting = globex_api.get_category_id("hosting")
     before = count_fetched_rows()
     body = {"selection": {"mode": "filter", "filter": {}, "confirm": True}, "categoryId": hosting}
     assert globex_api.post("transactions/categorize", body).json()["affected"] == count

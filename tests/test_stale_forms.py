@@ -20,7 +20,7 @@ def row_ids(api: Any) -> dict[str, str]:
     rule = api.post("planned_transactions", body).json()["id"]
     row = {"accountId": account, "date": "2026-11-01", "amountValue": "-10.00"}
     customer = api.post("counterparties", {"name": "Hooli", "type": "customer"}).json()["id"]
-    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    category = api.get_category_id("hosting")
     price = {"type": "fixed", "amount": {"value": 5, "currency": "EUR"}}
     item = {"month": "2026-03", "plType": "cogs", "categoryId": category, "amount": price}
     return {

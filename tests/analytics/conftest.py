@@ -19,12 +19,6 @@ def books(api):
 
 
 @pytest.fixture
-def bank(books):
-    """The id of a bank account."""
-    return books.create_account()
-
-
-@pytest.fixture
 def query_data(api):
     """Run a data query; return its result."""
 

@@ -13,8 +13,8 @@ HUGE_NUMBERS = [2**63, 18446744073709551616, -(2**64), 1e19, -1e20, 1.5e300]
 
 
 @pytest.fixture
-def account(api):
-    return api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
+def account(bank):
+    return bank
 
 
 def list_error_codes(answer):

@@ -17,8 +17,8 @@ def parse_exact_numbers(answer):
 
 
 @pytest.fixture
-def account(api):
-    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+def account(bank):
+    return bank
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ END = {"type": "count", "count": 3}
 
 
 @pytest.fixture
-def account(api):
-    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+def account(bank):
+    return bank
 
 
 @pytest.fixture
 def category(api):
-    return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    return api.get_category_id("hosting")
 
 
 def get_ignored_fields(answer, status=200):

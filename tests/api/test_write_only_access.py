@@ -16,11 +16,6 @@ def writer(make_api, acme):
     return make_api(acme, *(f"{name}:write" for name in (*names, "company", "notifications")))
 
 
-@pytest.fixture
-def bank(api):
-    return api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
-
-
 def test_create_without_read_permission_returns_the_id(writer, api, acme):
     made = writer.post("accounts", {"type": "bank", "name": "Main"})
     account = Account.objects.get()
@@ -73,7 +68,7 @@ def test_bulk_change_without_read_permission_returns_no_counts(writer, api, bank
         "dryRun": False,
     }
     ids = [api.get("transactions").json()[0]["id"]]
-    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    category = api.get_category_id("hosting")
     chosen = {"selection": {"mode": "ids", "ids": ids}}
     assert writer.post("transactions/categorize", chosen | {"categoryId": category}).json() == {
         "success": True,

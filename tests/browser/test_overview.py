@@ -46,7 +46,7 @@ def busy(make_api):
             values = {"account_id": bank.id, "date": today - timedelta(days=back), "amount_value": amount}
             transactions.create_transaction(company=acme, context=audit_context, values=values)
     api = make_api(acme)
-    sales = next(row["id"] for row in api.get("categories").json() if row["systemKey"] == "revenueRecurring")
+    sales = api.get_category_id("revenueRecurring")
     selection = {"mode": "filter", "filter": {"direction": "in"}}
     assert api.post("transactions/categorize", {"selection": selection, "categoryId": sales}).json()["affected"] == 20
     customer = {"customerId": str(factories.make_customer(acme).id)}

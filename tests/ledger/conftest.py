@@ -46,8 +46,7 @@ class Books:
 
     def get_category_id(self, key):
         """Return the id of the system category with this key."""
-        categories = self.api.get("categories").json()
-        return next(category["id"] for category in categories if category["systemKey"] == key)
+        return self.api.get_category_id(key)
 
     def get_transaction(self, transaction_id):
         response = self.api.get(f"transactions/{transaction_id}")
@@ -79,12 +78,6 @@ def list_pl_amounts(categorization):
 def books(api):
     """Acme's books over HTTP."""
     return Books(api)
-
-
-@pytest.fixture
-def bank(books):
-    """The id of a bank account."""
-    return books.create_account()
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def subscribed(subscription, amount, **more):
 
 
 def category(api, key):
-    return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == key)
+    return api.get_category_id(key)
 
 
 def test_many_largest_amounts_on_one_day_have_a_balance(api, bank, sign_in_browser, alice, acme):

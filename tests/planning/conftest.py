@@ -98,10 +98,10 @@ def rent(api: Any, body: dict[str, Any]) -> Any:
 @pytest.fixture
 def office(api: Any) -> str:
     """The id of the category Office and administration."""
-    return next(row["id"] for row in api.get("categories").json() if row["systemKey"] == "officeAndAdmin")
+    return api.get_category_id("officeAndAdmin")
 
 
 @pytest.fixture
 def hosting(api: Any) -> str:
     """The id of the category Hosting."""
-    return next(row["id"] for row in api.get("categories").json() if row["systemKey"] == "hosting")
+    return api.get_category_id("hosting")

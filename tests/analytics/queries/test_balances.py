@@ -9,11 +9,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def bank(api):
-    return api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
-
-
-@pytest.fixture
 def loan(api):
     return api.post("accounts", {"type": "loan", "name": "Loan", "defaultCurrency": "USD"}).json()["id"]
 

@@ -54,11 +54,6 @@ def parse_key_figures(html):
     return {name: re.findall(r">([^<]*)</dd>", rest) for name, rest in result}
 
 
-@pytest.fixture
-def bank(books):
-    return books.create_account()
-
-
 def create_transaction(api, bank, amount, day, currency="EUR"):
     answer = api.post(
         "transactions", {"accountId": bank, "date": str(day), "amountValue": amount, "amountCurrency": currency}

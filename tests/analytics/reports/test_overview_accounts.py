@@ -17,11 +17,6 @@ from tests.run_date import TODAY
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def bank(books):
-    return books.create_account()
-
-
 def test_overview_accounts_have_a_cash_subtotal_beside_other_accounts(api, alice, acme, bank, books):
     create_transaction(api, bank, "1000.00", TODAY - timedelta(days=800))
     assert list(parse_table_rows(find_section(get_overview(alice, acme), "Accounts"))) == ["Main", "All accounts"]

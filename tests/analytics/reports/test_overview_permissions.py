@@ -5,14 +5,8 @@ import pytest
 from companies.permissions import Role
 from tests import factories
 from tests.analytics.reports.test_overview import get_overview
-from tests.ledger.conftest import Books
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def bank(api):
-    return Books(api).create_account()
 
 
 def test_overview_account_link_requires_account_permission(api, alice, acme, bank):

@@ -31,7 +31,7 @@ def books(api, owner, acme):
     account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     row = {"accountId": account, "date": "2026-03-15", "amountValue": "-10.00", "fromTo": "Nimbus"}
     ids = [api.post("transactions", row).json()["id"] for _ in range(3)]
-    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    category = api.get_category_id("hosting")
     body = {"selection": {"mode": "ids", "ids": ids}, "categoryId": category}
     assert api.post("transactions/categorize", body).status_code == 200
     form = {"name": "Giro", "type": "bank", "defaultCurrency": "EUR"}
@@ -184,7 +184,7 @@ def test_audit_log_describes_moved_group_and_reordered_rules(owner, api, acme):
     assert (moved.label, moved.name, moved.fields) == ("Account group updated", "Group 2", {"Position": ("1", "2")})
     assert (created.label, created.name) == ("Account group created", "Group 2")
     rule = {"conditions": {"text": {"operator": "contains", "value": "a"}}}
-    hosting = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    hosting = api.get_category_id("hosting")
     rules = [
         api.post("categorization_rules", rule | {"name": name, "action": {"categoryId": hosting}}).json()["id"]
         for name in "abc"

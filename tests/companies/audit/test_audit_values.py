@@ -26,7 +26,7 @@ def account(api):
 
 @pytest.fixture
 def hosting(api):
-    return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    return api.get_category_id("hosting")
 
 
 def test_rules_have_labels_amounts_and_percentages(api, hosting, list_changed_fields):

@@ -31,8 +31,8 @@ def list_log_entries(company):
 
 
 @pytest.fixture
-def account(api):
-    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+def account(bank):
+    return bank
 
 
 @pytest.fixture

@@ -9,11 +9,6 @@ from ledger.models import Categorization, Category, Counterparty, DayMovement, I
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def bank(api):
-    return api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
-
-
 def build_item(bank, **values):
     return {
         "accountId": bank,

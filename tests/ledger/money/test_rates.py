@@ -105,7 +105,7 @@ def test_invalid_rates_file_is_rejected(tmp_path):
 
 def test_new_rates_reconvert_results_and_balances(api, tmp_path):
     account = api.post("accounts", {"type": "bank", "name": "Dollars", "defaultCurrency": "USD"}).json()["id"]
-    hosting = next(c["id"] for c in api.get("categories").json() if c["systemKey"] == "hosting")
+    hosting = api.get_category_id("hosting")
     item = {"accountId": account, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": hosting}
     api.post("transactions/import", {"transactions": [item]})
     window = {"startDate": "2026-11-18", "endDate": "2026-11-18"}
@@ -142,7 +142,7 @@ def raise_interrupt(*_, **__):
 def get_spent_amount(api):
     """Create a payment of 100 dollars; return its result in the company's currency."""
     account = api.post("accounts", {"type": "bank", "name": "Dollars", "defaultCurrency": "USD"}).json()["id"]
-    hosting = next(c["id"] for c in api.get("categories").json() if c["systemKey"] == "hosting")
+    hosting = api.get_category_id("hosting")
     item = {"accountId": account, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": hosting}
     api.post("transactions/import", {"transactions": [item]})
     return lambda: MonthResult.objects.exclude(count=0).get().base_amount

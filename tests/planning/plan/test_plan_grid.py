@@ -156,7 +156,7 @@ def test_grid_undo_restores_earlier_values(db, sign_in_browser, make_api, first,
         sign_in_browser(factories.make_member(company, "any@any.example", role="owner"), company).client,
         make_api(company),
     )
-    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "officeAndAdmin")
+    category = api.get_category_id("officeAndAdmin")
     for month, frequency in rules:
         create_growth_rule(api, category, 10, month=MONTHS[month], frequency=frequency)
     for cells in (first, second):
@@ -356,7 +356,7 @@ def read_plan_rows(answer):
 
 
 def test_plan_has_subtotals_and_csv_download(owner, api, acme, office, hosting):
-    recurring = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "revenueRecurring")
+    recurring = api.get_category_id("revenueRecurring")
     cells = {(recurring, "revenue", 0): "1000", (hosting, "cogs", 0): "300.50", (office, "ga", 0): "200"}
     fill_cells(owner, acme, cells)
     rows = read_plan_rows(owner.get(build_page_path(acme)))

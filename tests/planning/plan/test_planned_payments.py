@@ -28,7 +28,7 @@ YEAR = {"startDate": "2026-01-01", "endDate": "2026-12-31"}
 
 @pytest.fixture
 def revenue(api):
-    return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "revenueRecurring")
+    return api.get_category_id("revenueRecurring")
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_accepted_proposals_make_the_plan_equal_to_planned_payments(db, make_api
         currency: api.post("accounts", {"name": currency, "type": "bank", "defaultCurrency": currency}).json()["id"]
         for currency in ("EUR", "USD")
     }
-    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "officeAndAdmin")
+    category = api.get_category_id("officeAndAdmin")
     for month, cents, repeats, currency in payments:
         body = {"accountId": accounts[currency], "name": "Payment", "startDate": f"2026-{month:02}-28"}
         body |= {"amountValue": f"{cents / 100:.2f}", "categoryId": category}
@@ -157,7 +157,7 @@ def test_paid_occurrences_stay_planned(api, office, account, plan_payment):
 
 def test_categories_with_several_lines_or_none_are_left_out(api, plan_payment):
     several = api.post("categories", {"name": "People", "plTypes": ["ga", "pd"]}).json()["id"]
-    neutral = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "taxPayments")
+    neutral = api.get_category_id("taxPayments")
     for category in (several, neutral, None):
         plan_payment(category, "-100.00")
     assert list_proposals(api) == []

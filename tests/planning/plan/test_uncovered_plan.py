@@ -20,7 +20,7 @@ TITLE = "Plan without planned transactions"
 
 @pytest.fixture
 def revenue(api):
-    return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "revenueRecurring")
+    return api.get_category_id("revenueRecurring")
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import pytest
 
 
 @pytest.fixture
-def account_id(api):
-    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+def account_id(bank):
+    return bank
 
 
 @pytest.fixture

@@ -19,11 +19,6 @@ def books(api):
 
 
 @pytest.fixture
-def bank(books):
-    return books.create_account()
-
-
-@pytest.fixture
 def owner(sign_in_browser, alice, acme, monkeypatch):
     browser = sign_in_browser(alice, acme).client
     monkeypatch.setattr("companies.pages.context.timezone.now", lambda: NOON)

@@ -22,8 +22,8 @@ UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def account(api):
-    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+def account(bank):
+    return bank
 
 
 @pytest.fixture
@@ -445,7 +445,7 @@ def test_errors_in_optional_fields_open_the_section(owner, api, acme, account):
 
 def test_occurrence_can_override_name_account_and_category(owner, api, acme, account, rent):
     other = api.post("accounts", {"name": "Savings", "type": "bank"}).json()["id"]
-    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    category = api.get_category_id("hosting")
     address = build_page_path(acme, f"/{rent}/occurrences/{NEXT_MONTH}")
     same = {"date": str(NEXT_MONTH), "direction": "out", "amountValue": "2400.00"}
     besides = {"name": "Rent and heating", "accountId": other, "categoryId": category}

@@ -17,8 +17,8 @@ DUE_DAY = TODAY - timedelta(days=20)
 
 
 @pytest.fixture
-def account(api):
-    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+def account(bank):
+    return bank
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_payments_of_others_and_transfers_are_not_offered(owner, acme, api, acco
     landlord, other = (
         api.post("counterparties", {"type": "vendor", "name": name}).json()["id"] for name in ("Landlord", "Other")
     )
-    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    category = api.get_category_id("hosting")
     paid_to = {}
     for counterparty in (landlord, other):
         paid_to[counterparty] = create_payment(1, "-100.00", "Card payment")

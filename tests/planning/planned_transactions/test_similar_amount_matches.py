@@ -76,7 +76,7 @@ def test_similar_amount_with_evidence_is_offered(api, owner, acme, plan_payment,
 
 def test_similar_amount_categorized_with_the_counterparty_is_offered(api, plan_payment, create_payment, harbour_legal):
     planned, row = plan_payment(), create_payment("HL Services", "legal matters")
-    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    category = api.get_category_id("hosting")
     assert list_matches(api) == [(planned, row)], "a word of the name is in the text"
     other = create_payment("HLS", "case 12")
     body = {"selection": {"mode": "ids", "ids": [other]}, "categoryId": category, "counterparty": {"id": harbour_legal}}

@@ -299,7 +299,7 @@ def test_hire_without_a_category_changes_cash_only(pages, scenario):
 
 def test_hire_of_several_people_for_some_months_with_recruiting(api, acme, pages, scenario, plan_rent):
     plan_rent()
-    category = next(row for row in api.get("categories").json() if row["systemKey"] == "productDevelopment")["id"]
+    category = api.get_category_id("productDevelopment")
     start, last = day_in_month(3), day_in_month(4)
     form = {
         "name": "Engineer", "amountValue": "5,000.00", "startDate": start, "categoryId": category, "people": "3",
