@@ -59,6 +59,9 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
     PaymentKind.PAYMENT_FEES: gettext_lazy("Looks like payment fees"),
     PaymentKind.INTEREST: gettext_lazy("Looks like interest"),
     PaymentKind.LOAN: gettext_lazy("Looks like a loan"),
+    PaymentKind.CARD_SETTLEMENT: gettext_lazy(
+        "Looks like a credit card settlement. Import the card's statement to link it as a transfer."
+    ),
     PaymentKind.CUSTOMER_PAYMENT: gettext_lazy("Looks like a payment by a customer"),
 }
 

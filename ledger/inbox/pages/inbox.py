@@ -27,7 +27,7 @@ from ledger.inbox.proposal_basis import describe_proposal_basis, format_percent_
 from ledger.inbox.queries import filter_open_transactions
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, Transaction
-from ledger.rules.calc.category_proposals import OWN, CategoryProposal
+from ledger.rules.calc.category_proposals import CategoryProposal
 from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
@@ -205,7 +205,7 @@ def build_inbox_line(
     A leg of a proposed pair gets no transfer proposal: it is linked from the pair, and the category Transfers
     alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well.
     """
-    suggested = [proposal for proposal in proposals if not is_paired or (proposal.kind != OWN and proposal.is_likely)]
+    suggested = [proposal for proposal in proposals if not is_paired or (proposal.is_likely and not proposal.is_transfer)]
     shown_proposals = [
         build_proposal_context(proposal, names)
         for proposal in suggested

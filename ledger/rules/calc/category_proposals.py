@@ -117,6 +117,11 @@ class CategoryProposal(NamedTuple):
         return not self.is_weak and self.confidence >= MIN_LIKELY_CONFIDENCE
 
     @property
+    def is_transfer(self) -> bool:
+        """Whether the texts say that money moved between own accounts, so that another leg is expected."""
+        return self.kind == OWN or self.payment_kind == PaymentKind.CARD_SETTLEMENT
+
+    @property
     def is_certain(self) -> bool:
         return (
             self.kind == COUNTERPARTY

@@ -35,6 +35,7 @@ class PaymentKind(StrEnum):
     PAYMENT_FEES = "paymentFees"
     INTEREST = "interest"
     LOAN = "loan"
+    CARD_SETTLEMENT = "cardSettlement"
     CUSTOMER_PAYMENT = "customerPayment"
 
 
