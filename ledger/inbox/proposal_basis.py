@@ -24,10 +24,10 @@ BASIS_EXPLANATIONS: dict[str, Any] = {
     ),
     OWN: gettext_lazy("Your company is the counterparty"),
 }
-# For a category that most transactions of the name do not have: the most similar ones decide.
-SIMILARITY_EXPLANATION: Any = ngettext_lazy(
-    "Similar amount, account or text; {agreed} of {seen} transaction with this name",
-    "Similar amount, account or text; {agreed} of {seen} transactions with this name",
+# Of a counterparty that was chosen for transactions under other names too.
+COUNTERPARTY_EXPLANATION: Any = ngettext_lazy(
+    "{agreed} of {seen} transaction with this name or counterparty",
+    "{agreed} of {seen} transactions with this name or counterparty",
     "seen",
 )
 
@@ -71,9 +71,11 @@ def describe_proposal_basis(proposal: CategoryProposal) -> str:
     if proposal.payment_kind:
         explanation = str(PAYMENT_KIND_EXPLANATIONS[proposal.payment_kind])
     else:
-        is_minority = proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen
-        text = SIMILARITY_EXPLANATION if is_minority and proposal.is_likely else BASIS_EXPLANATIONS[proposal.kind]
+        text = COUNTERPARTY_EXPLANATION if proposal.has_other_names else BASIS_EXPLANATIONS[proposal.kind]
         explanation = str(text.format(agreed=proposal.agreed, seen=proposal.seen))
+        if proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen and proposal.is_likely:
+            # Most transactions of the name do not have the category: the most similar ones decide.
+            explanation = f"{_('Similar amount, account or text')}; {explanation}"
     if proposal.tax_percent is None:
         return explanation
     tax = _("includes {percent} % tax").format(percent=format_percent_for_input(proposal.tax_percent))

@@ -205,7 +205,9 @@ def build_inbox_line(
     A leg of a proposed pair gets no transfer proposal: it is linked from the pair, and the category Transfers
     alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well.
     """
-    suggested = [proposal for proposal in proposals if not is_paired or (proposal.is_likely and not proposal.is_transfer)]
+    suggested = [
+        proposal for proposal in proposals if not is_paired or (proposal.is_likely and not proposal.is_transfer)
+    ]
     shown_proposals = [
         build_proposal_context(proposal, names)
         for proposal in suggested

@@ -74,7 +74,8 @@ class TransactionTraits(NamedTuple):
 class CategoryProposal(NamedTuple):
     """A proposed category. ``seen`` and ``agreed`` count earlier transactions of its basis; ``share`` is its part of
     their weight, where they were weighed. ``is_same_direction`` is false where none that agreed moved money in the
-    direction of the transaction. ``payment_kind`` is what suggests it without earlier transactions. ``tax_percent`` is
+    direction of the transaction. ``has_other_names`` is true where transactions under other names were counted that
+    have the counterparty of the name. ``payment_kind`` is what suggests it without earlier transactions. ``tax_percent`` is
     the rate of the tax that the latest of them included.
     """
 
@@ -84,6 +85,7 @@ class CategoryProposal(NamedTuple):
     agreed: int
     share: Decimal | None = None
     is_same_direction: bool = True
+    has_other_names: bool = False
     payment_kind: PaymentKind | None = None
     tax_percent: Decimal | None = None
 
