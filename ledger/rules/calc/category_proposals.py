@@ -75,8 +75,8 @@ class CategoryProposal(NamedTuple):
     """A proposed category. ``seen`` and ``agreed`` count earlier transactions of its basis; ``share`` is its part of
     their weight, where they were weighed. ``is_same_direction`` is false where none that agreed moved money in the
     direction of the transaction. ``has_other_names`` is true where transactions under other names were counted that
-    have the counterparty of the name. ``payment_kind`` is what suggests it without earlier transactions. ``tax_percent`` is
-    the rate of the tax that the latest of them included.
+    have the counterparty of the name. ``payment_kind`` is what suggests it without earlier transactions.
+    ``tax_percent`` is the rate of the tax that the latest of them included.
     """
 
     categorization: PastCategorization
@@ -88,6 +88,9 @@ class CategoryProposal(NamedTuple):
     has_other_names: bool = False
     payment_kind: PaymentKind | None = None
     tax_percent: Decimal | None = None
+
+    def with_other_names(self) -> "CategoryProposal":
+        return self._replace(has_other_names=True)
 
     def with_tax(self, percent: Decimal | None) -> "CategoryProposal":
         return self._replace(tax_percent=percent)

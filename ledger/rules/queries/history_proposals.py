@@ -181,7 +181,7 @@ def propose_by_name(
     )
     return {
         subject.id: [
-            proposal._replace(has_other_names=subject.name in names_with_others)
+            proposal.with_other_names() if subject.name in names_with_others else proposal
             for proposal in rank_directed_proposals(
                 subject, counts[subject.name], directed_choices, compared_by_name.get(subject.name, ())
             )
