@@ -18,6 +18,7 @@ from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from ledger.calc.recognition import DateRule
+from ledger.calc.stated_period import find_stated_period
 from ledger.categorization.actions import split
 from ledger.categorization.pages.bulk_actions import build_date_rule, validate_request_body
 from ledger.categorization.pages.split_rows import SplitRow, check_split_total, resolve_split_rows
@@ -51,6 +52,12 @@ TOO_MANY_ROWS_MESSAGE = gettext_lazy("Nothing was saved. This page allows at mos
 ROW_FIELD_PATTERN = re.compile(r"category-(\d{1,5})", re.ASCII)
 ROW_FIELDS = ("key", "category", "amount")  # a part with several lines has a row for each; the rest stands in its first
 DETAIL_FIELDS = ("counterparty", "rule", "start", "end", "invoice", "note")
+MAX_GIVEN_ROWS = 50
+# What the address of the form may give, and what a row has otherwise.
+GIVEN_FIELDS = {
+    **dict.fromkeys(("category", "amount", "tax", "counterparty", "start", "end"), ""),
+    "rule": DateRule.TRANSACTION_DATE.value,
+}
 CATCH_UP = "catch-up"  # ticked: what lies in closed months is recognized in the first open one
 SPLIT_FORM_FIELDS = {  # where a row shows what is wrong with a field of its part
     "categoryId": "category",
@@ -76,14 +83,16 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
         stored_rows = [
             form_row for part in parts if part.counter_id is None for form_row in build_form_rows(part, row, names)
         ]
+        given_rows = [] if parts else parse_given_rows(page.request.GET)
         return render_split_editor(
             page,
             row,
             parts,
-            rows=number_split_rows(stored_rows),
+            rows=number_split_rows(stored_rows or given_rows or build_period_rows(row)),
             spare=EMPTY_ROWS_SHOWN,
             form=BoundForm(values={}),
             names=names,
+            is_suggested=bool(given_rows),
         )
     rows = parse_posted_rows(page.request.POST)
     if not rows:  # the page sends empty ones too: without any it is no form of ours, and would leave no part
@@ -191,6 +200,23 @@ def parse_posted_rows(posted: Mapping[str, str]) -> list[SplitRow]:
     ]
 
 
+def parse_given_rows(parameters: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the rows that the address of the form gives, as suggestions for a person to check."""
+    rows = parse_posted_rows(parameters)[:MAX_GIVEN_ROWS]
+    return [
+        build_empty_row(**{name: row.values[name] or default for name, default in GIVEN_FIELDS.items()}) for row in rows
+    ]
+
+
+def build_period_rows(row: Transaction) -> list[dict[str, str]]:
+    """Return an empty row with the service period that the text of an uncategorized transaction states, if any."""
+    period = None if row.categorized_value else find_stated_period(row.description or row.from_to)
+    if period is None:
+        return []
+    days = {"start": period.start.isoformat(), "end": period.end.isoformat()}
+    return [build_empty_row(rule=DateRule.SERVICE_PERIOD.value, **days)]
+
+
 @dataclass(slots=True)
 class SplitFormReader:
     """Reads form rows as a request body, and remembers which form field each part of the body came from."""
@@ -284,6 +310,7 @@ def render_split_editor(
     spare: int,
     form: BoundForm,
     names: LedgerNames,
+    is_suggested: bool = False,
 ) -> HttpResponse:
     """Render the rows and some empty ones below."""
     first_number = max((split_row.number for split_row in rows), default=-1) + 1
@@ -301,6 +328,7 @@ def render_split_editor(
         form=form,
         rows=[build_editor_row(split_row, rows, form) for split_row in rows],
         legs=[part for part in parts if part.counter_id],
+        is_suggested=is_suggested,
         rest=row.amount_value - row.categorized_value,
         free=row.amount_value - row.transferred_value,
         category_lines=names.list_line_choices(),

@@ -1,12 +1,17 @@
 """Find counterparties by name: a company may have thousands, too many for a select field."""
 
 import re
+from collections import Counter
+from collections.abc import Collection
+from uuid import UUID
 
+from django.db.models import Value
+from django.db.models.functions import Lower
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from companies.errors import ValidationFailed
-from companies.models import parse_id
+from companies.models import Company, parse_id
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.models import Counterparty, CounterpartyType
@@ -31,6 +36,20 @@ def list_counterparty_suggestions(page: CompanyPage) -> list[str]:
         f"{name} ({COUNTERPARTY_TYPE_LABELS[CounterpartyType(kind)]})" if names.count(name) > 1 else name
         for name, kind in rows
     ]
+
+
+def format_counterparties_for_input(company: Company, ids: Collection[UUID]) -> dict[UUID, str]:
+    """Return the text by which a field finds each counterparty: its name, with its type where others have the name."""
+    rows = Counterparty.objects.for_company(company.id)
+    found = list(rows.filter(id__in=ids)) if ids else []
+    folded_names = rows.annotate(folded=Lower("name")).filter(folded__in=[Lower(Value(row.name)) for row in found])
+    counts = Counter(folded_names.values_list("folded", flat=True)) if found else Counter()
+    return {
+        row.id: f"{row.name} ({COUNTERPARTY_TYPE_LABELS[CounterpartyType(row.type)]})"
+        if counts[row.name.lower()] > 1
+        else row.name
+        for row in found
+    }
 
 
 def get_counterparty_by_name(page: CompanyPage, text: str, *, pointer: str = "#/counterparty") -> Counterparty:
