@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Collection
 from uuid import UUID
 
-from django.db.models import Value
 from django.db.models.functions import Lower
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -40,15 +39,17 @@ def list_counterparty_suggestions(page: CompanyPage) -> list[str]:
 
 def format_counterparties_for_input(company: Company, ids: Collection[UUID]) -> dict[UUID, str]:
     """Return the text by which a field finds each counterparty: its name, with its type where others have the name."""
-    rows = Counterparty.objects.for_company(company.id)
-    found = list(rows.filter(id__in=ids)) if ids else []
-    folded_names = rows.annotate(folded=Lower("name")).filter(folded__in=[Lower(Value(row.name)) for row in found])
-    counts = Counter(folded_names.values_list("folded", flat=True)) if found else Counter()
+    if not ids:
+        return {}
+    rows = Counterparty.objects.for_company(company.id).annotate(folded_name=Lower("name"))
+    same_named = list(rows.filter(folded_name__in=rows.filter(id__in=ids).values("folded_name")))
+    counts = Counter(row.folded_name for row in same_named)
     return {
         row.id: f"{row.name} ({COUNTERPARTY_TYPE_LABELS[CounterpartyType(row.type)]})"
-        if counts[row.name.lower()] > 1
+        if counts[row.folded_name] > 1
         else row.name
-        for row in found
+        for row in same_named
+        if row.id in ids
     }
 
 

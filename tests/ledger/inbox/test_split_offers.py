@@ -216,6 +216,17 @@ def test_stated_period_keeps_the_usual_tax_and_counterparty(editor, inbox_path, 
     assert part["counterparty"]["id"] == vendor["id"]
 
 
+def test_counterparty_whose_name_others_have_is_filled_in_with_its_type(editor, inbox_path, api, books, bank, hosting):
+    api.post("counterparties", {"type": "customer", "name": "cloud"})
+    vendor = {"id": api.post("counterparties", {"type": "vendor", "name": "Cloud"}).json()["id"]}
+    past = books.create_transaction(bank, "-100.00", "2026-02-01", fromTo="Cloud")["id"]
+    split(books, past, {"categoryId": hosting, "plSplit": {"cogs": -100}, "counterparty": vendor})
+    row = books.create_transaction(bank, "-1200.00", fromTo="Cloud", description="Okt 2026 - Sep 2027")["id"]
+    ((_, address, _),) = list_offers(editor.get(inbox_path))
+    assert save_offer(editor, address)["counterparty-0"] == "Cloud (vendor)"
+    assert books.list_categorizations(row)[0]["counterparty"]["id"] == vendor["id"]
+
+
 def test_form_of_a_payment_with_a_period_has_it_selected(editor, acme, books, bank):
     row = books.create_transaction(bank, "-3600.00", **INSURANCE)["id"]
     fields = read_form(editor.get(f"/app/companies/{acme.id}/transactions/{row}/split"))
