@@ -42,14 +42,13 @@ def format_counterparties_for_input(company: Company, ids: Collection[UUID]) -> 
     if not ids:
         return {}
     rows = Counterparty.objects.for_company(company.id).annotate(folded_name=Lower("name"))
-    same_named = list(rows.filter(folded_name__in=rows.filter(id__in=ids).values("folded_name")))
-    counts = Counter(row.folded_name for row in same_named)
+    same_named = rows.filter(folded_name__in=rows.filter(id__in=ids).values("folded_name"))
+    columns = list(same_named.values_list("id", "name", "type", "folded_name"))
+    counts = Counter(folded_name for *_, folded_name in columns)
     return {
-        row.id: f"{row.name} ({COUNTERPARTY_TYPE_LABELS[CounterpartyType(row.type)]})"
-        if counts[row.folded_name] > 1
-        else row.name
-        for row in same_named
-        if row.id in ids
+        row_id: f"{name} ({COUNTERPARTY_TYPE_LABELS[CounterpartyType(kind)]})" if counts[folded_name] > 1 else name
+        for row_id, name, kind, folded_name in columns
+        if row_id in ids
     }
 
 
