@@ -49,7 +49,10 @@ def test_cash_of_the_report_equals_the_query(acme, viewer, query_data, booked_ye
         assert cash[label] == [format_number(bridge[name]), format_number(before[name])]
     figures = read_table(report, "figures")
     assert figures["Figure"] == ["Actual", "Last year"], "nothing is planned"
-    assert figures["Cash at the end of the month"] == [format_number(bridge["closing"]), format_number(before["closing"])]
+    assert figures["Cash at the end of the month"] == [
+        format_number(bridge["closing"]),
+        format_number(before["closing"]),
+    ]
 
 
 def test_recurring_revenue_of_the_report_equals_the_query(acme, viewer, query_data, booked_year, create_subscription):
