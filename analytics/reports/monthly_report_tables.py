@@ -55,8 +55,8 @@ class ReportTable:
         """Whether any cell has a value. Without one the section is not printed."""
         return any(cell != EMPTY_REPORT_CELL for row in self.rows for cell in row.cells)
 
-    def without_empty_columns(self) -> "ReportTable":
-        """Return the table without columns that are empty in every row, such as the plan where nothing is planned."""
+    def remove_empty_columns(self) -> "ReportTable":
+        """Return the table less the columns that are empty in every row, such as the plan where nothing is planned."""
         if not self.has_values:
             return self
         kept = [
