@@ -59,13 +59,13 @@ class ReportTable:
         """Return the table less the columns that are empty in every row, such as the plan where nothing is planned."""
         if not self.has_values:
             return self
-        kept = [
+        columns = [
             column
             for column in range(len(self.head) - 1)
             if any(row.cells[column] != EMPTY_REPORT_CELL for row in self.rows)
         ]
-        rows = [replace(row, cells=[row.cells[column] for column in kept]) for row in self.rows]
-        return replace(self, head=[self.head[0], *(self.head[column + 1] for column in kept)], rows=rows)
+        rows = [replace(row, cells=[row.cells[column] for column in columns]) for row in self.rows]
+        return replace(self, head=[self.head[0], *(self.head[column + 1] for column in columns)], rows=rows)
 
 
 @dataclass(frozen=True, slots=True)
