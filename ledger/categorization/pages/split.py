@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -23,9 +24,10 @@ from ledger.categorization.actions import split
 from ledger.categorization.pages.bulk_actions import build_date_rule, validate_request_body
 from ledger.categorization.pages.split_rows import SplitRow, check_split_total, resolve_split_rows
 from ledger.categorization.serializers import categorizations
-from ledger.models import Categorization, Transaction
+from ledger.models import BulkOperation, Categorization, Transaction
 from ledger.money.amounts import normalize_typed_amount, parse_api_amount
 from ledger.money.calc.money import format_amount
+from ledger.transactions.actions.bulk_undo import record_undo
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name, list_counterparty_suggestions
 from ledger.transactions.pages.detail import (
     get_transaction_or_404,
@@ -115,9 +117,7 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
             validate_request_body(categorizations.CategorizationMap, reader.build_body(resolved_rows))
         )
         check_split_total(resolved_rows, amount=unlinked_amount, currency=row.amount_currency)
-        split.replace_categorizations(
-            company=page.company, context=page.audit_context, transaction_id=row.id, inputs=inputs
-        )
+        run_id = save_split(page, row, inputs)
         message = _("Categorizations saved.")
         saved_transaction = get_transaction_or_404(page, row.id)
         if saved_transaction.is_open:
@@ -125,10 +125,29 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
                 saved_transaction.amount_value - saved_transaction.categorized_value, saved_transaction.amount_currency
             )
             message += " " + _("{amount} is uncategorized.").format(amount=remaining_text)
-        return redirect_to_transaction(page, row.id, message, categorized_id=row.id)
+        return redirect_to_transaction(page, row.id, message, categorized_id=row.id, run_id=run_id)
     if page.is_outdated:
         form.errors = {"row": describe_concurrent_changes(page, [get_transaction_or_404(page, row.id)])}
     return render_split_editor(page, row, parts, rows=rows, spare=0, form=form, names=names)
+
+
+def save_split(page: CompanyPage, row: Transaction, inputs: list[split.CategorizationInput]) -> UUID | None:
+    """Replace the categorizations; return the run that undoes it, if the form was opened from the inbox."""
+    save = partial(
+        split.replace_categorizations,
+        company=page.company,
+        context=page.audit_context,
+        transaction_id=row.id,
+        inputs=inputs,
+    )
+    if page.request.GET.get("from") != "inbox":
+        save()
+        return None
+    rows = Transaction.objects.for_company(page.company.id).filter(id=row.id)
+    operation = BulkOperation.CATEGORIZE
+    with record_undo(company=page.company, context=page.audit_context, operation=operation, rows=rows) as run:
+        save()
+    return run.id if run.affected else None
 
 
 # ---------------------------------------------------------------------------------------------- form rows

@@ -90,6 +90,16 @@ def test_stated_parts_are_saved_with_one_click(editor, inbox_path, books, bank):
     ]
 
 
+def test_split_from_the_inbox_is_undone_there(editor, inbox_path, books, bank):
+    row = books.create_transaction(bank, "-2062.50", **LOAN)["id"]
+    ((_, address, _),) = list_offers(editor.get(inbox_path))
+    saved = editor.post(address, read_form(editor.get(address)), follow=True)
+    run = re.search(r'name="run" value="([^"]+)"', saved.content.decode())[1]
+    undone = editor.post(inbox_path, {"act": "undo", "run": run}, follow=True)
+    assert "1 transaction restored." in get_page_text(undone)
+    assert books.list_categorizations(row) == []
+
+
 def test_split_page_offers_the_stated_parts(editor, acme, books, bank):
     row = books.create_transaction(bank, "-2062.50", **LOAN)["id"]
     path = f"/app/companies/{acme.id}/transactions/{row}/split"
