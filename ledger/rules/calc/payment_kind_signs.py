@@ -11,7 +11,16 @@ CARD_SETTLEMENT_TEXTS = (
     *("Abrechnung Kreditkarte", "Visa Abrechnung", "Abrechnung Visa", "Mastercard Abrechnung"),
     *("Abrechnung Mastercard", "Amex Abrechnung", "American Express Abrechnung", "credit card settlement"),
 )
-FEE_WORDS = ("Gebühr", "Gebühren", "Entgelt", "Entgelte", "fee", "fees", "Zinsen", "interest")
+CARD_PAYMENT_RECEIVED_TEXTS = (  # on the card: whole texts, as customers pay too
+    *("Zahlung erhalten", "Zahlung erhalten danke", "Zahlung erhalten besten Dank", "Zahlung erhalten vielen Dank"),
+    *("Zahlung dankend erhalten", "Überweisung erhalten", "Zahlung Überweisung erhalten"),
+    *("Zahlung Überweisung erhalten besten Dank", "Zahlung Überweisung erhalten vielen Dank"),
+    *("Payment received thank you", "Payment thank you"),
+)
+FEE_WORDS = (
+    *("Gebühr", "Gebühren", "Servicegebühr", "Entgelt", "Entgelte", "Disagio", "Provision", "Terminal"),
+    *("Zinsen", "fee", "fees", "interest"),
+)
 KIND_SIGNS = (
     build_signs(
         PaymentKind.WAGE_TAX,
@@ -329,7 +338,7 @@ KIND_SIGNS = (
     build_signs(PaymentKind.CARD_SETTLEMENT, names=("Credit card payment",)),
     build_signs(  # on the card
         PaymentKind.CARD_SETTLEMENT,
-        name_starts=("Zahlung erhalten", "Überweisung erhalten", "Zahlung Überweisung erhalten"),
+        names=CARD_PAYMENT_RECEIVED_TEXTS,
         except_texts=("Rechnung", "Rechnungsnummer", "Rechnungsnr", "RE", "Rg", "invoice"),
         is_incoming=True,
     ),
