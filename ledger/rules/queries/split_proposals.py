@@ -5,7 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import NamedTuple
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.utils.functional import SimpleLazyObject
@@ -118,19 +120,35 @@ def find_past_splits(company: Company, rows: Sequence[Transaction]) -> dict[UUID
     names = {normalize_name(row.from_to) for row in rows} - {""}
     if not names:
         return {}
-    latest_ids: dict[KindKey, UUID | None] = {}  # None: the latest was not split
     past_rows = fetch_history_rows(SPLIT_NAMES_SQL, company=company, keys=json.dumps(sorted(names)))
-    for name, description, amount, past_id, is_split in past_rows:
-        latest_ids.setdefault(build_kind_key(name, description, amount), past_id if is_split else None)
-    split_names = {name for name, *_ in latest_ids}
-    past_ids = {
-        row.id: past_id
+    split_names = {name for name, *_ in past_rows}
+    keys = {
+        row.id: build_kind_key(row.from_to, row.description, row.amount_value)
         for row in rows
         if normalize_name(row.from_to) in split_names
-        and (past_id := latest_ids.get(build_kind_key(row.from_to, row.description, row.amount_value)))
     }
-    splits = load_splits(company, set(past_ids.values())) if past_ids else {}
-    return {row_id: splits[past_id] for row_id, past_id in past_ids.items() if past_id in splits}
+    latest_ids = find_latest_splits(past_rows, set(keys.values()))
+    splits = load_splits(company, latest_ids.values()) if latest_ids else {}
+    return {row_id: splits[latest_ids[key]] for row_id, key in keys.items() if latest_ids.get(key) in splits}
+
+
+def find_latest_splits(past_rows: Iterable[Any], keys: Iterable[KindKey]) -> dict[KindKey, UUID]:
+    """Return the id of the latest transaction of each name and kind, of those that were split."""
+    keys_by_name: defaultdict[str, set[KindKey]] = defaultdict(set)
+    for key in keys:
+        keys_by_name[key[0]].add(key)
+    latest_ids = {}
+    for name, rows_of_name in groupby(past_rows, key=itemgetter(0)):
+        unseen_keys = keys_by_name[name]
+        for _, description, amount, past_id, is_split in rows_of_name:
+            if not unseen_keys:  # the kind of a payment takes a while
+                break
+            key = build_kind_key(name, description, amount)
+            if key in unseen_keys:
+                unseen_keys.remove(key)
+                if is_split:
+                    latest_ids[key] = past_id
+    return latest_ids
 
 
 def normalize_name(from_to: str) -> str:
@@ -140,8 +158,8 @@ def normalize_name(from_to: str) -> str:
 
 def build_kind_key(from_to: str, description: str, amount: Decimal) -> KindKey:
     """Return the name of a transaction with its kind of payment and direction."""
-    kind = find_payment_kind(from_to=from_to, description=description, is_incoming=amount > 0)
-    return normalize_name(from_to), kind, amount > 0
+    name = normalize_name(from_to)
+    return name, find_payment_kind(from_to=name, description=description, is_incoming=amount > 0), amount > 0
 
 
 def load_splits(company: Company, ids: Iterable[UUID]) -> dict[UUID, PastSplit]:
