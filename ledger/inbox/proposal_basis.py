@@ -62,6 +62,9 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
     PaymentKind.CARD_SETTLEMENT: gettext_lazy(
         "Looks like a credit card settlement. Import the card's statement to link it as a transfer."
     ),
+    PaymentKind.CARD_PAYMENT_RECEIVED: gettext_lazy(
+        "Looks like a payment received on a credit card. Import the bank's statement to link it as a transfer."
+    ),
     PaymentKind.CUSTOMER_PAYMENT: gettext_lazy("Looks like a payment by a customer"),
 }
 

@@ -21,7 +21,13 @@ from uuid import UUID
 
 from ledger.rules.calc.booking_phrases import remove_booking_phrases
 from ledger.rules.calc.parties import LEGAL_FORMS
-from ledger.rules.calc.payment_kinds import KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE, VAGUE_KINDS, PaymentKind
+from ledger.rules.calc.payment_kinds import (
+    KIND_CONFIDENCE,
+    TRANSFER_KINDS,
+    VAGUE_KIND_CONFIDENCE,
+    VAGUE_KINDS,
+    PaymentKind,
+)
 
 COUNTERPARTY, TEXT, ACCOUNT, OWN, PAYMENT_KIND = "counterparty", "text", "account", "own", "paymentKind"
 BASIS_KINDS = (COUNTERPARTY, TEXT, ACCOUNT, OWN, PAYMENT_KIND)
@@ -124,7 +130,7 @@ class CategoryProposal(NamedTuple):
     @property
     def is_transfer(self) -> bool:
         """Whether the texts say that money moved between own accounts, so that another leg is expected."""
-        return self.kind == OWN or self.payment_kind == PaymentKind.CARD_SETTLEMENT
+        return self.kind == OWN or self.payment_kind in TRANSFER_KINDS
 
     @property
     def is_certain(self) -> bool:

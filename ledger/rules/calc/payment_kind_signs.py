@@ -336,8 +336,8 @@ KIND_SIGNS = (
         has_no_legal_form=True,
     ),
     build_signs(PaymentKind.CARD_SETTLEMENT, names=("Credit card payment",)),
-    build_signs(  # on the card
-        PaymentKind.CARD_SETTLEMENT,
+    build_signs(
+        PaymentKind.CARD_PAYMENT_RECEIVED,
         names=CARD_PAYMENT_RECEIVED_TEXTS,
         except_texts=("Rechnung", "Rechnungsnummer", "Rechnungsnr", "RE", "Rg", "invoice"),
         is_incoming=True,

@@ -25,6 +25,7 @@ from ledger.rules.queries.split_proposals import SplitProposal, propose_splits
 from ledger.transactions.pages.counterparty_lookup import format_counterparties_for_input
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice
 
+MAX_QUERY_LENGTH = 6000  # the server takes 8,190 characters of an address, and the return address is in it too
 PART_LABELS: dict[PaymentKind, Any] = {
     PaymentKind.LOAN: gettext_lazy("Repayment"),
     PaymentKind.INTEREST: gettext_lazy("Interest"),
@@ -76,18 +77,18 @@ def build_split_offers(
         if names.can_read_counterparties
         else {}
     )
-    offers = {}
+    offers = []
     for row in split_rows:
         period = find_stated_period(row.description or row.from_to)
         if split := splits.get(row.id):
             values = build_split_values(split.parts, row, period, names, counterparties)
-            offers[row.id] = SplitOffer(row, describe_split(split, row), encode_rows(values))
+            offers.append(SplitOffer(row, describe_split(split, row), encode_rows(values)))
         elif period:
             first = first_proposals[row.id]
             if first is None or first.categorization.pl_type != PlType.NEUTRAL:
                 values = [build_period_values(row, period, first, counterparties)]
-                offers[row.id] = SplitOffer(row, describe_period(period), encode_rows(values))
-    return offers
+                offers.append(SplitOffer(row, describe_period(period), encode_rows(values)))
+    return {offer.row.id: offer for offer in offers if len(offer.query) <= MAX_QUERY_LENGTH}
 
 
 def find_visible_proposal(proposals: Iterable[CategoryProposal], names: LedgerNames) -> CategoryProposal | None:

@@ -97,6 +97,14 @@ def test_settlement_without_the_card_is_suggested_as_a_transfer(
     assert "No transactions to group" in get_page_text(editor.get(f"{inbox_path}/groups"))
 
 
+def test_payment_on_the_card_without_the_bank_is_suggested_as_a_transfer(editor, api, acme, books, card, today):
+    into = books.create_transaction(card, "1843.27", today, fromTo="ZAHLUNG/ÜBERWEISUNG ERHALTEN BESTEN DANK")["id"]
+    (proposal,) = api.post("transactions/proposals", {"transactionIds": [into], "paymentKinds": True}).json()[into]
+    assert proposal["categoryId"] == books.get_category_id("transfer")
+    reason = "Looks like a payment received on a credit card. Import the bank's statement to link it as a transfer."
+    assert reason in get_page_text(editor.get(f"/app/companies/{acme.id}/inbox"))
+
+
 def test_settlement_with_the_card_is_suggested_as_a_pair(editor, api, acme, books, bank, card, today):
     out = books.create_transaction(bank, "-1843.27", today, fromTo="Mastercard Abrechnung")["id"]
     into = books.create_transaction(card, "1843.27", today, fromTo="ZAHLUNG/ÜBERWEISUNG ERHALTEN BESTEN DANK")["id"]

@@ -183,6 +183,20 @@ def test_last_split_is_scaled_to_another_amount(editor, inbox_path, books, bank,
     assert (list_pl_amounts(second), second["passThroughTax"]) == ({"ga": -28.98}, -2.03)
 
 
+def test_split_that_an_address_cannot_hold_is_not_offered(editor, inbox_path, api, books, bank, hosting):
+    def split_into(count, day):
+        row = books.create_transaction(bank, f"-{count}.00", day, fromTo="Nordlicht")["id"]
+        part = {"categoryId": hosting, "plSplit": {"cogs": -1}, "counterparty": {"id": vendor}}
+        split(books, row, *[part] * count)
+
+    vendor = api.post("counterparties", {"type": "vendor", "name": "ä" * 40}).json()["id"]
+    books.create_transaction(bank, "-10.00", "2026-04-10", fromTo="Nordlicht")
+    split_into(5, "2026-03-10")
+    assert len(list_offers(editor.get(inbox_path))) == 1
+    split_into(20, "2026-03-11")
+    assert list_offers(editor.get(inbox_path)) == []
+
+
 def test_payment_of_another_kind_or_direction_is_not_split(editor, inbox_path, books, bank):
     split_loan(books, bank, description="Darlehen 6001234567 Rate 3/26")
     books.create_transaction(bank, "-28.90", fromTo="Sparkasse KölnBonn", description="Kontoführung")
