@@ -1,12 +1,11 @@
 """What a suggested category is based on, in words."""
 
-from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from companies.pages.amount_formats import format_amount_for_input
+from companies.pages.amount_formats import format_percent_for_input
 from ledger.rules.calc.category_proposals import ACCOUNT, COUNTERPARTY, OWN, TEXT, CategoryProposal
 from ledger.rules.calc.payment_kinds import PaymentKind
 
@@ -75,8 +74,3 @@ def describe_proposal_basis(proposal: CategoryProposal) -> str:
         return explanation
     tax = _("includes {percent} % tax").format(percent=format_percent_for_input(proposal.tax_percent))
     return f"{explanation} · {tax}"
-
-
-def format_percent_for_input(percent: Decimal | None) -> str:
-    """Return a tax rate as people type it; empty without one."""
-    return "" if percent is None else format_amount_for_input(f"{percent:f}")

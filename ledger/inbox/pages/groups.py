@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from companies.errors import ValidationFailed
 from companies.models import parse_id
-from companies.pages.amount_formats import format_money
+from companies.pages.amount_formats import format_money, format_percent_for_input
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
@@ -30,7 +30,7 @@ from ledger.inbox.groups import (
 from ledger.inbox.pages.inbox import build_undo_form, list_addable_categories
 from ledger.inbox.pages.inbox_actions import ActionResult, add_categories, reject_unknown_action, undo_inbox_action
 from ledger.inbox.pages.suggestions import MAX_ACCEPTED, AcceptedSuggestion, categorize_accepted
-from ledger.inbox.proposal_basis import describe_proposal_basis, format_percent_for_input
+from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import list_categorizable_transactions
 from ledger.models import Transaction
 from ledger.rules.calc.category_proposals import CategoryLine

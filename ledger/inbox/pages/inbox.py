@@ -15,6 +15,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
 from companies.models import Company, parse_id
+from companies.pages.amount_formats import format_percent_for_input
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
@@ -23,7 +24,7 @@ from ledger import hooks
 from ledger.categorization.pages.bulk_actions import BULK_FORM_FIELDS
 from ledger.inbox.missing_categories import MissingCategory, list_missing_categories
 from ledger.inbox.pages.inbox_actions import INBOX_ACTIONS, get_form_transactions, reject_unknown_action
-from ledger.inbox.proposal_basis import describe_proposal_basis, format_percent_for_input
+from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import filter_open_transactions
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, Transaction

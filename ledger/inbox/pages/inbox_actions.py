@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 
 from companies.errors import NotFoundError, ValidationFailed
 from companies.models import parse_id
+from companies.pages.amount_formats import format_percent_for_input
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.categorization.actions.remainder import categorize_remainder
@@ -18,7 +19,6 @@ from ledger.categorization.pages.bulk_actions import format_categorized_count, f
 from ledger.categorization.pages.split_rows import parse_tax_percentage
 from ledger.categorization.serializers import categorizations
 from ledger.inbox.missing_categories import add_missing_categories
-from ledger.inbox.proposal_basis import format_percent_for_input
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import BulkOperation, CategorizationRun, Transaction
 from ledger.rules.actions import dismissed_matches
