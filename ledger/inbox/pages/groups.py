@@ -160,7 +160,9 @@ def build_row_line(transaction: GroupedTransaction) -> dict[str, Any]:
         "title": row.from_to or row.description or _("No text"),
         "text": row.description if row.from_to else "",
         "amount": transaction.amount,
-        "why": describe_proposal_basis(transaction.proposal) if transaction.proposal else "",
+        "why": describe_proposal_basis(transaction.proposal, is_incoming=transaction.amount > 0)
+        if transaction.proposal
+        else "",
         "ticked": True,
     }
 

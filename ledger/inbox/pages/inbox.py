@@ -208,7 +208,7 @@ def build_inbox_line(
     """
     suggested = [proposal for proposal in proposals if not is_paired or (proposal.kind != OWN and proposal.is_likely)]
     shown_proposals = [
-        build_proposal_context(proposal, names)
+        build_proposal_context(proposal, names, is_incoming=row.amount_value > 0)
         for proposal in suggested
         if proposal.categorization.category_id in names.categories
     ]
@@ -226,7 +226,7 @@ def build_inbox_line(
     }
 
 
-def build_proposal_context(proposal: CategoryProposal, names: LedgerNames) -> dict[str, Any]:
+def build_proposal_context(proposal: CategoryProposal, names: LedgerNames, *, is_incoming: bool) -> dict[str, Any]:
     """Return a proposal for the template. Only a likely one is the primary button; a weak one has no key."""
     categorization, tax = proposal.categorization, format_percent_for_input(proposal.tax_percent)
     name = names.get_choice_name(*categorization.choice)
@@ -239,7 +239,7 @@ def build_proposal_context(proposal: CategoryProposal, names: LedgerNames) -> di
         "counterparty": str(categorization.counterparty_id) if categorization.counterparty_id else "",
         "likely": proposal.is_likely,
         "has_key": not proposal.is_weak,
-        "why": describe_proposal_basis(proposal),
+        "why": describe_proposal_basis(proposal, is_incoming=is_incoming),
     }
 
 
