@@ -108,3 +108,94 @@ def test_standard_rate_is_never_assigned_automatically(api, books, bank, hosting
     assert (part["sourceNote"], part["passThroughTax"]) == ("history", None)
     other = books.create_transaction(bank, "-119.00", fromTo="netcup GmbH")["id"]
     assert books.list_categorizations(other) == []
+
+
+# ---------------------------------------------------------------------------------------------- groups
+
+
+@pytest.fixture
+def hosting_rows(books, bank):
+    """Two payments of the kind hosting: to a German supplier, and to one abroad."""
+    names = ("Hetzner Online GmbH", "AWS EMEA SARL")
+    return [books.create_transaction(bank, "-119.00", fromTo=name)["id"] for name in names]
+
+
+def read_group(page):
+    """Return the values, the tax fields and the suggested category of the only group of a page."""
+    (form,) = re.findall(
+        r'<form method="post" class="card transaction-group".*?</form>', page.content.decode(), re.DOTALL
+    )
+    rates = dict(re.findall(r'name="(tax-[^"]+)"[^>]*value="([^"]*)"', form))
+    values = re.findall(r'name="transaction" value="([^"]+)"', form)
+    return values, rates, re.search(r'name="category" value="([^"]+)"', form)[1]
+
+
+def list_stored_taxes(books, ids):
+    return [part["passThroughTax"] for row in ids for part in books.list_categorizations(row)]
+
+
+def test_one_group_has_suppliers_at_home_and_abroad(editor, inbox_path, books, hosting_rows):
+    page = editor.get(f"{inbox_path}/groups")
+    values, rates, category = read_group(page)
+    german, irish = (f"tax-{row}" for row in hosting_rows)
+    assert rates == {german: "19", irish: ""}
+    text = get_page_text(page)
+    assert "19 % VAT suggested" in text
+    assert "Supplier abroad: no VAT (reverse charge)" in text
+    form = {"act": "categorize", "transaction": values, "category": category, **rates}
+    assert editor.post(f"{inbox_path}/groups", form).status_code == 303
+    assert list_stored_taxes(books, hosting_rows) == [-19, None]
+
+
+@pytest.mark.parametrize(
+    ("changes", "for_all", "stored"),
+    [
+        ({}, "7", [-7.79, -7.79]),
+        ({"german": "19,5"}, "7", [-19.42, -7.79]),
+        ({"german": ""}, "7", [None, -7.79]),
+        ({}, "0", [None, None]),
+        ({"irish": "19"}, "", [-19, -19]),
+    ],
+)
+def test_rate_for_all_replaces_rates_that_were_not_changed(
+    editor, inbox_path, books, hosting_rows, changes, for_all, stored
+):
+    values, rates, category = read_group(editor.get(f"{inbox_path}/groups"))
+    names = dict(zip(("german", "irish"), hosting_rows, strict=True))
+    rates |= {f"tax-{names[name]}": rate for name, rate in changes.items()}
+    form = {"act": "categorize", "transaction": values, "category": category, "tax": for_all, **rates}
+    assert editor.post(f"{inbox_path}/groups", form).status_code == 303
+    assert list_stored_taxes(books, hosting_rows) == stored
+
+
+def test_invalid_rate_names_the_transaction_and_stores_nothing(editor, inbox_path, books, hosting_rows):
+    values, _rates, category = read_group(editor.get(f"{inbox_path}/groups"))
+    german, irish = (f"tax-{row}" for row in hosting_rows)
+    form = {"act": "categorize", "transaction": values, "category": category, "next": "o-1"}
+    refused = editor.post(f"{inbox_path}/groups", form | {german: "7", irish: "much"})
+    assert refused.status_code == 400
+    text = get_page_text(refused)
+    assert "AWS EMEA SARL, " in text
+    assert ": Enter a percentage, such as 19 %." in text
+    assert "Hetzner Online GmbH, " not in text
+    assert read_group(refused)[1] == {german: "7", irish: "much"}
+    assert re.findall(r'name="(tax-[^"]+)"[^>]* aria-invalid="true"', refused.content.decode()) == [irish]
+    assert list_stored_taxes(books, hosting_rows) == []
+
+
+def test_invalid_rate_of_a_transaction_that_is_not_selected_is_ignored(editor, inbox_path, books, hosting_rows):
+    values, rates, category = read_group(editor.get(f"{inbox_path}/groups"))
+    selected = [value for value in values if value.startswith(hosting_rows[0])]
+    form = {"act": "categorize", "transaction": selected, "category": category, **rates}
+    form[f"tax-{hosting_rows[1]}"] = "much"
+    assert editor.post(f"{inbox_path}/groups", form).status_code == 303
+    assert list_stored_taxes(books, hosting_rows) == [-19]
+
+
+def test_rows_of_groups_show_no_words_on_how_the_payment_was_made(editor, inbox_path, books, bank):
+    text = "FOLGELASTSCHRIFT Server Sept Umsatz gebucht"
+    books.create_transaction(bank, "-119.00", fromTo="Hetzner Online GmbH", description=text)
+    shown = get_page_text(editor.get(f"{inbox_path}/groups"))
+    assert "· Server Sept" in shown
+    assert "FOLGELASTSCHRIFT" not in shown
+    assert "Umsatz gebucht" not in shown
