@@ -29,8 +29,14 @@ from ledger.inbox.groups import (
     group_by_counterparty,
     pick_suggestions,
 )
-from ledger.inbox.pages.inbox import build_undo_form, list_addable_categories
-from ledger.inbox.pages.inbox_actions import ActionResult, add_categories, reject_unknown_action, undo_inbox_action
+from ledger.inbox.pages.inbox import build_tax_prompt, build_undo_form, list_addable_categories
+from ledger.inbox.pages.inbox_actions import (
+    ActionResult,
+    add_categories,
+    reject_unknown_action,
+    set_standard_tax,
+    undo_inbox_action,
+)
 from ledger.inbox.pages.suggestions import (
     MAX_ACCEPTED,
     AcceptedSuggestion,
@@ -88,6 +94,7 @@ def show_inbox_groups(page: CompanyPage) -> HttpResponse:
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         category_lines=names.list_line_choices(),
         missing_categories=list_addable_categories(page),
+        tax_prompt=build_tax_prompt(page) if lines else None,
     )
 
 
@@ -251,4 +258,9 @@ def find_common_counterparty(page: CompanyPage, ids: list[UUID], choice: Categor
     return find_usual_counterparty(page.company, rows[0], choice)
 
 
-GROUP_ACTIONS = {"categorize": categorize_group, "add-categories": add_categories, "undo": undo_inbox_action}
+GROUP_ACTIONS = {
+    "categorize": categorize_group,
+    "add-categories": add_categories,
+    "set-standard-tax": set_standard_tax,
+    "undo": undo_inbox_action,
+}

@@ -29,6 +29,7 @@ from ledger.inbox.queries import filter_open_transactions
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, Transaction
 from ledger.rules.calc.category_proposals import OWN, CategoryProposal
+from ledger.rules.calc.countries import find_company_countries, find_zone_tax_percent
 from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
@@ -55,6 +56,13 @@ class InboxOffer(NamedTuple):
     button: str
     label: str  # of the button, for who does not see what it stands beside
     refusal: dict[str, str]  # the fields that say the two do not belong together
+
+
+class TaxPrompt(NamedTuple):
+    """The question for the company's standard VAT rate, with the usual one of its country."""
+
+    rate: str
+    is_country_known: bool  # without it, suppliers abroad are not recognized
 
 
 class UndoForm(NamedTuple):
@@ -147,6 +155,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
         category_lines=names.list_line_choices(),
         missing_categories=list_addable_categories(page),
         repeated=build_repeated_choice(page, names),
+        tax_prompt=build_tax_prompt(page) if lines else None,
     )
 
 
@@ -241,6 +250,19 @@ def build_proposal_context(proposal: CategoryProposal, names: LedgerNames, *, is
         "has_key": not proposal.is_weak,
         "why": describe_proposal_basis(proposal, is_incoming=is_incoming),
     }
+
+
+def build_tax_prompt(page: CompanyPage) -> TaxPrompt | None:
+    """Return the question for the standard VAT rate; None if it was answered, or for who cannot change the company."""
+    company = page.company
+    can_answer = page.has_permission(Permission.COMPANY_WRITE) and page.has_permission(Permission.TRANSACTIONS_WRITE)
+    if company.standard_tax_percent is not None or not can_answer:
+        return None
+    rate = format_percent_for_input(find_zone_tax_percent(company.time_zone))
+    return TaxPrompt(
+        page.request.POST.get("standardTaxPercent", rate),
+        is_country_known=bool(find_company_countries(company.name, company.time_zone)),
+    )
 
 
 def load_pair_transactions(company: Company, pairs: list[LegPair]) -> Iterable[tuple[LegPair, dict[UUID, Transaction]]]:
