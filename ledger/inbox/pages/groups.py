@@ -163,6 +163,7 @@ def build_group_line(
         "rows": rows,
         "open_rows": rows[:MAX_OPEN_ROWS],
         "folded_rows": rows[MAX_OPEN_ROWS:],
+        "folded_tax_count": sum(bool(row["tax"]) for row in rows[MAX_OPEN_ROWS:]),
     }
 
 

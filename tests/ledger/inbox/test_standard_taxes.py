@@ -199,3 +199,9 @@ def test_rows_of_groups_show_no_words_on_how_the_payment_was_made(editor, inbox_
     assert "· Server Sept" in shown
     assert "FOLGELASTSCHRIFT" not in shown
     assert "Umsatz gebucht" not in shown
+
+
+def test_folded_transactions_say_how_many_have_a_rate(editor, inbox_path, books, bank):
+    for _ in range(6):
+        books.create_transaction(bank, "-119.00", fromTo="Hetzner Online GmbH")
+    assert "Show 2 more · 2 with VAT" in get_page_text(editor.get(f"{inbox_path}/groups"))
