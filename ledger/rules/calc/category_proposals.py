@@ -28,6 +28,7 @@ from ledger.rules.calc.payment_kinds import (
     VAGUE_KINDS,
     PaymentKind,
 )
+from ledger.rules.calc.standard_tax import TaxSuggestion
 
 COUNTERPARTY, TEXT, ACCOUNT, OWN, PAYMENT_KIND = "counterparty", "text", "account", "own", "paymentKind"
 BASIS_KINDS = (COUNTERPARTY, TEXT, ACCOUNT, OWN, PAYMENT_KIND)
@@ -81,8 +82,8 @@ class CategoryProposal(NamedTuple):
     """A proposed category. ``seen`` and ``agreed`` count earlier transactions of its basis; ``share`` is its part of
     their weight, where they were weighed. ``is_same_direction`` is false where none that agreed moved money in the
     direction of the transaction. ``has_other_names`` is true where transactions under other names were counted that
-    have the counterparty of the name. ``payment_kind`` is what suggests it without earlier transactions.
-    ``tax_percent`` is the rate of the tax that the latest of them included.
+    have the counterparty of the name. ``payment_kind`` is what suggests it without earlier transactions. ``tax`` is the
+    tax that is suggested with it, if any.
     """
 
     categorization: PastCategorization
@@ -93,13 +94,18 @@ class CategoryProposal(NamedTuple):
     is_same_direction: bool = True
     has_other_names: bool = False
     payment_kind: PaymentKind | None = None
-    tax_percent: Decimal | None = None
+    tax: TaxSuggestion | None = None
 
     def with_other_names(self) -> "CategoryProposal":
         return self._replace(has_other_names=True)
 
-    def with_tax(self, percent: Decimal | None) -> "CategoryProposal":
-        return self._replace(tax_percent=percent)
+    def with_tax(self, tax: TaxSuggestion | None) -> "CategoryProposal":
+        return self._replace(tax=tax)
+
+    @property
+    def tax_percent(self) -> Decimal | None:
+        """The suggested tax rate; None for no tax."""
+        return self.tax.percent if self.tax else None
 
     @property
     def is_weak(self) -> bool:
@@ -150,8 +156,7 @@ def build_transfer_proposal(category_id: UUID) -> CategoryProposal:
 def build_payment_kind_proposal(
     payment_kind: PaymentKind, choice: CategoryLine, proposals: Iterable[CategoryProposal]
 ) -> CategoryProposal:
-    """Return the proposal of a category by kind of payment, with the counterparty and the tax rate that the history
-    proposes with it."""
+    """Return the proposal of a category by kind of payment, with the counterparty that the history proposes with it."""
     same_choice = next((proposal for proposal in proposals if proposal.categorization.choice == choice), None)
     return CategoryProposal(
         same_choice.categorization if same_choice else PastCategorization(*choice, None, None),
@@ -160,7 +165,6 @@ def build_payment_kind_proposal(
         agreed=0,
         share=VAGUE_KIND_CONFIDENCE if payment_kind in VAGUE_KINDS else KIND_CONFIDENCE,
         payment_kind=payment_kind,
-        tax_percent=same_choice.tax_percent if same_choice else None,
     )
 
 
