@@ -1,14 +1,14 @@
 """What a suggested category is based on, in words."""
 
-from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from companies.pages.amount_formats import format_amount_for_input
+from companies.pages.amount_formats import format_percent_for_input
 from ledger.rules.calc.category_proposals import ACCOUNT, COUNTERPARTY, OWN, TEXT, CategoryProposal
 from ledger.rules.calc.payment_kinds import PaymentKind
+from ledger.rules.calc.standard_tax import TaxBasis, TaxSuggestion
 
 BASIS_EXPLANATIONS: dict[str, Any] = {
     COUNTERPARTY: ngettext_lazy(
@@ -24,10 +24,10 @@ BASIS_EXPLANATIONS: dict[str, Any] = {
     ),
     OWN: gettext_lazy("Your company is the counterparty"),
 }
-# For a category that most transactions of the name do not have: the most similar ones decide.
-SIMILARITY_EXPLANATION: Any = ngettext_lazy(
-    "Similar amount, account or text; {agreed} of {seen} transaction with this name",
-    "Similar amount, account or text; {agreed} of {seen} transactions with this name",
+# Of a counterparty that was chosen for transactions under other names too.
+COUNTERPARTY_EXPLANATION: Any = ngettext_lazy(
+    "{agreed} of {seen} transaction with this name or counterparty",
+    "{agreed} of {seen} transactions with this name or counterparty",
     "seen",
 )
 
@@ -59,24 +59,41 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
     PaymentKind.PAYMENT_FEES: gettext_lazy("Looks like payment fees"),
     PaymentKind.INTEREST: gettext_lazy("Looks like interest"),
     PaymentKind.LOAN: gettext_lazy("Looks like a loan"),
+    PaymentKind.CARD_SETTLEMENT: gettext_lazy(
+        "Looks like a credit card settlement. Import the card's statement to link it as a transfer."
+    ),
+    PaymentKind.CARD_PAYMENT_RECEIVED: gettext_lazy(
+        "Looks like a payment received on a credit card. Import the bank's statement to link it as a transfer."
+    ),
     PaymentKind.CUSTOMER_PAYMENT: gettext_lazy("Looks like a payment by a customer"),
 }
 
 
-def describe_proposal_basis(proposal: CategoryProposal) -> str:
-    """Describe what a proposal is based on, and the tax that the latest transaction included."""
+TAX_EXPLANATIONS: dict[TaxBasis, Any] = {
+    TaxBasis.HISTORY: gettext_lazy("includes {percent} % tax"),
+    TaxBasis.STANDARD: gettext_lazy("{percent} % VAT suggested"),
+    TaxBasis.STATED: gettext_lazy("{percent} % VAT according to the description"),
+}
+
+
+def describe_proposal_basis(proposal: CategoryProposal, *, is_incoming: bool) -> str:
+    """Describe what a proposal is based on, and the tax rate that is suggested with it."""
     if proposal.payment_kind:
         explanation = str(PAYMENT_KIND_EXPLANATIONS[proposal.payment_kind])
     else:
-        is_minority = proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen
-        text = SIMILARITY_EXPLANATION if is_minority and proposal.is_likely else BASIS_EXPLANATIONS[proposal.kind]
+        text = COUNTERPARTY_EXPLANATION if proposal.has_other_names else BASIS_EXPLANATIONS[proposal.kind]
         explanation = str(text.format(agreed=proposal.agreed, seen=proposal.seen))
-    if proposal.tax_percent is None:
-        return explanation
-    tax = _("includes {percent} % tax").format(percent=format_percent_for_input(proposal.tax_percent))
-    return f"{explanation} · {tax}"
+        if proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen and proposal.is_likely:
+            # Most transactions of the name do not have the category: the most similar ones decide.
+            explanation = f"{_('Similar amount, account or text')}; {explanation}"
+    tax_explanation = describe_tax(proposal.tax, is_incoming=is_incoming) if proposal.tax else ""
+    return " · ".join(filter(None, (explanation, tax_explanation)))
 
 
-def format_percent_for_input(percent: Decimal | None) -> str:
-    """Return a tax rate as people type it; empty without one."""
-    return "" if percent is None else format_amount_for_input(f"{percent:f}")
+def describe_tax(tax: TaxSuggestion, *, is_incoming: bool) -> str:
+    """Describe why a tax rate is suggested, or none; empty if earlier transactions included none."""
+    if tax.basis == TaxBasis.ABROAD:
+        return _("Customer abroad: no VAT") if is_incoming else _("Supplier abroad: no VAT (reverse charge)")
+    if tax.percent is None:
+        return ""
+    return str(TAX_EXPLANATIONS[tax.basis]).format(percent=format_percent_for_input(tax.percent))
