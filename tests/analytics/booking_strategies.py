@@ -87,14 +87,6 @@ class DrawnBookings:
     def list_booked(self) -> list[Booking]:
         return [each for each in self.bookings if each.kind != "pending"]
 
-    def list_flows(self, first: date, last: date) -> list[Booking]:
-        """Return inflows and outflows on all accounts except transit accounts."""
-        return [
-            each
-            for each in self.bookings
-            if each.kind == "flow" and first <= each.day <= last and self.types[each.account] != "transit"
-        ]
-
     def find_cash_part(self, booking: Booking, first: date, last: date) -> str | None:
         """Return the part of the change of cash that a booking on a cash account counts in, all but its `financed`."""
         if booking.kind == "pending" or not self.is_cash(booking.account) or not first <= booking.day <= last:
