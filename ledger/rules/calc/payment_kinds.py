@@ -43,6 +43,14 @@ VAGUE_KINDS = frozenset([PaymentKind.TAX, PaymentKind.CUSTOMER_PAYMENT])
 SINGLE_TAXES = frozenset([PaymentKind.WAGE_TAX, PaymentKind.VAT, PaymentKind.INCOME_TAX])
 # Kinds of which one payee, a tax office or a bank, has several: its name says little about the next payment.
 SHARED_PAYEE_KINDS = SINGLE_TAXES | {PaymentKind.BANK_FEES, PaymentKind.INTEREST, PaymentKind.LOAN}
+# Kinds that recur with the same payee, so that one payment says what the next ones are.
+STEADY_KINDS = frozenset(
+    [
+        *(PaymentKind.SALARY, PaymentKind.SOCIAL_SECURITY, PaymentKind.RENT, PaymentKind.INSURANCE),
+        *(PaymentKind.MEMBERSHIP, PaymentKind.TELECOM, PaymentKind.CLEANING, PaymentKind.ENERGY),
+        *(PaymentKind.HOSTING, PaymentKind.DEVELOPMENT_SOFTWARE, PaymentKind.OFFICE_SOFTWARE),
+    ]
+)
 KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE = Decimal("0.75"), Decimal("0.4")
 
 
