@@ -49,6 +49,7 @@ STEADY_KINDS = frozenset(
         *(PaymentKind.SALARY, PaymentKind.SOCIAL_SECURITY, PaymentKind.RENT, PaymentKind.INSURANCE),
         *(PaymentKind.MEMBERSHIP, PaymentKind.TELECOM, PaymentKind.CLEANING, PaymentKind.ENERGY),
         *(PaymentKind.HOSTING, PaymentKind.DEVELOPMENT_SOFTWARE, PaymentKind.OFFICE_SOFTWARE),
+        *(PaymentKind.ADVERTISING, PaymentKind.PROFESSIONAL_SERVICES),
     ]
 )
 KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE = Decimal("0.75"), Decimal("0.4")

@@ -149,6 +149,7 @@ def test_payments_that_rules_or_history_categorized_do_not_support_a_suggestion(
         ("Allianz Versicherungs-AG", "Beitrag 2026", True),
         ("Telekom Deutschland GmbH", "Rechnung 4711", True),
         ("Hetzner Online GmbH", "R0012345678", True),
+        ("Steuerkanzlei Hagen & Partner", "Buchhaltung September", True),
         ("Motel One Berlin", "Übernachtung", False),
         ("Somebody new", "Danke", False),
     ],

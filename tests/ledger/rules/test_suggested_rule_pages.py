@@ -162,3 +162,18 @@ def test_rules_page_empty_inbox_and_groups_link_to_the_page(inbox_page, api, boo
 
 def test_page_without_suggestions_says_when_there_are_some(inbox_page):
     assert "No rules to suggest" in get_page_text(inbox_page.get("rules/suggested"))
+
+
+def test_created_rules_categorize_the_next_import_which_says_so(inbox_page, books, bank, hosting, counterparties):
+    inbox_page.post("rules/suggested", suggestion=[value for value, _ in list_suggestions(inbox_page).values()])
+    names = ("Nimbus Ltd", "Cumulus GmbH", "Somebody new")
+    rows = ({"fromTo": name, "amountValue": f"-{n}.00"} for n, name in enumerate(names, 1))
+    ids = books.import_transactions(bank, *rows, date="2026-04-15")
+    categories = [[part["categoryId"] for part in books.list_categorizations(each)] for each in ids]
+    assert categories == [[hosting], [hosting], []]
+    page = inbox_page.get("imports")
+    assert "Categorized by rules: 2" in get_page_text(page)
+    link = re.search(r'href="([^"]+assignedBy=rule)"', page.content.decode())[1].replace("&amp;", "&")
+    listed = get_page_text(inbox_page.client.get(link))
+    assert all(name in listed for name in names[:2])
+    assert "Somebody new" not in listed
