@@ -24,6 +24,7 @@ from ledger.rules.queries.counterparty_rules import MAX_PAYMENTS, CounterpartyRu
 from ledger.transactions.pages.labels import LedgerNames, join_texts, load_visible_names
 
 MAX_CREATED = 200  # rules of one form
+MAX_OPEN_LINES = 20  # the others are folded
 MAX_SKIPPED_NAMED = 10
 READ, WRITE = Permission.TRANSACTIONS_READ, Permission.TRANSACTIONS_WRITE
 SUGGESTED_RULE_FIELDS = {"suggestion": "suggestion"}
@@ -44,12 +45,14 @@ def create_suggested_rules_page(page: CompanyPage) -> HttpResponse:
         with page.handle_errors(form):
             return create_selected_rules(page, selected)
     suggested = list_counterparty_rules(page.company)
+    lines = list_suggestion_lines(suggested, load_visible_names(page), selected=selected)
     return page.render(
         "ledger/rules/suggested_rules.html",
         status=200 if form.is_valid else 400,
         tab="inbox",
         form=form,
-        lines=list_suggestion_lines(suggested, load_visible_names(page), selected=selected),
+        lines=lines[:MAX_OPEN_LINES],
+        more=lines[MAX_OPEN_LINES:],
         is_applied="apply" in page.request.POST,
         max_payments=MAX_PAYMENTS,
         writes=page.has_permission(WRITE),

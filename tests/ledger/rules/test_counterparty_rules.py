@@ -182,12 +182,12 @@ def test_word_of_the_text_tells_kinds_of_a_name_apart(acme, api, suggest, catego
         (each.rule.name, each.rule.description_operator, each.rule.description_value, str(each.rule.category_id))
         for each in suggested
     } == {
-        ("Finanzamt Köln: lohnst", "wholeWord", "lohnst", office),
-        ("Finanzamt Köln: ums.st", "wholeWord", "ums.st", support),
+        ("Finanzamt Köln: LOHNST", "wholeWord", "LOHNST", office),
+        ("Finanzamt Köln: UMS.ST", "wholeWord", "UMS.ST", support),
     }
     assert {each.rule.name: (each.payment_count, each.month_count, each.open_count) for each in suggested} == {
-        "Finanzamt Köln: lohnst": (2, 2, 1),
-        "Finanzamt Köln: ums.st": (2, 2, 0),
+        "Finanzamt Köln: LOHNST": (2, 2, 1),
+        "Finanzamt Köln: UMS.ST": (2, 2, 0),
     }
 
 
