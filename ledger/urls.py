@@ -121,6 +121,7 @@ urlpatterns = [
     path("companies/<str:company_id>/categorization_rules/order", rules.RuleViewSet.as_view({"put": "arrange"})),
     path("companies/<str:company_id>/categorization_rules/preview", rules.RuleViewSet.as_view({"post": "preview"})),
     path("companies/<str:company_id>/categorization_rules/from_transaction", rules.RuleViewSet.as_view({"post": "from_transaction"})),
+    path("companies/<str:company_id>/categorization_rules/suggestions", rules.RuleViewSet.as_view({"get": "suggestions"})),
     path("companies/<str:company_id>/categorization_rules/apply", rules.RuleViewSet.as_view({"post": "apply"})),
     path(
         "companies/<str:company_id>/categorization_rules/<str:rule_id>",

@@ -318,6 +318,17 @@ class SuggestedRuleSerializer(StrictSerializer):
     preview = RulePreviewSerializer()
 
 
+class CounterpartyRuleSerializer(StrictSerializer):
+    """A rule for the payments of a counterparty that were all categorized the same way."""
+
+    schema_name = "CounterpartyRule"
+    rule = NewRule()
+    payment_count = fields.CountField(help_text="Number of its payments categorized so, of the latest 100.")
+    month_count = fields.CountField(help_text="Number of months with such a payment.")
+    open_count = fields.CountField(help_text="Number of uncategorized transactions that it would categorize now.")
+    is_recommended = fields.BooleanField(help_text="Whether there are two payments, or one of a kind that recurs.")
+
+
 def serialize_suggested_rule(rule: CategorizationRule) -> dict[str, Any]:
     """Return an unsaved rule for the OfferedRule answer."""
     return NewRule(rule).data

@@ -222,6 +222,18 @@ def test_number_of_statements_does_not_grow_with_counterparties(acme, api, books
     assert counts[0] == counts[1] <= 10
 
 
+def test_suggested_rules_are_listed_by_the_api_and_can_be_created(api, suggest, categorize, books, bank, hosting):
+    categorize(bank, hosting, fromTo="Nimbus Ltd", amount="-119.00", passThroughTax=-19)
+    books.create_transaction(bank, fromTo="Nimbus Ltd")
+    (suggested,) = api.get("categorization_rules/suggestions").json()
+    rule = suggested.pop("rule")
+    assert suggested == {"paymentCount": 1, "monthCount": 1, "openCount": 1, "isRecommended": False}
+    assert rule["conditions"]["fromTo"] == {"operator": "equals", "value": "Nimbus Ltd"}
+    assert (rule["action"]["categoryId"], rule["action"]["passThroughTaxPercent"]) == (hosting, 19)
+    assert api.post("categorization_rules", rule).status_code == 201
+    assert api.get("categorization_rules/suggestions").json() == []
+
+
 def test_other_companies_do_not_count(suggest, categorize, bank, hosting, globex):
     categorize(bank, hosting, fromTo="Nimbus Ltd")
     assert list_counterparty_rules(globex) == []
