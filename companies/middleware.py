@@ -17,7 +17,8 @@ from companies.models import generate_id
 
 GetResponse = Callable[[Any], Any]
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
-LOCALIZED_PATHS = ("/app/", "/auth/oauth2/authorize")  # everything else answers programs, or staff, in English
+# Everything else answers programs, or staff, in English.
+LOCALIZED_PATHS = ("/app/", "/docs/guides/", "/auth/oauth2/authorize")
 API = "/companies"
 SHARED_PATH = "/app/shared/"  # pages that set no cookie, not even a signed-in visitor's
 PREFLIGHT = {

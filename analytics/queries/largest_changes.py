@@ -42,13 +42,17 @@ class LargestChange:
     counterparties: list[CounterpartyChange] = field(default_factory=list)
 
 
-def list_largest_changes(report: ReportMonth, *, with_counterparties: bool) -> list[LargestChange]:
+def list_largest_changes(report: ReportMonth, *, with_counterparties: bool) -> list[LargestChange] | None:
     """Return the categories that changed most from the month before, largest first; neutral ones are left out.
+
+    None if the month before has no results: everything would be a change.
 
     Raises:
         RateLookupError: a currency has no exchange rate.
     """
     rows, _ = compute_month_results(report, comparison="previousPeriod")
+    if not any(row.compared for row in rows if is_result_line(row)):
+        return None
     changed = [row for row in rows if is_result_line(row) and row.actual != row.compared]
     changed.sort(key=lambda row: (-abs(row.actual - (row.compared or ZERO)), row.pl_type, row.category_id))
     changes = [LargestChange(row, row.compared or ZERO) for row in changed[:MAX_CHANGES]]

@@ -307,6 +307,13 @@ class RecurringFigures:
     amounts: dict[str, ReportedAmount]  # by ROW_FIELDS
     last_year: MonthlyRow | None
 
+    @property
+    def has_revenue(self) -> bool:
+        """Whether there was recurring revenue in the month, in its report, or in the same month of last year."""
+        return any(amount.value or amount.other for amount in self.amounts.values()) or (
+            self.last_year is not None and any(getattr(self.last_year, name) for name in ROW_FIELDS)
+        )
+
 
 def compute_recurring_figures(report: ReportMonth) -> RecurringFigures:
     """Return the recurring revenue of the month.

@@ -127,9 +127,14 @@ def render_report(page: CompanyPage, month: date, form: BoundForm, commentary: R
         max_length=MAX_COMMENTARY_LENGTH,
         writes=page.has_permission(Permission.PLANNING_WRITE) and page.has_permission(Permission.PLANNING_READ),
         shares=page.has_permission(Permission.CLOSINGS_MANAGE),
-        earlier=format_month(add_months(month, -1)) if month > report_month.first_month else "",
-        later=format_month(add_months(month, 1)) if month < get_first_day_of_month(page.today) else "",
+        earlier=build_month_link(add_months(month, -1)) if month > report_month.first_month else None,
+        later=build_month_link(add_months(month, 1)) if month < get_first_day_of_month(page.today) else None,
     )
+
+
+def build_month_link(month: date) -> tuple[str, str]:
+    """Return a month as URLs and as people write it."""
+    return format_month(month), get_current_locale().format_month(month)
 
 
 def list_actors(commentary: ReportCommentary | None) -> set[str]:

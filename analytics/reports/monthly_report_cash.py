@@ -71,9 +71,6 @@ def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl
 def build_month_recurring_table(report: ReportMonth, recurring: RecurringFigures) -> ReportTable:
     """Build the recurring revenue bridge of the month, with customers, beside that of last year."""
     cells, last_year = CellFormatter(report), recurring.last_year
-    has_revenue = any(amount.value or amount.other for amount in recurring.amounts.values()) or (
-        last_year is not None and any(getattr(last_year, name) for name in ROW_FIELDS)
-    )
     return ReportTable(
         id="recurring",
         title=_("Recurring revenue bridge"),
@@ -88,7 +85,7 @@ def build_month_recurring_table(report: ReportMonth, recurring: RecurringFigures
                 ],
                 "sum" if name in ("start", "end") else "",
             )
-            for name in (ROW_FIELDS if has_revenue else ())
+            for name in (ROW_FIELDS if recurring.has_revenue else ())
         ],
         empty_text=_("There was no recurring revenue."),
     )
@@ -135,7 +132,7 @@ def build_customer_table(
 def build_measure_row(label: str, measure: Measure, text: str, description: str) -> ReportRow:
     """Build the row of a measure: its value, or why there is none."""
     if measure.unavailable_reason:
-        return ReportRow(label, [ReportCell()], note=UNAVAILABLE_TEXTS[measure.unavailable_reason])
+        return ReportRow(label, [ReportCell()], "unavailable", note=UNAVAILABLE_TEXTS[measure.unavailable_reason])
     return ReportRow(label, [ReportCell(text)], note=description)
 
 
@@ -164,6 +161,6 @@ def build_board_measure_table(
             (_("Net revenue retention"), summary.net_revenue_retention),
             (_("Gross revenue retention"), summary.gross_revenue_retention),
         ):
-            note = _("Over twelve months") if value is not None else NO_RETENTION_TEXT
-            rows.append(ReportRow(label, [cells.format_percentage(value)], note=note))
+            kind, note = ("", _("Over twelve months")) if value is not None else ("unavailable", NO_RETENTION_TEXT)
+            rows.append(ReportRow(label, [cells.format_percentage(value)], kind, note))
     return ReportTable(id="measures", title=_("Measures"), head=[_("Measure"), _("Value")], rows=rows)

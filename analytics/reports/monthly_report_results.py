@@ -178,11 +178,12 @@ def build_margin_table(report: ReportMonth) -> ReportTable:
     """Build revenue, gross profit and gross margin by month."""
     months, cells = list_trend_months(report), CellFormatter(report)
     sums = sum_actual_by_line(compute_results(report, months))
+    first = min((month for (month, _line), amount in sums.items() if amount), default=report.month)
     return ReportTable(
         id="margin",
         title=_("Gross margin by month"),
         head=[_("Month"), _("Revenue"), _("Gross profit"), _("Gross margin"), _("Result")],
-        rows=[build_margin_row(month, sums, cells) for month in months],
+        rows=[build_margin_row(month, sums, cells) for month in months if month >= first],
     )
 
 
@@ -206,7 +207,8 @@ def build_change_table(report: ReportMonth, build_url: BuildUrl, *, names_counte
     cells, previous = CellFormatter(report), add_months(report.month, -1)
     month_names = [get_current_locale().format_month(month) for month in (report.month, previous)]
     rows = []
-    for change in list_largest_changes(report, with_counterparties=bool(build_url("transactions", ""))):
+    changes = list_largest_changes(report, with_counterparties=bool(build_url("transactions", "")))
+    for change in changes or ():
         links = [build_change_url(change, build_url, first=month, last=month) for month in (report.month, previous)]
         amounts = build_change_cells(change, (change.row.actual, change.previous), cells, links=links)
         note = LINE_LABELS[PlType(change.row.pl_type)]
@@ -221,7 +223,9 @@ def build_change_table(report: ReportMonth, build_url: BuildUrl, *, names_counte
         title=_("Largest changes"),
         head=[_("Category"), *month_names, _("Change")],
         rows=rows,
-        empty_text=_("Nothing has changed from the month before."),
+        empty_text=_("The month before has no results to compare with.")
+        if changes is None
+        else _("Nothing has changed from the month before."),
     )
 
 

@@ -70,7 +70,7 @@ def build_monthly_report(report: ReportMonth, *, permissions: Permissions, build
     if recurring:
         top = report_measures.list_top_customers(report, recurring.row.end)
         tables.append(monthly_report_cash.build_customer_table(report, top, build_url, can_show_names=is_named))
-    return MonthlyReport(report, tables)
+    return MonthlyReport(report, [table.remove_empty_columns() for table in tables])
 
 
 def build_visible_measure_table(report: ReportMonth, *, runway: Runway | None, has_recurring: bool) -> ReportTable:
@@ -95,7 +95,7 @@ def build_key_figure_table(
     rows = [
         *(build_cash_rows(cash, runway, cells) if cash and runway else []),
         *build_result_figures(results, cells),
-        *(build_recurring_rows(recurring, cells) if recurring else []),
+        *(build_recurring_rows(recurring, cells) if recurring and recurring.has_revenue else []),
     ]
     return ReportTable(
         id="figures",

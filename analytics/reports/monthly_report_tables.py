@@ -1,7 +1,7 @@
 """Tables of the monthly report: rows of formatted amounts, each with its other amount and the link to its rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from django.utils.functional import Promise
@@ -25,9 +25,12 @@ class ReportCell:
     tone: str = ""
 
 
+EMPTY_REPORT_CELL = ReportCell()
+
+
 @dataclass(frozen=True, slots=True)
 class ReportRow:
-    """A row; `kind` is line, category, detail of the row before, sum or empty."""
+    """A row; `kind` is line, category, detail of the row before, sum, unavailable or empty."""
 
     label: Text
     cells: Sequence[ReportCell]
@@ -46,6 +49,23 @@ class ReportTable:
     rows: Sequence[ReportRow] = ()
     hint: Text = ""
     empty_text: Text = ""
+
+    @property
+    def has_values(self) -> bool:
+        """Whether any cell has a value. Without one the section is not printed."""
+        return any(cell != EMPTY_REPORT_CELL for row in self.rows for cell in row.cells)
+
+    def remove_empty_columns(self) -> "ReportTable":
+        """Return the table less the columns that are empty in every row, such as the plan where nothing is planned."""
+        if not self.has_values:
+            return self
+        columns = [
+            column
+            for column in range(len(self.head) - 1)
+            if any(row.cells[column] != EMPTY_REPORT_CELL for row in self.rows)
+        ]
+        rows = [replace(row, cells=[row.cells[column] for column in columns]) for row in self.rows]
+        return replace(self, head=[self.head[0], *(self.head[column + 1] for column in columns)], rows=rows)
 
 
 @dataclass(frozen=True, slots=True)

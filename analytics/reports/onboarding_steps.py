@@ -1,10 +1,10 @@
-"""Onboarding steps of an empty company: import, categorize, plan and invite."""
+"""Onboarding steps of an empty company: import, categorize, plan, close the month and invite."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists
+from django.db.models import Exists, Q
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -62,10 +62,17 @@ LATER_STEPS = (
     ),
     StepDefinition(
         _("Plan upcoming payments"),
-        _("Add rent, salaries, subscriptions and taxes to forecast your cash."),
+        _("Import your plan and open invoices, or add rent, salaries and taxes, to forecast your cash."),
         "plan",
         Permission.PLANNING_WRITE,
-        ((_("Plan transaction"), "planned-new"),),
+        ((_("Import plan"), "plan-import"), (_("Plan transaction"), "planned-new")),
+    ),
+    StepDefinition(
+        _("Close your first month"),
+        _("Check balances, compare with the plan, comment the report, and lock the month."),
+        "closing",
+        Permission.CLOSINGS_MANAGE,
+        ((_("Close month"), "closings"),),
     ),
     StepDefinition(
         _("Invite your team"),
@@ -80,7 +87,7 @@ LATER_STEPS = (
 def build_onboarding_steps(data: ChartData, page: CompanyPage) -> list[OnboardingStep]:
     """Build the steps in the recommended order; empty once done, dismissed, or for a past period.
 
-    Inviting others is optional.
+    Closing a month and inviting others come later.
     """
     if page.company.first_hour_over:
         return []
@@ -126,6 +133,7 @@ def find_completed_steps(company_id: UUID) -> dict[str, bool]:
         ),
         "plan": Exists(PlannedTransaction.objects.for_company(company_id))
         | Exists(PlanItem.objects.for_company(company_id)),
+        "closing": Q(closed_through__isnull=False),
         "others": Exists(Membership.objects.for_company(company_id).order_by()[1:2]),
     }
     row: Any = Company.objects.filter(id=company_id).values(**conditions).get()

@@ -18,7 +18,7 @@ from ledger.models import EXPENSE_LINES
 from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import format_amount
 from ledger.transactions.pages.labels import load_visible_names
-from planning.plan.queries.planned_payments import UncoveredRow, list_uncovered_rows, sum_payments_without_line
+from planning.plan.queries.planned_payments import UncoveredRow, load_uncovered_plan
 
 
 def build_uncovered_sheet(page: CompanyPage, *, end: date, rates: RateTable) -> Sheet | None:
@@ -31,12 +31,12 @@ def build_uncovered_sheet(page: CompanyPage, *, end: date, rates: RateTable) -> 
     """
     months = list_whole_months_ahead(page.today, end)
     try:
-        rows = list_uncovered_rows(page.company, months, rates=rates)
-        payments = sum_payments_without_line(page.company, months, rates=rates) if rows else {}
+        plan = load_uncovered_plan(page.company, months, rates=rates)
     except ValidationFailed:  # too many planned transactions
         return None
-    if not rows:
+    if not plan.rows:
         return None
+    rows, payments = plan.rows, plan.payments_without_line
     names = load_visible_names(page)
     body = [build_sheet_row(page, row, months, names.get_category_name(row.category_id)) for row in rows]
     if payments:

@@ -6,30 +6,38 @@ from itertools import pairwise
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.functional import Promise
 from django.utils.html import escape
 from django.utils.text import slugify
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from companies.api.http_methods import read_only
 
-GUIDES = {
+FINANCE_GUIDES: dict[str, str | Promise] = {
+    "month-end": gettext_lazy("Month-end step by step"),
     "importing": "Importing",
-    "numbers": "How each number is calculated",
     "receivables": "Receivables and payables",
+    "closing": "Closing a month",
+    "numbers": "How each number is calculated",
     "exports": "Exports",
     "bookkeeping": "Bookkeeping",
     "scenarios": "Scenarios",
-    "closing": "Closing a month",
-    "sandboxes": "Sandboxes",
     "signing-in": "Signing in",
+}
+DEVELOPER_GUIDES: dict[str, str | Promise] = {
     "api-keys": "API keys",
+    "conventions": "Conventions",
     "oauth": "OAuth for app developers",
     "webhooks": "Webhooks",
-    "conventions": "Conventions",
     "assistants": "Assistants",
+    "sandboxes": "Sandboxes",
 }
+GUIDES = FINANCE_GUIDES | DEVELOPER_GUIDES
 
+ENGLISH = "en"
 FOLD_THRESHOLD_CHARACTERS = 5000  # longer pages are collapsed by section, for small screens
 EXAMPLE_TAG = '<pre tabindex="0" role="group" aria-label="Example">'  # scrollable with the keyboard
 
@@ -39,14 +47,28 @@ def show_guide(request: HttpRequest, name: str) -> HttpResponse:
     """Show a guide."""
     if name not in GUIDES:
         raise Http404
-    page_context = {"guides": GUIDES, "name": name, "title": GUIDES[name], "body": render_guide(name)}
+    language = get_language() if get_language() in list_guide_languages(name) else ENGLISH
+    page_context = {
+        "guides": [(_("For finance teams"), FINANCE_GUIDES), (_("For developers"), DEVELOPER_GUIDES)],
+        "name": name,
+        "title": GUIDES[name],
+        "guide_language": language,
+        "body": render_guide(name, language),
+    }
     return render(request, "guide.html", page_context)
 
 
 @cache
-def render_guide(name: str) -> str:
+def list_guide_languages(name: str) -> set[str]:
+    """Return the languages of a guide: English, and those of `docs/<language>/`."""
+    return {ENGLISH, *(path.parent.name for path in (settings.ROOT / "docs").glob(f"*/{name}.md"))}
+
+
+@cache
+def render_guide(name: str, language: str) -> str:
     """Render a guide's Markdown as HTML with anchors and resolved links; cached."""
-    text = (settings.ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    folder = settings.ROOT / "docs" / ("" if language == ENGLISH else language)
+    text = (folder / f"{name}.md").read_text(encoding="utf-8")
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(text)
     for token, next_token in pairwise(tokens):
@@ -108,5 +130,5 @@ def resolve_guide_link(target: str) -> str | None:
     if target.startswith(("#", "https://", "/")):
         return target
     file_name, _, anchor = target.partition("#")
-    name = file_name.removesuffix(".md")
+    name = file_name.removeprefix("../").removesuffix(".md")  # of a translation
     return f"/docs/guides/{name}{'#' if anchor else ''}{anchor}" if name in GUIDES else None

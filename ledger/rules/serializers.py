@@ -214,17 +214,8 @@ class RuleSerializer(StrictModelSerializer):
     class Meta:
         model = CategorizationRule
         fields: ClassVar[tuple[str, ...]] = (
-            "id",
-            "company_id",
-            "name",
-            "enabled",
-            "disabled_reason",
-            "order",
-            "conditions",
-            "action",
-            "matched_count",
-            "last_matched_time",
-            *AUDIT_FIELDS,
+            *("id", "company_id", "name", "enabled", "disabled_reason", "order", "conditions", "action"),
+            *("matched_count", "last_matched_time", *AUDIT_FIELDS),
         )
         read_only_fields: ClassVar[tuple[str, ...]] = ("id", "disabled_reason", "last_matched_time", *AUDIT_FIELDS)
 
@@ -319,11 +310,9 @@ class SuggestedRuleSerializer(StrictSerializer):
 
 
 class CounterpartyRuleSerializer(StrictSerializer):
-    """A rule for the payments of a counterparty that were all categorized the same way."""
-
     schema_name = "CounterpartyRule"
     rule = NewRule()
-    payment_count = fields.CountField(help_text="Number of its payments categorized so, of the latest 100.")
+    payment_count = fields.CountField(help_text="Number of payments categorized so, of the latest 100.")
     month_count = fields.CountField(help_text="Number of months with such a payment.")
     open_count = fields.CountField(help_text="Number of uncategorized transactions that it would categorize now.")
     is_recommended = fields.BooleanField(help_text="Whether there are two payments, or one of a kind that recurs.")

@@ -143,6 +143,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
         duplicates=list_recent_duplicates(page.company, today=page.today),
         undo=build_undo_form(page),
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
+        closes=page.has_permission(Permission.CLOSINGS_MANAGE),
         category_lines=names.list_line_choices(),
         missing_categories=list_addable_categories(page),
         repeated=build_repeated_choice(page, names),

@@ -41,6 +41,8 @@ _MONTH_FORMS = (  # a month without a day, and the first of it
     (re.compile(r"([0-9]{1,2})[-/.]([0-9]{4})"), r"\2-\1-01"),
     (re.compile(r"([^\W\d_]{3,12}\.?)[-. /'’]{1,2}([0-9]{4}|[0-9]{2})"), r"1 \1 \2"),
 )
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_NOTED_YEAR = re.compile(r"[^0-9]{0,60}((?:19|20)[0-9]{2})[^0-9]{0,60}")  # with no other number, such as a date
 
 
 class WrittenAmount(NamedTuple):
@@ -121,11 +123,14 @@ def find_plan_table(lines: Sequence[Line]) -> PlanTable:
     >>> table.months, dict(table.columns.positions), table.unused_headings
     ({1: datetime.date(2026, 10, 1)}, {'2026-10': 1, 'name': 0}, ['Total'])
     """
-    candidates = [find_months(line.cells) for line in lines[:MAX_LINES_ABOVE]]
+    headings_by_line = [
+        add_years_above(line.cells, lines[:place]) for place, line in enumerate(lines[:MAX_LINES_ABOVE])
+    ]
+    candidates = [find_months(headings) for headings in headings_by_line]
     top = max(range(len(candidates)), key=lambda place: (len(candidates[place]), -place), default=0)
     if not candidates or not candidates[top]:
         raise MalformedTable("No column is named after a month, such as 2026-10, 10/2026 or Oct 2026.")
-    cells, months, rows = lines[top].cells, candidates[top], lines[top + 1 :]
+    cells, months, rows = headings_by_line[top], candidates[top], lines[top + 1 :]
     check_months(cells, months)
     check_units(cells, lines[:top])
     if len(rows) > MAX_ROWS:
@@ -137,6 +142,47 @@ def find_plan_table(lines: Sequence[Line]) -> PlanTable:
     headings = [text or format_column_letters(place) for place, text in enumerate(cells)]
     positions = {month.isoformat()[:7]: place for place, month in months.items()} | {NAME: name_place}
     return PlanTable(headings, NamedColumns(positions, {}), rows, months)
+
+
+def add_years_above(cells: Sequence[str], above: Sequence[Line]) -> list[str]:
+    """Return headings with the year above them added to names of months without one.
+
+    A line of years counts from each year to the next one, as merged cells are exported. Otherwise a year in the notes
+    above counts for all months, if they name one only.
+
+    >>> add_years_above(["", "Nov", "Dec", "Jan", "Total"], [Line(1, ["", "2026", "", "2027"])])
+    ['', 'Nov 2026', 'Dec 2026', 'Jan 2027', 'Total']
+    >>> add_years_above(["", "Jan", "Feb 2027"], [Line(1, ["Budget 2026"])])
+    ['', 'Jan 2026', 'Feb 2027']
+    """
+    years = find_years(above, width=len(cells))
+    dated = [f"{text} {year}" for text, year in zip(cells, years, strict=True)]
+    return [
+        dated_text if year and parse_month_heading(dated_text) else text
+        for text, year, dated_text in zip(cells, years, dated, strict=True)
+    ]
+
+
+def find_years(above: Sequence[Line], *, width: int) -> list[str]:
+    """Return the year of each column; empty where none is stated."""
+    for line in reversed(above):
+        if any(_YEAR.fullmatch(cell) for cell in line.cells):
+            stated = [cell if _YEAR.fullmatch(cell) else "" for cell in line.cells[:width]]
+            return carry_forward([*stated, *[""] * (width - len(stated))])
+    notes = {match[1] for line in above for cell in line.cells if (match := _NOTED_YEAR.fullmatch(cell))}
+    return [notes.pop() if len(notes) == 1 else ""] * width
+
+
+def carry_forward(texts: Sequence[str]) -> list[str]:
+    """Return the texts with empty ones replaced by the last one before.
+
+    >>> carry_forward(["", "2026", "", "2027"])
+    ['', '2026', '2026', '2027']
+    """
+    carried: list[str] = []
+    for text in texts:
+        carried.append(text or (carried[-1] if carried else ""))
+    return carried
 
 
 def find_months(headings: Sequence[str]) -> dict[int, date]:

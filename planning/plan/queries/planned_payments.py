@@ -7,7 +7,7 @@ categories are left out, since they are in no result.
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -71,6 +71,16 @@ class UncoveredRow:
     amounts: list[Decimal]
 
 
+@dataclass(frozen=True, slots=True)
+class UncoveredPlan:
+    """What the plan has beyond planned transactions: its rows, and planned payments by month that may belong to them
+    because their P&L line is not known (in the base currency without tax; negative is money out).
+    """
+
+    rows: list[UncoveredRow] = field(default_factory=list)
+    payments_without_line: dict[dt.date, Decimal] = field(default_factory=dict)
+
+
 class CategorizedOccurrence(NamedTuple):
     """An occurrence with its override applied, in a category with one P&L line."""
 
@@ -103,10 +113,10 @@ def list_plan_proposals(*, company: Company, start: dt.date, end: dt.date, rates
     return sorted(proposals, key=lambda proposal: (proposal.key[0], LINE_PLACES[proposal.key[1]], proposal.key[2]))
 
 
-def list_uncovered_rows(company: Company, months: Sequence[dt.date], *, rates: RateTable) -> list[UncoveredRow]:
+def load_uncovered_plan(company: Company, months: Sequence[dt.date], *, rates: RateTable) -> UncoveredPlan:
     """Return what the plan has in consecutive months beyond planned transactions, where there is something.
 
-    It is in no forecast. In the order of the profit and loss.
+    It is in no forecast. Rows are in the order of the profit and loss. Four statements, one more with open invoices.
 
     Raises:
         ValidationFailed: there are more than 10,000 occurrences.
@@ -114,24 +124,38 @@ def list_uncovered_rows(company: Company, months: Sequence[dt.date], *, rates: R
     """
     planned_results = sum_planned_results_in_base(company, months, rates) if months else {}
     if not planned_results:
-        return []
-    lines = map_categories_to_only_line(company)
-    payments = sum_planned_payments(list_planned_payments(company, start=months[0], end=months[-1], rates=rates))
+        return UncoveredPlan()
+    category_lines = load_category_lines(company)
+    only_lines = select_only_lines(category_lines)
+    window = {"window_start": months[0], "window_end": get_last_day_of_month(months[-1])}
+    planned_rows = list_planned_with_expected_dates(company, **window)
+    payments = sum_planned_payments(build_planned_payments(company, planned_rows, only_lines, **window, rates=rates))
     amounts: defaultdict[tuple[str, UUID], dict[dt.date, Decimal]] = defaultdict(dict)
     for key, planned in planned_results.items():
         month, line, category_id = key
         uncovered = round_half_up(planned, company.base_currency) - payments.get(key, ZERO)
-        if uncovered > 0 and lines.get(category_id) == line:
+        if uncovered > 0 and only_lines.get(category_id) == line:
             amounts[line, category_id][month] = uncovered
+    if not amounts:
+        return UncoveredPlan()
     rows = [
         UncoveredRow(line, category_id, [by_month.get(month, ZERO) for month in months])
         for (line, category_id), by_month in amounts.items()
     ]
-    return sorted(rows, key=lambda row: (LINE_PLACES[row.pl_type], row.category_id))
+    return UncoveredPlan(
+        sorted(rows, key=lambda row: (LINE_PLACES[row.pl_type], row.category_id)),
+        sum_payments_without_line(company, planned_rows, category_lines, **window, rates=rates),
+    )
 
 
 def sum_payments_without_line(
-    company: Company, months: Sequence[dt.date], *, rates: RateTable
+    company: Company,
+    planned_rows: Iterable[PlannedTransaction],
+    category_lines: Mapping[UUID, Sequence[str]],
+    *,
+    window_start: dt.date,
+    window_end: dt.date,
+    rates: RateTable,
 ) -> dict[dt.date, Decimal]:
     """Sum the planned payments of each month whose P&L line is not known: without category, or with several lines.
 
@@ -141,17 +165,14 @@ def sum_payments_without_line(
         ValidationFailed: there are more than 10,000 occurrences.
         MissingRate: a currency has no exchange rate.
     """
-    window = {"window_start": months[0], "window_end": get_last_day_of_month(months[-1])}
-    with_several_lines = set(
-        Category.objects.for_company(company.id).filter(pl_types__len__gt=1).values_list("id", flat=True)
-    )
+    window = {"window_start": window_start, "window_end": window_end}
     sums: defaultdict[dt.date, Decimal] = defaultdict(lambda: ZERO)
-    rows = [row for row in list_planned_with_expected_dates(company, **window) if row.transfer_account_id is None]
+    rows = [row for row in planned_rows if row.transfer_account_id is None]
     pairs = ((row, each) for row in rows for each in expand_planned_transaction(row, **window) if not each.skipped)
     for planned, occurrence in limit_occurrences(pairs):
         patch: Any = occurrence.patch
         category_id = patch.get("category_id", planned.category_id)
-        if category_id is None or category_id in with_several_lines:
+        if category_id is None or len(category_lines.get(category_id, ())) > 1:
             amount = patch.get("amount_value", planned.amount_value)
             value = convert_payment(company, planned, occurrence.date, amount, rates=rates)
             sums[get_first_day_of_month(occurrence.date)] += value
@@ -175,11 +196,33 @@ def list_planned_payments(company: Company, *, start: dt.date, end: dt.date, rat
         ValidationFailed: there are more than 10,000.
         MissingRate: a currency has no exchange rate.
     """
-    lines = map_categories_to_only_line(company)
     window = {"window_start": get_first_day_of_month(start), "window_end": get_last_day_of_month(end)}
-    rows = list_planned_with_expected_dates(company, **window)
+    planned_rows = list_planned_with_expected_dates(company, **window)
+    lines = select_only_lines(load_category_lines(company))
+    return build_planned_payments(company, planned_rows, lines, **window, rates=rates)
+
+
+def build_planned_payments(
+    company: Company,
+    planned_rows: Iterable[PlannedTransaction],
+    lines: Mapping[UUID, str],
+    *,
+    window_start: dt.date,
+    window_end: dt.date,
+    rates: RateTable,
+) -> list[PlannedPayment]:
+    """Return the occurrences of planned transactions that count in the plan, by date and name.
+
+    Args:
+        lines: the P&L line of the categories that have one.
+
+    Raises:
+        ValidationFailed: there are more than 10,000.
+        MissingRate: a currency has no exchange rate.
+    """
+    window = {"window_start": window_start, "window_end": window_end}
     occurrences = [
-        *limit_occurrences(each for row in rows for each in iter_categorized_occurrences(row, lines, **window))
+        *limit_occurrences(each for row in planned_rows for each in iter_categorized_occurrences(row, lines, **window))
     ]
     covered = compute_covered_totals(occurrences, rates=rates)
     payments = (
@@ -195,10 +238,18 @@ def list_planned_payments(company: Company, *, start: dt.date, end: dt.date, rat
     return sorted(payments, key=lambda payment: (payment.date, payment.name, str(payment.planned.id)))
 
 
-def map_categories_to_only_line(company: Company) -> dict[UUID, str]:
+def load_category_lines(company: Company) -> dict[UUID, list[str]]:
+    """Return category → its P&L lines."""
+    return dict(Category.objects.for_company(company.id).values_list("id", "pl_types"))
+
+
+def select_only_lines(category_lines: Mapping[UUID, Sequence[str]]) -> dict[UUID, str]:
     """Return category → P&L line of the categories that post to one line, other than the neutral one."""
-    rows = Category.objects.for_company(company.id).filter(pl_types__len=1).exclude(pl_types=[PlType.NEUTRAL])
-    return {category_id: lines[0] for category_id, lines in rows.values_list("id", "pl_types")}
+    return {
+        category_id: lines[0]
+        for category_id, lines in category_lines.items()
+        if len(lines) == 1 and lines[0] != PlType.NEUTRAL
+    }
 
 
 def iter_categorized_occurrences(

@@ -65,7 +65,21 @@ def test_changes_of_a_counterparty_count_whatever_the_bank_calls_it(
     assert "90.00" not in text(viewer.get(link))
 
 
+def test_month_after_one_without_results_lists_no_changes(acme, viewer, books, bank, create_categorized_transaction):
+    """Everything in it would be new."""
+    books.create_transaction(bank, "500.00", "2026-02-28")
+    for day in ("2026-03-12", "2026-04-12"):
+        create_categorized_transaction("officeAndAdmin", "ga", "-30.00", day)
+    pages = {month: viewer.get(build_report_path(acme, month)) for month in ("2026-03", "2026-04")}
+    assert "The month before has no results to compare with." in text(pages["2026-03"])
+    assert read_table(pages["2026-03"], "changes") == {}
+    assert list(read_table(pages["2026-03"], "margin"))[1:] == ["Mar 2026"]
+    assert "Nothing has changed from the month before." in text(pages["2026-04"])
+
+
 def test_smaller_changes_are_added_up(acme, viewer, create_categorized_transaction):
+    for day in ("2026-02-12", "2026-03-12"):
+        create_categorized_transaction("hosting", "cogs", "-1.00", day)
     for number in range(1, 6):
         create_categorized_transaction("officeAndAdmin", "ga", f"-{number}0.00", "2026-03-12", fromTo=f"Shop {number}")
     changes = read_table(viewer.get(build_report_path(acme, "2026-03")), "changes")

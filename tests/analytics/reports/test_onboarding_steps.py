@@ -30,20 +30,25 @@ def find_company_id(html):
 
 
 def test_onboarding_leads_from_an_empty_company_to_first_figures(api, alice, bob, acme):
-    bring, purposes, plan, others = (
+    bring, purposes, plan, closing, others = (
         "Import a bank statement",
         "Categorize transactions",
         "Plan upcoming payments",
+        "Close your first month",
         "Invite your team",
     )
     led = parse_onboarding_steps(get_overview(alice, acme))
     assert led == {
         bring: ["/imports/new", "/accounts/new"],
         purposes: ["/inbox"],
-        plan: ["/planned/new"],
+        plan: ["/plan/import", "/planned/new"],
+        closing: ["/closings"],
         others: None,
     }  # Bob is there
-    assert parse_onboarding_steps(get_overview(bob, acme)) == {bring: [], purposes: [], plan: [], others: None}
+    assert parse_onboarding_steps(get_overview(bob, acme)) == {
+        **{step: [] for step in (bring, purposes, plan, closing)},
+        others: None,
+    }
     bank = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     assert parse_onboarding_steps(get_overview(alice, acme))[bring] == ["/imports/new", "/transactions/new"]
     moved = create_transaction(api, bank, "5.00", TODAY)

@@ -41,6 +41,23 @@ def test_guide_is_public_and_rendered_as_html():
         assert ".md" not in "".join(HREF.findall(shown)), name
 
 
+def test_guide_is_shown_in_the_language_of_the_reader_where_it_is_translated():
+    german = Client(headers={"accept-language": "de"})
+    page = german.get("/docs/guides/month-end").content.decode()
+    assert ">Monatsabschluss Schritt für Schritt</h1>" in page
+    assert '<article class="guide-text" lang="de">' in page
+    english = german.get("/docs/guides/closing").content.decode()
+    assert ">Closing a month</h1>" in english
+    assert '<article class="guide-text" lang="en">' in english
+
+
+def test_translated_guides_have_the_sections_of_the_original():
+    for path in (settings.ROOT / "docs").glob("de/*.md"):
+        original = settings.ROOT / "docs" / path.name
+        headings = [re.findall(r"^#+ ", each.read_text(encoding="utf-8"), re.M) for each in (original, path)]
+        assert headings[0] == headings[1], path.name
+
+
 def test_links_in_guides_have_existing_targets():
     client, pages = Client(), {name: Client().get(f"/docs/guides/{name}").content.decode() for name in GUIDES}
     for name, shown in pages.items():
@@ -65,6 +82,7 @@ def test_screenshots_in_guides_are_served():
     ("target", "leads"),
     [
         ("oauth.md", "/docs/guides/oauth"),
+        ("../oauth.md", "/docs/guides/oauth"),
         ("numbers.md#recurring-revenue", "/docs/guides/numbers#recurring-revenue"),
         ("#here", "#here"),
         ("https://example.com/", "https://example.com/"),

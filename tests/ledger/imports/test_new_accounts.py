@@ -53,8 +53,8 @@ def test_first_file_of_a_company_needs_no_account(editor, acme):
     _, check = open_check_page(editor, acme, "", STATED)
     assert f"No account has the number {IBAN}." in get_page_text(check)
     check = create_proposed_account(editor, acme, check)
-    assert list_accounts(acme) == [("Account 2051", "bank", "CHF", IBAN)]
-    assert "Account 2051 created." in get_page_text(check)
+    assert list_accounts(acme) == [("Bank account 2051", "bank", "CHF", IBAN)]
+    assert "Bank account 2051 created." in get_page_text(check)
     assert "Import 2 transactions" in get_page_text(check)
     confirm_import(editor, check.redirect_chain[-1][0])
     amounts = Transaction.objects.for_company(acme.id).order_by("date").values_list("amount_value", flat=True)
@@ -67,6 +67,20 @@ def test_card_file_proposes_a_credit_card(editor, acme):
     create_proposed_account(editor, acme, check, name="Company card")
     assert list_accounts(acme) == [("Company card", "creditCard", "EUR", None)]
     assert not Account.objects.for_company(acme.id).get().include_in_cash_balance
+
+
+@pytest.mark.parametrize(
+    ("above", "name"),
+    [
+        ("Kreditkarte;5412********1188;;", "Credit card 1188"),
+        ("Card number: XXXX XXXX XXXX 1188", "Credit card 1188"),
+        ("Card;**** 1188;**** 2299;", "Credit card"),
+        ("Card;********11885;;", "Credit card"),
+    ],
+)
+def test_card_is_named_by_the_last_digits_of_its_masked_number(editor, acme, above, name):
+    _, check = open_check_page(editor, acme, "", CARD.replace("Kreditkarte;5412********1188", above))
+    assert find_account_forms(check)[0]["name"] == name
 
 
 def test_account_is_chosen_before_the_file_is_read(editor, acme, bank, savings):
@@ -157,4 +171,4 @@ def test_account_can_be_created_where_the_chosen_one_is_wrong(editor, acme, book
 def test_card_file_beside_statements_proposes_a_credit_card(editor, acme, main_account):
     _, check = open_statements(editor, acme, ("january.xml", build_simple_camt("-40.00")), ("card.csv", CARD.encode()))
     [form] = find_account_forms(check)
-    assert (form["name"], form["type"], form["accountNumber"]) == ("Credit card", "creditCard", "")
+    assert (form["name"], form["type"], form["accountNumber"]) == ("Credit card 1188", "creditCard", "")

@@ -107,6 +107,7 @@ def test_empty_inbox_shows_all_done(api, books, bank, hosting, inbox_page):
     assert page.status_code == 200
     assert "All done" in get_page_text(page)
     assert 'class="count"' not in page.content.decode().partition("</nav>")[2].partition("</nav>")[0]
+    assert re.search(r'href="[^"]+/closings">Close month<', page.content.decode())
 
 
 def test_inbox_suggestion_is_accepted_in_one_step(api, books, bank, hosting, inbox_page):

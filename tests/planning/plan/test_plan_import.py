@@ -159,6 +159,20 @@ def test_workbook_with_dates_as_headings_is_imported(owner, api, acme, hosting):
     assert list_planned(api, hosting) == {"2026-10": 333.33}
 
 
+@pytest.mark.parametrize(
+    ("table", "planned"),
+    [
+        ("Category,2026,,2027\n,Nov,Dec,Jan\nHosting,-1,-2,-3\n", {"2026-11": 1, "2026-12": 2, "2027-01": 3}),
+        ("Budget 2026,,\nKategorie,November,Dezember\nHosting,-1,-2\n", {"2026-11": 1, "2026-12": 2}),
+        (",,2026\nCategory,Jan 2025,Jan\nHosting,-1,-2\n", {"2025-01": 1, "2026-01": 2}),
+    ],
+    ids=["years above months", "year in the title", "years of some months"],
+)
+def test_years_stand_above_the_months(owner, api, acme, hosting, table, planned):
+    import_plan(owner, upload(owner, acme, table))
+    assert list_planned(api, hosting, ("2025-01", "2027-12")) == planned
+
+
 def test_rows_of_one_new_name_share_a_category(owner, api, acme):
     table = "Category,2026-10\nCost of revenue,\nSalaries,5\nGeneral and administration,\nSalaries,7\n"
     path, shown = open_review(owner, upload(owner, acme, table))
@@ -285,6 +299,10 @@ def test_ambiguous_decimal_mark_is_asked(owner, api, acme, hosting):
     ("table", "message"),
     [
         ("a,b\n1,2\n", "No column is named after a month"),
+        ("Category,Oct,Nov\nHosting,1,2\n", "No column is named after a month"),
+        ("Budget as of 2026-01-02\nCategory,Oct,Nov\nHosting,1,2\n", "No column is named after a month"),
+        ("Budget 2026 (actual 2025)\nCategory,Oct,Nov\nHosting,1,2\n", "No column is named after a month"),
+        ("Budget 2026\nCategory,Oct,Oct 2026\nHosting,1,2\n", "The columns “Oct 2026” and “Oct 2026” are"),
         ("Category,2026-10,Oct 2026\nHosting,1,2\n", "The columns “2026-10” and “Oct 2026” are the same month."),
         ("2026-10,2026-11\n1,2\n", "No column with categories found."),
         ("Category,2026-10\n", "The file has headings but no rows."),
@@ -298,7 +316,21 @@ def test_ambiguous_decimal_mark_is_asked(owner, api, acme, hosting):
         ("in TEUR,2026-10\nHosting,1\n", "import the plan in full amounts"),
         ("Category,2026-10\nHosting,1,5\n", "Line 2 has more cells than headings."),
     ],
-    ids=["no months", "month twice", "no names", "no rows", "rows", "months", "far years", "thousands", "wide row"],
+    ids=[
+        "no months",
+        "no year",
+        "date of the plan",
+        "two years",
+        "month with and without year",
+        "month twice",
+        "no names",
+        "no rows",
+        "rows",
+        "months",
+        "far years",
+        "thousands",
+        "wide row",
+    ],
 )
 def test_unusable_table_is_explained_on_the_form(owner, acme, table, message):
     answer = upload(owner, acme, table)
