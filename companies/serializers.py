@@ -2,6 +2,7 @@
 
 import re
 from datetime import date
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError as DjangoValidationError
@@ -113,6 +114,7 @@ WRITABLE_FIELDS = (
     "auto_categorize",
     "require_second_factor",
     "data_start_date",
+    "standard_tax_percent",
     "test_today",
     "valuation_category",
     "valuation_lens",
@@ -128,6 +130,9 @@ class CompanySerializer(StrictModelSerializer):
     domain = DomainField(allow_null=True, required=False, help_text="Website domain, such as example.com.")
     time_zone = TimeZoneField(required=False)
     test_today = SandboxDayField(allow_null=True, required=False)
+    standard_tax_percent = fields.NumberField(
+        minimum=Decimal(0), maximum=Decimal(100), max_decimals=4, allow_null=True, required=False
+    )
 
     class Meta:
         model = Company

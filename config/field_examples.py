@@ -118,6 +118,7 @@ FIELD_EXAMPLES: dict[str, Any] = {
     "runwayMonths": 14.5,
     "sourceCategorizationId": "0199a0c1-7a00-7000-8000-000000000037",
     "sourceNote": "Split by the number of seats",
+    "standardTaxPercent": 19,
     "stated": "238.01",
     "systemDeletionWarning": 7,
     "taxAmount": "38.00",

@@ -222,6 +222,7 @@ FIELD_DESCRIPTIONS = {
     "sourceCategorizationId": "Categorization of the source transaction; its uncategorized remainder if null or omitted.",
     "sourceNote": "Your own note about where the categorization comes from; null if there is none.",
     "sourceTransactionId": "Transaction with the outgoing money.",
+    "standardTaxPercent": "Standard VAT rate in percent, suggested for payments that usually include VAT; 0 suggests none, null if not set.",
     "startCount": "Number of customers with recurring revenue at the end of the month before.",
     "startDate": "First day, included.",
     "startMonth": "First month, included, YYYY-MM.",

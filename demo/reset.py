@@ -19,6 +19,7 @@ RESET_COMPANY_VALUES: dict[str, Any] = {  # settings that affect figures, with t
     "base_currency": BASE_CURRENCY,
     "time_zone": "UTC",
     "data_start_date": None,
+    "standard_tax_percent": None,
     "auto_categorize": False,
     "pl_recognize_revenue_on_invoice": False,
     "pl_show_all_categories": False,

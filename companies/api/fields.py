@@ -150,10 +150,20 @@ class OrderField(IntegerField):
 class NumberField(serializers.Field):
     """A JSON number as an exact Decimal; returned as a number."""
 
-    default_error_messages = {"invalid": gettext_lazy("Must be a number.")}
+    default_error_messages = {
+        "invalid": gettext_lazy("Must be a number."),
+        "too_many_decimals": gettext_lazy("At most {most} decimals are allowed."),
+    }
 
-    def __init__(self, *, minimum: Decimal | None = None, maximum: Decimal | None = None, **kwargs: Any):
-        self.minimum, self.maximum = minimum, maximum
+    def __init__(
+        self,
+        *,
+        minimum: Decimal | None = None,
+        maximum: Decimal | None = None,
+        max_decimals: int | None = None,
+        **kwargs: Any,
+    ):
+        self.minimum, self.maximum, self.max_decimals = minimum, maximum, max_decimals
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> Decimal:
@@ -163,6 +173,8 @@ class NumberField(serializers.Field):
         if (self.minimum is not None and value < self.minimum) or (self.maximum is not None and value > self.maximum):
             message = _("Must be between {least} and {most}.").format(least=self.minimum, most=self.maximum)
             raise serializers.ValidationError(message, code="out_of_range")
+        if self.max_decimals is not None and value != round(value, self.max_decimals):
+            self.fail("too_many_decimals", most=self.max_decimals)
         return value
 
     def to_representation(self, value: Any) -> float | int | orjson.Fragment:

@@ -40,7 +40,7 @@ FIRST_COLUMNS = (
     "description",
 )  # fmt: skip
 AMOUNT_COLUMNS = {"amount", "amount_value", "max_amount", "min_amount", "pass_through_tax_amount", "settled_value"}
-PERCENT_COLUMNS = {"pass_through_tax_percent", "percent"}
+PERCENT_COLUMNS = {"pass_through_tax_percent", "percent", "standard_tax_percent"}
 COUNT_COLUMNS = ("affected", "count", "deleted", "settled", "read_count", "deleted_count")
 NAME_COLUMNS = ("name", "filename", "from_to", "description", "email", "url")
 CAMEL_CASE_PATTERN = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")  # transactionDate

@@ -158,6 +158,7 @@ FIELD_LABELS = {
     "source_note": _("note"),
     "splits": _("splits"),
     "start_date": _("start date"),
+    "standard_tax_percent": _("standard VAT rate"),
     "status": _("status"),
     "subscription": _("subscription"),
     "subscriptions": _("subscriptions"),

@@ -116,6 +116,8 @@ class Company(Audited):
     auto_categorize = models.BooleanField(default=False)  # by history, if it is unambiguous
     require_second_factor = models.BooleanField(default=False)  # of members; API keys are not affected
     data_start_date = models.DateField(null=True)
+    # VAT suggested for payments that usually include it: 0 suggests none, null is not answered.
+    standard_tax_percent = models.DecimalField(max_digits=7, decimal_places=4, null=True)
     test_today = models.DateField(null=True)  # the day that is today, in a sandbox; null for the clock's
     # Both are derived from the closings by triggers and written by nothing else (ledger.models.closings).
     closed_through = models.DateField(null=True, editable=False)  # the last closed day
@@ -149,6 +151,9 @@ class Company(Audited):
             ),
             models.CheckConstraint(
                 condition=Q(valuation_lens__in=ValuationLens.values), name="company_valuation_lens_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(standard_tax_percent__range=(0, 100)), name="company_standard_tax_percent_in_range"
             ),
             models.CheckConstraint(
                 condition=Q(test_today=None) | Q(system_status=SystemStatus.SANDBOX),

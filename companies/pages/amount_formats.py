@@ -19,6 +19,7 @@ _GROUPED = re.compile(r"(-?)([0-9]{1,3}(?:([,.'’ ])[0-9]{3}(?:\3[0-9]{3}){0,3}
 _BESIDE = re.compile(r"([^0-9]*)([0-9](?:.*[0-9])?)([^0-9]*)")  # an amount with text around it
 _PARENTHESES = re.compile(r"([^-+−()0-9]{0,9})\( ?[-−]?([^-+−()]*)\)([^-+−()0-9]{0,9})")
 _ANY_SIGN = re.compile(r"[-+]")
+_PERCENT = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,4})?) ?%?", re.ASCII)
 _ZERO = re.compile(r"-?0")
 _CENTS = re.compile(r"-?[0-9]{1,15}\.(?:[0-9]{1,2}|[0-9]{4})")  # three decimals could be a group
 _COMMA = re.compile(r"(-?[0-9]{1,15}),([0-9]{1,4})")
@@ -53,6 +54,15 @@ def format_amount_for_input(text: object) -> str:
     """
     amount_text = str(text)
     return amount_text.replace(".", get_current_locale().decimal) if _CENTS.fullmatch(amount_text) else amount_text
+
+
+def format_percent_for_input(percent: Decimal | None) -> str:
+    """Format a percentage for an input in the user's locale, without zeros at the end; empty without one.
+
+    >>> format_percent_for_input(Decimal("8.1000")), format_percent_for_input(Decimal(20))
+    ('8.1', '20')
+    """
+    return "" if percent is None else f"{percent.normalize():f}".replace(".", get_current_locale().decimal)
 
 
 class AmountParseError(ValueError):
@@ -101,6 +111,18 @@ def parse_typed_amount(text: str, currency: str | None = None) -> str:
     if grouped_match and grouped_match[3] != grouped_match[4]:
         return join_amount_groups(grouped_match)
     raise AmountParseError(_("Enter an amount such as {example}.").format(example=get_amount_example(locale)))
+
+
+def parse_typed_percent(text: str) -> Decimal:
+    """Parse a typed percentage, with or without its sign, point or comma. Raises AmountParseError.
+
+    >>> parse_typed_percent("8,1"), parse_typed_percent("19 %")
+    (Decimal('8.1'), Decimal('19'))
+    """
+    match = _PERCENT.fullmatch(_SPACES.sub(" ", text.strip()))
+    if match is None:
+        raise AmountParseError(_("Enter a percentage, such as 19 %."))
+    return Decimal(match[1].replace(",", "."))
 
 
 def replace_parentheses(text: str) -> str:

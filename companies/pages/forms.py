@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from companies.api.fields import get_first_detail
 from companies.closed_periods import PeriodClosed
 from companies.errors import DomainError, ValidationFailed
-from companies.pages.amount_formats import AmountParseError, parse_typed_amount
+from companies.pages.amount_formats import AmountParseError, parse_typed_amount, parse_typed_percent
 from companies.pages.form_messages import to_form_message
 
 
@@ -55,6 +56,7 @@ def bind_form(
     texts: Iterable[str],
     flags: Iterable[str] = (),
     amounts: Iterable[str] = (),
+    percents: Iterable[str] = (),
     integers: Iterable[str] = (),
     currency: str = "",
     partial: bool = False,
@@ -62,19 +64,21 @@ def bind_form(
     """Validate the named fields of a posted form with a serializer.
 
     An empty text is null if the field allows it; an unchecked box is false. `amounts` are text fields with
-    amounts in any notation, in `currency` if known; `integers` are text fields with a number, 0 if empty.
+    amounts in any notation, in `currency` if known; `percents` are text fields with a percentage; `integers` are
+    text fields with a number, 0 if empty.
     """
     serializer = serializer_class()
     values: dict[str, Any] = {name: post_data.get(name, "").strip() for name in texts}
     values |= {name: name in post_data for name in flags}
     parsed_amounts, amount_errors = parse_form_amounts(values, amounts, currency=currency)
+    parsed_percents, percent_errors = parse_form_percents(values, percents)
     body: dict[str, Any] = {
         n: None if value == "" and serializer.fields[n].allow_null else value
-        for n, value in (values | parsed_amounts).items()
+        for n, value in (values | parsed_amounts | parsed_percents).items()
     }
     body |= {name: parse_integer(body[name]) for name in integers if body[name] is not None}
     form = bind_body(serializer_class, body, values=values, partial=partial)
-    form.errors |= amount_errors
+    form.errors |= amount_errors | percent_errors
     return form
 
 
@@ -92,6 +96,18 @@ def parse_form_amounts(
             except AmountParseError as error:
                 amount_errors[name] = str(error)
     return parsed_amounts, amount_errors
+
+
+def parse_form_percents(values: Mapping[str, str], names: Iterable[str]) -> tuple[dict[str, Decimal], dict[str, str]]:
+    """Parse percentages. Returns (percentages, error messages), both by field; empty fields are left out."""
+    parsed_percents, percent_errors = {}, {}
+    for name in names:
+        if text := values.get(name, ""):
+            try:
+                parsed_percents[name] = parse_typed_percent(text)
+            except AmountParseError as error:
+                percent_errors[name] = str(error)
+    return parsed_percents, percent_errors
 
 
 def parse_integer(text: str) -> Any:

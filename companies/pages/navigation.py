@@ -104,7 +104,6 @@ SETTINGS: tuple[tuple[str, str | Promise, str, Permission | None], ...] = (
     ("categories", _("Categories"), "categories", Permission.CATEGORIES_READ),
     ("counterparties", _("Counterparties"), "counterparties", Permission.COUNTERPARTIES_READ),
     ("exchange-rates", _("Exchange rates"), "exchange-rates", Permission.BALANCES_READ),
-    ("closings", _("Close month"), "closings", Permission.FINANCIALS_READ),
     ("members", _("Members"), "members", Permission.MEMBERS_MANAGE),
     ("developers", _("Developers"), "api-keys", None),
     ("activity", _("Audit log"), "activity", Permission.AUDIT_READ),

@@ -83,7 +83,7 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
     return page.render(
         "ledger/closings/closings.html",
         status=400 if form.errors else 200,
-        section="closings",
+        tab="reports",
         form=form,
         note=form.values["note"] if page.is_post else last_note,
         months=[(format_month(month), get_current_locale().format_month(month, full=True)) for month in months],
@@ -164,7 +164,7 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
     return page.render(
         "ledger/closings/closing.html",
         status=400 if form.errors else 200,
-        section="closings",
+        tab="reports",
         form=form,
         month=month,
         title=get_current_locale().format_month(first, full=True),

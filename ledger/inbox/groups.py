@@ -32,7 +32,6 @@ class TransactionGroup(NamedTuple):
     transactions: list[GroupedTransaction]
     choice: CategoryLine | None  # the category that is suggested first for all of them
     is_likely: bool
-    tax_percent: Decimal | None = None  # that all of them usually include
 
     @property
     def amounts(self) -> dict[str, Decimal]:
@@ -78,7 +77,7 @@ def group_by_category(transactions: Iterable[GroupedTransaction]) -> list[Transa
         proposal = transaction.proposal
         if proposal is None or not proposal.is_likely:
             return transaction.counterparty_key
-        return proposal.categorization.choice, proposal.tax_percent, transaction.row.amount_value > 0
+        return proposal.categorization.choice, transaction.row.amount_value > 0
 
     return build_groups(transactions, get_key)
 
@@ -100,10 +99,8 @@ def build_groups(
 
 
 def build_group(transactions: list[GroupedTransaction]) -> TransactionGroup:
-    """Return a group; it has a suggestion, and a tax rate, if all its transactions have the same."""
+    """Return a group; it has a suggestion if all its transactions have the same."""
     choices = {each.proposal.categorization.choice if each.proposal else None for each in transactions}
     choice = choices.pop() if len(choices) == 1 else None
     is_likely = choice is not None and all(each.proposal and each.proposal.is_likely for each in transactions)
-    percents = {each.proposal.tax_percent if each.proposal else None for each in transactions}
-    tax_percent = percents.pop() if choice is not None and len(percents) == 1 else None
-    return TransactionGroup(transactions, choice, is_likely, tax_percent)
+    return TransactionGroup(transactions, choice, is_likely)

@@ -1,14 +1,14 @@
 """What a suggested category is based on, in words."""
 
-from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from companies.pages.amount_formats import format_amount_for_input
+from companies.pages.amount_formats import format_percent_for_input
 from ledger.rules.calc.category_proposals import ACCOUNT, COUNTERPARTY, OWN, TEXT, CategoryProposal
 from ledger.rules.calc.payment_kinds import PaymentKind
+from ledger.rules.calc.standard_tax import TaxBasis, TaxSuggestion
 
 BASIS_EXPLANATIONS: dict[str, Any] = {
     COUNTERPARTY: ngettext_lazy(
@@ -63,20 +63,29 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
 }
 
 
-def describe_proposal_basis(proposal: CategoryProposal) -> str:
-    """Describe what a proposal is based on, and the tax that the latest transaction included."""
+TAX_EXPLANATIONS: dict[TaxBasis, Any] = {
+    TaxBasis.HISTORY: gettext_lazy("includes {percent} % tax"),
+    TaxBasis.STANDARD: gettext_lazy("{percent} % VAT suggested"),
+    TaxBasis.STATED: gettext_lazy("{percent} % VAT according to the description"),
+}
+
+
+def describe_proposal_basis(proposal: CategoryProposal, *, is_incoming: bool) -> str:
+    """Describe what a proposal is based on, and the tax rate that is suggested with it."""
     if proposal.payment_kind:
         explanation = str(PAYMENT_KIND_EXPLANATIONS[proposal.payment_kind])
     else:
         is_minority = proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen
         text = SIMILARITY_EXPLANATION if is_minority and proposal.is_likely else BASIS_EXPLANATIONS[proposal.kind]
         explanation = str(text.format(agreed=proposal.agreed, seen=proposal.seen))
-    if proposal.tax_percent is None:
-        return explanation
-    tax = _("includes {percent} % tax").format(percent=format_percent_for_input(proposal.tax_percent))
-    return f"{explanation} · {tax}"
+    tax_explanation = describe_tax(proposal.tax, is_incoming=is_incoming) if proposal.tax else ""
+    return " · ".join(filter(None, (explanation, tax_explanation)))
 
 
-def format_percent_for_input(percent: Decimal | None) -> str:
-    """Return a tax rate as people type it; empty without one."""
-    return "" if percent is None else format_amount_for_input(f"{percent:f}")
+def describe_tax(tax: TaxSuggestion, *, is_incoming: bool) -> str:
+    """Describe why a tax rate is suggested, or none; empty if earlier transactions included none."""
+    if tax.basis == TaxBasis.ABROAD:
+        return _("Customer abroad: no VAT") if is_incoming else _("Supplier abroad: no VAT (reverse charge)")
+    if tax.percent is None:
+        return ""
+    return str(TAX_EXPLANATIONS[tax.basis]).format(percent=format_percent_for_input(tax.percent))

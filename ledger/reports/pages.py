@@ -75,8 +75,7 @@ def render_links(page: CompanyPage, month: str, *, of_closings: bool) -> HttpRes
     response = page.render(
         "ledger/reports/links.html",
         status=400 if form.errors else 200,
-        tab="" if of_closings else "reports",
-        section="closings" if of_closings else "",
+        tab="reports",
         form=form,
         url=url,
         month=month,

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 FIELDS = {
     "id", "datastoreId", "name", "baseCurrency", "domain", "customLogoPath", "lastOverallUpdatedTime",
     "plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice", "autoCategorize",
-    "requireSecondFactor", "dataStartDate", "timeZone", "testToday", "closedThrough",
+    "requireSecondFactor", "dataStartDate", "standardTaxPercent", "timeZone", "testToday", "closedThrough",
     "valuationCategory", "valuationLens", "systemStatus", "systemTrialUntil", "systemExpiredAt",
     "systemDeletionWarning", "systemSandboxExpireTime", "systemDeletionScheduledTime", "systemPaymentProvider",
     "systemTierOverageSince", "computedCommittedMrrEur", "computedActiveCustomerCount", "computedMetricsTime",
@@ -27,6 +27,7 @@ CHANGES = {
     "plShowAllCategories": True,
     "plRecognizeRevenueOnInvoice": True,
     "dataStartDate": "2024-02-29",
+    "standardTaxPercent": 8.1,
     "valuationCategory": "aiNative",
     "valuationLens": "acquisition",
 }
@@ -97,7 +98,7 @@ def test_each_writable_company_field_can_be_changed_alone(api):
 
 def test_all_company_fields_can_be_changed_together_and_unset(api):
     assert api.put("", CHANGES).json().items() >= CHANGES.items()
-    unset = dict.fromkeys(("domain", "dataStartDate", "valuationCategory", "valuationLens"))
+    unset = dict.fromkeys(("domain", "dataStartDate", "standardTaxPercent", "valuationCategory", "valuationLens"))
     assert api.put("", unset).json().items() >= unset.items()
 
 
@@ -154,6 +155,11 @@ def test_invalid_company_value_is_rejected_and_nothing_is_stored(api):
         ("dataStartDate", "2024-01-01T00:00:00Z", "invalid_value"),
         ("dataStartDate", "0000-01-01", "invalid_date"),
         ("dataStartDate", 20240101, "invalid_value"),
+        ("standardTaxPercent", "19", "invalid_value"),
+        ("standardTaxPercent", True, "invalid_value"),
+        ("standardTaxPercent", -0.1, "out_of_range"),
+        ("standardTaxPercent", 100.5, "out_of_range"),
+        ("standardTaxPercent", 19.00001, "too_many_decimals"),
         ("timeZone", "Europe/Atlantis", "invalid_choice"),
         ("timeZone", "../../etc/passwd", "invalid_choice"),
         ("timeZone", "localtime", "invalid_choice"),

@@ -14,6 +14,7 @@ from companies.actions import companies
 from companies.actions import logo as logos
 from companies.locales import get_current_locale
 from companies.models import Company, Currency, SystemStatus, ValuationCategory, ValuationLens
+from companies.pages.amount_formats import format_percent_for_input
 from companies.pages.context import (
     CompanyPage,
     build_audit_context,
@@ -29,7 +30,8 @@ from companies.serializers import CompanySerializer, NewCompany
 from companies.time_zones import UTC_NAME, list_regional_time_zones
 from companies.uploaded_files import find_uploaded_file
 
-TEXT_FIELDS = ("name", "timeZone", "domain", "valuationCategory", "valuationLens")
+PERCENT_FIELDS = ("standardTaxPercent",)
+TEXT_FIELDS = (*PERCENT_FIELDS, "name", "timeZone", "domain", "valuationCategory", "valuationLens")
 SANDBOX_FIELDS = ("testToday",)
 FLAG_FIELDS = ("plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice")
 MANAGED_FIELDS = ("baseCurrency", "dataStartDate")  # need company:manage; not sent to others
@@ -86,7 +88,9 @@ def edit_company_page(page: CompanyPage) -> HttpResponse:
     """Edit the company's settings; those that affect all figures need company:manage."""
     can_manage = page.has_permission(Permission.COMPANY_MANAGE)
     if page.request.method != "POST":
-        return render_company_settings(page, BoundForm(values=CompanySerializer(page.company).data))
+        standard_tax = format_percent_for_input(page.company.standard_tax_percent)
+        values = CompanySerializer(page.company).data | {"standardTaxPercent": standard_tax}
+        return render_company_settings(page, BoundForm(values=values))
     form = bind_form(
         CompanySerializer,
         page.request.POST,
@@ -95,6 +99,7 @@ def edit_company_page(page: CompanyPage) -> HttpResponse:
             *(SANDBOX_FIELDS if page.company.is_sandbox else ()),
             *(MANAGED_FIELDS if can_manage else ()),
         ),
+        percents=PERCENT_FIELDS,
         flags=(*FLAG_FIELDS, *(MFA_FLAGS if can_manage else ())),
         partial=True,
     )

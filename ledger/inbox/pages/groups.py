@@ -1,5 +1,7 @@
 """Transactions to review in groups, each categorized at once: by suggested category, or by counterparty."""
 
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from companies.errors import ValidationFailed
 from companies.models import parse_id
-from companies.pages.amount_formats import format_money
+from companies.pages.amount_formats import format_money, format_percent_for_input
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
@@ -27,12 +29,24 @@ from ledger.inbox.groups import (
     group_by_counterparty,
     pick_suggestions,
 )
-from ledger.inbox.pages.inbox import build_undo_form, list_addable_categories
-from ledger.inbox.pages.inbox_actions import ActionResult, add_categories, reject_unknown_action, undo_inbox_action
-from ledger.inbox.pages.suggestions import MAX_ACCEPTED, AcceptedSuggestion, categorize_accepted
-from ledger.inbox.proposal_basis import describe_proposal_basis, format_percent_for_input
+from ledger.inbox.pages.inbox import build_tax_prompt, build_undo_form, list_addable_categories
+from ledger.inbox.pages.inbox_actions import (
+    ActionResult,
+    add_categories,
+    reject_unknown_action,
+    set_standard_tax,
+    undo_inbox_action,
+)
+from ledger.inbox.pages.suggestions import (
+    MAX_ACCEPTED,
+    AcceptedSuggestion,
+    categorize_accepted,
+    describe_transaction,
+)
+from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import list_categorizable_transactions
 from ledger.models import Transaction
+from ledger.rules.calc.booking_phrases import strip_booking_phrases
 from ledger.rules.calc.category_proposals import CategoryLine
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.usual_counterparties import find_usual_counterparty
@@ -47,7 +61,7 @@ GROUPINGS: dict[str, Any] = {
     "category": gettext_lazy("Suggested category"),
     "counterparty": gettext_lazy("Counterparty"),
 }
-GROUP_FORM_FIELDS = {"categoryId": "category", "plType": "category", "tax": "tax", "suggestion": "group"}
+GROUP_FORM_FIELDS = {"categoryId": "category", "plType": "category", "suggestion": "group"}
 
 
 @company_page(reads=Permission.TRANSACTIONS_READ, writes=Permission.TRANSACTIONS_WRITE)
@@ -66,7 +80,7 @@ def show_inbox_groups(page: CompanyPage) -> HttpResponse:
     names = load_visible_names(page)
     lines, more = list_group_lines(page, names, grouping)
     if not form.is_valid:
-        restore_posted_group(page, lines)
+        restore_posted_group(page, form, lines)
     return page.render(
         "ledger/inbox/groups.html",
         status=200 if form.is_valid else 400,
@@ -80,6 +94,7 @@ def show_inbox_groups(page: CompanyPage) -> HttpResponse:
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         category_lines=names.list_line_choices(),
         missing_categories=list_addable_categories(page),
+        tax_prompt=build_tax_prompt(page) if lines else None,
     )
 
 
@@ -103,7 +118,7 @@ def list_group_lines(page: CompanyPage, names: LedgerNames, grouping: str) -> tu
     groups = group_by_category(transactions) if grouping == "category" else group_by_counterparty(transactions)
     lines, free_rows = [], MAX_GROUP_ROWS
     for number, group in enumerate(groups[:MAX_GROUPS], 1):
-        shown_group = TransactionGroup(group.transactions[:free_rows], group.choice, group.is_likely, group.tax_percent)
+        shown_group = TransactionGroup(group.transactions[:free_rows], group.choice, group.is_likely)
         if shown_group.transactions:
             lines.append(
                 build_group_line(shown_group, names, place=f"o-{number}", is_by_category=grouping == "category")
@@ -112,8 +127,8 @@ def list_group_lines(page: CompanyPage, names: LedgerNames, grouping: str) -> tu
     return lines, sum(len(line["rows"]) for line in lines) < len(transactions)
 
 
-def restore_posted_group(page: CompanyPage, lines: list[dict[str, Any]]) -> None:
-    """Show the group of a refused form as it was posted: ticked transactions, category and tax."""
+def restore_posted_group(page: CompanyPage, form: BoundForm, lines: list[dict[str, Any]]) -> None:
+    """Show the group of a refused form as it was posted: ticked transactions, category and tax rates."""
     post_data = page.request.POST
     ticked_ids = {text.split(" ")[0] for text in post_data.getlist("transaction")}
     for line in lines:
@@ -121,6 +136,9 @@ def restore_posted_group(page: CompanyPage, lines: list[dict[str, Any]]) -> None
             line |= {"other": post_data.get("other", ""), "tax": post_data.get("tax", "")}
             for row_line in line["rows"]:
                 row_line["ticked"] = str(row_line["row"].id) in ticked_ids
+                row_line["tax"] = post_data.get(row_line["tax_field"], row_line["tax"])
+                row_line["has_error"] = row_line["tax_field"] in form.errors
+            line["has_folded_error"] = any(row_line["has_error"] for row_line in line["folded_rows"])
 
 
 def build_group_line(
@@ -134,35 +152,47 @@ def build_group_line(
     if len(reasons) == 1:  # it is shown once for all
         for row in rows:
             row["why"] = ""
-    name = first.row.from_to or first.row.description or _("No text")
     return {
         "place": place,
-        "title": category if is_by_category and group.is_likely else name,
+        "title": category if is_by_category and group.is_likely else format_title(first.row),
         "category": category,
         "choice": format_line_choice(*group.choice) if group.choice else "",
         "likely": group.is_likely,
-        "tax": format_percent_for_input(group.tax_percent),
         "why": reasons.pop() if len(reasons) == 1 else "",
         "amount": " + ".join(format_money(amount, currency) for currency, amount in group.amounts.items()),
         "rows": rows,
         "open_rows": rows[:MAX_OPEN_ROWS],
         "folded_rows": rows[MAX_OPEN_ROWS:],
+        "folded_tax_count": sum(bool(row["tax"]) for row in rows[MAX_OPEN_ROWS:]),
     }
 
 
 def build_row_line(transaction: GroupedTransaction) -> dict[str, Any]:
-    """Return a transaction of a group for the template; its value has id, version and counterparty."""
-    row = transaction.row
-    counterparty_id = transaction.proposal.categorization.counterparty_id if transaction.proposal else None
+    """Return a transaction of a group for the template; its value has id, version, counterparty and tax rate."""
+    row, proposal = transaction.row, transaction.proposal
+    counterparty_id = proposal.categorization.counterparty_id if proposal else None
+    tax = format_percent_for_input(proposal.tax_percent) if proposal else ""
     return {
         "row": row,
-        "value": f"{row.id} {compute_version(row)} {counterparty_id or ''}".strip(),
-        "title": row.from_to or row.description or _("No text"),
-        "text": row.description if row.from_to else "",
+        "value": f"{row.id} {compute_version(row)} {counterparty_id or '-'} {tax}".strip(),
+        "title": format_title(row),
+        "text": strip_booking_phrases(row.description) if row.from_to else "",
         "amount": transaction.amount,
-        "why": describe_proposal_basis(transaction.proposal) if transaction.proposal else "",
+        "why": describe_proposal_basis(proposal, is_incoming=transaction.amount > 0) if proposal else "",
         "ticked": True,
+        "tax": tax,
+        "tax_field": build_tax_field(row.id),
     }
+
+
+def build_tax_field(transaction_id: UUID) -> str:
+    """Return the name of the field with the tax rate of a transaction."""
+    return f"tax-{transaction_id}"
+
+
+def format_title(row: Transaction) -> str:
+    """Return the name of the other party, else the description."""
+    return row.from_to or strip_booking_phrases(row.description) or _("No text")
 
 
 # ---------------------------------------------------------------------------------------------- the action
@@ -174,26 +204,51 @@ def categorize_group(page: CompanyPage) -> ActionResult:
 
 
 def parse_group(page: CompanyPage) -> list[AcceptedSuggestion]:
-    """Parse the posted group: the button's category, else the chosen one, and its tax. Raises ValidationFailed."""
+    """Parse the posted group: the button's category, else the chosen one, and the tax rate of each transaction.
+
+    A rate for all replaces the suggested rates that were not changed. Raises ValidationFailed.
+    """
     post_data = page.request.POST
     category_text, pl_type = parse_category_choice(post_data.get("category") or post_data.get("other", ""))
     category_id = parse_id(category_text)
     if category_id is None or pl_type is None:
         raise ValidationFailed([("#/categoryId", "required", _("Choose a category."))])
-    tax_percent = parse_tax_percentage(post_data.get("tax", ""), pointer="#/tax")
-    transactions = []
+    transactions, tax_texts = [], {}
     for text in post_data.getlist("transaction")[:MAX_ACCEPTED]:
-        transaction_text, version, counterparty = [*text.split(" "), "", ""][:3]
+        transaction_text, version, counterparty, suggested_tax = [*text.split(" "), "", "", ""][:4]
         if transaction_id := parse_id(transaction_text):
             transactions.append((transaction_id, version, parse_id(counterparty)))
+            tax_text = post_data.get(build_tax_field(transaction_id), suggested_tax).strip()
+            is_changed = tax_text != suggested_tax
+            tax_texts[transaction_id] = tax_text if is_changed else post_data.get("tax", "").strip() or tax_text
     if not transactions:
         raise ValidationFailed([("#/suggestion", "required", _("Select at least one transaction."))])
+    percents = parse_tax_rates(page, tax_texts)
     ids = [transaction_id for transaction_id, _version, _counterparty in transactions]
     usual_id = None if post_data.get("category") else find_common_counterparty(page, ids, (category_id, pl_type))
     return [
-        AcceptedSuggestion(transaction_id, version, category_id, pl_type, counterparty_id or usual_id, tax_percent)
-        for transaction_id, version, counterparty_id in transactions
+        AcceptedSuggestion(row_id, version, category_id, pl_type, counterparty_id or usual_id, percents[row_id])
+        for row_id, version, counterparty_id in transactions
     ]
+
+
+def parse_tax_rates(page: CompanyPage, texts: Mapping[UUID, str]) -> dict[UUID, Decimal | None]:
+    """Parse the tax rates of transactions. Raises ValidationFailed, which names the transactions of invalid ones."""
+    percents, errors = {}, {}
+    for transaction_id, text in texts.items():
+        try:
+            percents[transaction_id] = parse_tax_percentage(text, pointer=f"#/{build_tax_field(transaction_id)}")
+        except ValidationFailed as error:
+            errors[transaction_id] = error.errors[0]
+    if errors:
+        rows = Transaction.objects.for_company(page.company.id).in_bulk(list(errors))
+        raise ValidationFailed(
+            [
+                (pointer, code, f"{describe_transaction(rows[row_id])}: {detail}" if row_id in rows else detail)
+                for row_id, (pointer, code, detail) in errors.items()
+            ]
+        )
+    return percents
 
 
 def find_common_counterparty(page: CompanyPage, ids: list[UUID], choice: CategoryLine) -> UUID | None:
@@ -204,4 +259,9 @@ def find_common_counterparty(page: CompanyPage, ids: list[UUID], choice: Categor
     return find_usual_counterparty(page.company, rows[0], choice)
 
 
-GROUP_ACTIONS = {"categorize": categorize_group, "add-categories": add_categories, "undo": undo_inbox_action}
+GROUP_ACTIONS = {
+    "categorize": categorize_group,
+    "add-categories": add_categories,
+    "set-standard-tax": set_standard_tax,
+    "undo": undo_inbox_action,
+}

@@ -15,6 +15,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
 from companies.models import Company, parse_id
+from companies.pages.amount_formats import format_percent_for_input
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
@@ -23,11 +24,12 @@ from ledger import hooks
 from ledger.categorization.pages.bulk_actions import BULK_FORM_FIELDS
 from ledger.inbox.missing_categories import MissingCategory, list_missing_categories
 from ledger.inbox.pages.inbox_actions import INBOX_ACTIONS, get_form_transactions, reject_unknown_action
-from ledger.inbox.proposal_basis import describe_proposal_basis, format_percent_for_input
+from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import filter_open_transactions
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, Transaction
 from ledger.rules.calc.category_proposals import OWN, CategoryProposal
+from ledger.rules.calc.countries import find_company_countries, find_zone_tax_percent
 from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
@@ -54,6 +56,13 @@ class InboxOffer(NamedTuple):
     button: str
     label: str  # of the button, for who does not see what it stands beside
     refusal: dict[str, str]  # the fields that say the two do not belong together
+
+
+class TaxPrompt(NamedTuple):
+    """The question for the company's standard VAT rate, with the usual one of its country."""
+
+    rate: str
+    is_country_known: bool  # without it, suppliers abroad are not recognized
 
 
 class UndoForm(NamedTuple):
@@ -147,6 +156,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
         category_lines=names.list_line_choices(),
         missing_categories=list_addable_categories(page),
         repeated=build_repeated_choice(page, names),
+        tax_prompt=build_tax_prompt(page) if lines else None,
     )
 
 
@@ -208,7 +218,7 @@ def build_inbox_line(
     """
     suggested = [proposal for proposal in proposals if not is_paired or (proposal.kind != OWN and proposal.is_likely)]
     shown_proposals = [
-        build_proposal_context(proposal, names)
+        build_proposal_context(proposal, names, is_incoming=row.amount_value > 0)
         for proposal in suggested
         if proposal.categorization.category_id in names.categories
     ]
@@ -226,7 +236,7 @@ def build_inbox_line(
     }
 
 
-def build_proposal_context(proposal: CategoryProposal, names: LedgerNames) -> dict[str, Any]:
+def build_proposal_context(proposal: CategoryProposal, names: LedgerNames, *, is_incoming: bool) -> dict[str, Any]:
     """Return a proposal for the template. Only a likely one is the primary button; a weak one has no key."""
     categorization, tax = proposal.categorization, format_percent_for_input(proposal.tax_percent)
     name = names.get_choice_name(*categorization.choice)
@@ -239,8 +249,21 @@ def build_proposal_context(proposal: CategoryProposal, names: LedgerNames) -> di
         "counterparty": str(categorization.counterparty_id) if categorization.counterparty_id else "",
         "likely": proposal.is_likely,
         "has_key": not proposal.is_weak,
-        "why": describe_proposal_basis(proposal),
+        "why": describe_proposal_basis(proposal, is_incoming=is_incoming),
     }
+
+
+def build_tax_prompt(page: CompanyPage) -> TaxPrompt | None:
+    """Return the question for the standard VAT rate; None if it was answered, or for who cannot change the company."""
+    company = page.company
+    can_answer = page.has_permission(Permission.COMPANY_WRITE) and page.has_permission(Permission.TRANSACTIONS_WRITE)
+    if company.standard_tax_percent is not None or not can_answer:
+        return None
+    rate = format_percent_for_input(find_zone_tax_percent(company.time_zone))
+    return TaxPrompt(
+        page.request.POST.get("standardTaxPercent", rate),
+        is_country_known=bool(find_company_countries(company.name, company.time_zone)),
+    )
 
 
 def load_pair_transactions(company: Company, pairs: list[LegPair]) -> Iterable[tuple[LegPair, dict[UUID, Transaction]]]:

@@ -9,16 +9,19 @@ from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from companies.actions.companies import update_company
 from companies.errors import NotFoundError, ValidationFailed
 from companies.models import parse_id
+from companies.pages.amount_formats import format_percent_for_input
 from companies.pages.context import CompanyPage
+from companies.pages.forms import bind_form
 from companies.permissions import Permission
+from companies.serializers import CompanySerializer
 from ledger.categorization.actions.remainder import categorize_remainder
 from ledger.categorization.pages.bulk_actions import format_categorized_count, format_undo_result, validate_request_body
 from ledger.categorization.pages.split_rows import parse_tax_percentage
 from ledger.categorization.serializers import categorizations
 from ledger.inbox.missing_categories import add_missing_categories
-from ledger.inbox.proposal_basis import format_percent_for_input
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import BulkOperation, CategorizationRun, Transaction
 from ledger.rules.actions import dismissed_matches
@@ -176,6 +179,35 @@ def add_categories(page: CompanyPage) -> ActionResult:
     return ActionResult(sentence.format(names=join_texts(names)))
 
 
+def set_standard_tax(page: CompanyPage) -> ActionResult:
+    """Save the company's standard VAT rate; 0 for none. Raises PermissionDenied, ValidationFailed."""
+    if not page.has_permission(Permission.COMPANY_WRITE):
+        raise PermissionDenied
+    typed_rate = "0" if page.request.POST.get("none") else page.request.POST.get("standardTaxPercent", "")
+    form = bind_form(
+        CompanySerializer,
+        {"standardTaxPercent": typed_rate},
+        texts=("standardTaxPercent",),
+        percents=("standardTaxPercent",),
+        partial=True,
+    )
+    pointer, percent = "#/standardTaxPercent", form.data.get("standard_tax_percent")
+    if not form.is_valid:
+        raise ValidationFailed([(pointer, "invalid_value", message) for message in form.errors.values()])
+    if percent is None:
+        raise ValidationFailed([(pointer, "required", _("Enter a percentage, such as 19 %."))])
+    update_company(
+        company=page.company,
+        context=page.audit_context,
+        permissions=page.access.permissions,
+        values={"standard_tax_percent": percent},
+    )
+    if not percent:
+        return ActionResult(_("No VAT is suggested."))
+    text = _("Standard VAT rate saved: {percent} %.")
+    return ActionResult(text.format(percent=format_percent_for_input(percent)))
+
+
 def reject_unknown_action(page: CompanyPage) -> ActionResult:
     """Raise FieldErrors for an unknown action."""
     raise ValidationFailed([("#/act", "required", _("Choose an action."))])
@@ -187,5 +219,6 @@ INBOX_ACTIONS: dict[str, Callable[[CompanyPage], ActionResult]] = {
     "refuse": dismiss_suggested_match,
     "repeat": repeat_choice,
     "add-categories": add_categories,
+    "set-standard-tax": set_standard_tax,
     "undo": undo_inbox_action,
 }

@@ -64,7 +64,7 @@ class PrimarySuggestion(NamedTuple):
 
     @property
     def basis(self) -> str:
-        return describe_proposal_basis(self.proposal)
+        return describe_proposal_basis(self.proposal, is_incoming=self.amount > 0)
 
     @property
     def field_value(self) -> str:

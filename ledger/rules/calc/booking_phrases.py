@@ -24,6 +24,24 @@ _LONGEST_FIRST = sorted(BOOKING_PHRASES, key=len, reverse=True)
 BOOKING_PATTERN = re.compile(rf"\b(?:{'|'.join(_LONGEST_FIRST)})\b".replace(" ", r"\W+"))
 
 
+def strip_booking_phrases(text: str) -> str:
+    """Return a text as it is written, without phrases that say how a payment was made or booked; a text that has
+    nothing else stays.
+
+    >>> strip_booking_phrases("GUTSCHR. ÜBERWEISUNG Miete März Umsatz gebucht"), strip_booking_phrases("Überweisung")
+    ('Miete März', 'Überweisung')
+    """
+    folded_letters = [fold_text(letter) or " " for letter in text]
+    places = [place for place, letters in enumerate(folded_letters) for _ in letters]  # of each folded letter
+    hidden = {
+        places[position]
+        for match in BOOKING_PATTERN.finditer("".join(folded_letters))
+        for position in range(match.start(), match.end())
+    }
+    kept_text = "".join(" " if place in hidden else letter for place, letter in enumerate(text))
+    return " ".join(kept_text.split()).strip(" +-/:;,.") or text
+
+
 def remove_booking_phrases(text: str) -> str:
     """Return a folded text without phrases that say how a payment was made or booked.
 

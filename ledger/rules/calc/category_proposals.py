@@ -22,6 +22,7 @@ from uuid import UUID
 from ledger.rules.calc.booking_phrases import remove_booking_phrases
 from ledger.rules.calc.parties import LEGAL_FORMS
 from ledger.rules.calc.payment_kinds import KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE, VAGUE_KINDS, PaymentKind
+from ledger.rules.calc.standard_tax import TaxSuggestion
 
 COUNTERPARTY, TEXT, ACCOUNT, OWN, PAYMENT_KIND = "counterparty", "text", "account", "own", "paymentKind"
 BASIS_KINDS = (COUNTERPARTY, TEXT, ACCOUNT, OWN, PAYMENT_KIND)
@@ -74,8 +75,8 @@ class TransactionTraits(NamedTuple):
 class CategoryProposal(NamedTuple):
     """A proposed category. ``seen`` and ``agreed`` count earlier transactions of its basis; ``share`` is its part of
     their weight, where they were weighed. ``is_same_direction`` is false where none that agreed moved money in the
-    direction of the transaction. ``payment_kind`` is what suggests it without earlier transactions. ``tax_percent`` is
-    the rate of the tax that the latest of them included.
+    direction of the transaction. ``payment_kind`` is what suggests it without earlier transactions. ``tax`` is the
+    tax that is suggested with it, if any.
     """
 
     categorization: PastCategorization
@@ -85,10 +86,15 @@ class CategoryProposal(NamedTuple):
     share: Decimal | None = None
     is_same_direction: bool = True
     payment_kind: PaymentKind | None = None
-    tax_percent: Decimal | None = None
+    tax: TaxSuggestion | None = None
 
-    def with_tax(self, percent: Decimal | None) -> "CategoryProposal":
-        return self._replace(tax_percent=percent)
+    def with_tax(self, tax: TaxSuggestion | None) -> "CategoryProposal":
+        return self._replace(tax=tax)
+
+    @property
+    def tax_percent(self) -> Decimal | None:
+        """The suggested tax rate; None for no tax."""
+        return self.tax.percent if self.tax else None
 
     @property
     def is_weak(self) -> bool:
@@ -134,8 +140,7 @@ def build_transfer_proposal(category_id: UUID) -> CategoryProposal:
 def build_payment_kind_proposal(
     payment_kind: PaymentKind, choice: CategoryLine, proposals: Iterable[CategoryProposal]
 ) -> CategoryProposal:
-    """Return the proposal of a category by kind of payment, with the counterparty and the tax rate that the history
-    proposes with it."""
+    """Return the proposal of a category by kind of payment, with the counterparty that the history proposes with it."""
     same_choice = next((proposal for proposal in proposals if proposal.categorization.choice == choice), None)
     return CategoryProposal(
         same_choice.categorization if same_choice else PastCategorization(*choice, None, None),
@@ -144,7 +149,6 @@ def build_payment_kind_proposal(
         agreed=0,
         share=VAGUE_KIND_CONFIDENCE if payment_kind in VAGUE_KINDS else KIND_CONFIDENCE,
         payment_kind=payment_kind,
-        tax_percent=same_choice.tax_percent if same_choice else None,
     )
 
 

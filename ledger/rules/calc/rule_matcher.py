@@ -27,9 +27,8 @@ def fold_text(text: str) -> str:
     >>> fold_text("  CAFÉ   Łódź ")
     'cafe lodz'
     """
-    if not text.isascii():
-        text = remove_accents(remove_accents(text).casefold())
-    return " ".join(text.lower().replace(WORD_EDGE, " ").split())
+    folded = text.lower() if text.isascii() else remove_accents(remove_accents(text).casefold())
+    return " ".join(folded.replace(WORD_EDGE, " ").split())
 
 
 def remove_accents(text: str) -> str:

@@ -9,7 +9,6 @@ from companies.closed_periods import is_day_closed
 from companies.models import Company
 from ledger.models import Categorization, Category
 from ledger.rules.calc.category_proposals import (
-    COUNTERPARTY,
     MAX_PROPOSALS,
     OWN,
     CategoryLine,
@@ -21,7 +20,7 @@ from ledger.rules.calc.payment_kind_matcher import find_payment_kind
 from ledger.rules.calc.payment_kinds import SHARED_PAYEE_KINDS, PaymentKind
 from ledger.rules.queries.history_proposals import ProposalSubject, list_proposal_subjects, propose_categories
 from ledger.rules.queries.history_statements import COMPARED_SQL, fetch_history_rows
-from ledger.rules.queries.usual_taxes import find_usual_tax_percentages
+from ledger.rules.queries.suggested_taxes import add_suggested_taxes
 
 GENERAL_SYSTEM_KEY = "officeAndAdmin"
 
@@ -32,17 +31,27 @@ def suggest_categories(company: Company, transaction_ids: list[UUID]) -> dict[UU
     The category of the kind of payment comes first where the history has no likely one. One payee has several kinds of
     taxes, or bank fees, interest and loans, so that its name says little: for these the category comes before a likely
     one too. It is the one that the company chose last for this kind of the same payee, else the one that fits the kind.
-    Transfers between own accounts stay. Suggestions from the history of a counterparty have the tax rate of its latest
-    transaction. At most four more statements than ``propose_categories``.
+    Transfers between own accounts stay. Suggestions have the tax rate of the latest transaction of the counterparty,
+    else the company's standard VAT rate if the payment usually includes it. At most four more statements than
+    ``propose_categories``.
     """
-    proposals_by_id = add_usual_taxes(company, propose_categories(company, transaction_ids))
+    proposals_by_id = propose_categories(company, transaction_ids)
+    subjects = list_proposal_subjects(company, list(proposals_by_id))
+    add_payment_kinds(company, subjects, proposals_by_id)
+    return add_suggested_taxes(company, subjects, proposals_by_id)
+
+
+def add_payment_kinds(
+    company: Company, subjects: Iterable[ProposalSubject], proposals_by_id: dict[UUID, list[CategoryProposal]]
+) -> None:
+    """Put the category of the kind of payment before the others where it comes first."""
     kinds = {
         subject: kind
-        for subject in list_proposal_subjects(company, list(proposals_by_id))
+        for subject in subjects
         if (kind := find_kind_to_suggest(company, subject, proposals_by_id[subject.id]))
     }
     if not kinds:
-        return proposals_by_id
+        return
     options = list_category_options(company)
     names = {subject.name for subject, kind in kinds.items() if subject.name and kind in SHARED_PAYEE_KINDS}
     past_choices = find_past_choices(company, names) if names else {}
@@ -54,7 +63,6 @@ def suggest_categories(company: Company, transaction_ids: list[UUID]) -> dict[UU
             other_proposals = [each for each in proposals if each.categorization.choice != choice]
             first = build_payment_kind_proposal(kind, choice, proposals)
             proposals_by_id[subject.id] = [first, *other_proposals][:MAX_PROPOSALS]
-    return proposals_by_id
 
 
 def find_kind_to_suggest(
@@ -77,25 +85,6 @@ def find_past_choices(
         kind = find_payment_kind(from_to=name, description=description, is_incoming=amount > 0)
         choices.setdefault((name, amount > 0, kind), (category_id, pl_type))
     return choices
-
-
-def add_usual_taxes(
-    company: Company, proposals_by_id: dict[UUID, list[CategoryProposal]]
-) -> dict[UUID, list[CategoryProposal]]:
-    """Return the proposals with the tax rates that earlier transactions of the counterparties included."""
-    percents = find_usual_tax_percentages(
-        company,
-        [
-            (row_id, proposal.categorization.choice)
-            for row_id, proposals in proposals_by_id.items()
-            for proposal in proposals
-            if proposal.kind == COUNTERPARTY
-        ],
-    )
-    return {
-        row_id: [proposal.with_tax(percents.get((row_id, proposal.categorization.choice))) for proposal in proposals]
-        for row_id, proposals in proposals_by_id.items()
-    }
 
 
 def is_first_likely(proposals: list[CategoryProposal]) -> bool:

@@ -101,7 +101,6 @@ TAXES_SQL = f"""
             WHERE named.category_id = asked.category_id AND named.pl_type = asked.pl_type
               AND (named.value > 0) = (t.amount_value > 0)
             ORDER BY named.date DESC, named.id DESC LIMIT 1) AS u
-     WHERE u.pass_through_tax <> 0
 """  # noqa: S608 - our own words
 # Raw SQL: the ORM takes 3.2 times as long.
 COUNTERPARTIES_SQL = f"""

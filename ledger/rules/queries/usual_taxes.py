@@ -16,11 +16,11 @@ MAX_RATE_DECIMALS = 1  # rates with more are those of bills with several rates
 
 def find_usual_tax_percentages(
     company: Company, choices: Iterable[TransactionChoice]
-) -> dict[TransactionChoice, Decimal]:
-    """Return the tax rates in percent, without those that are not known; one statement.
+) -> dict[TransactionChoice, Decimal | None]:
+    """Return the tax rates in percent of choices that an earlier transaction has; one statement.
 
     The latest transaction with the same name, direction, category and line decides, where a person or a rule
-    categorized it whole.
+    categorized it whole. None if it included no tax, or several rates.
     """
     keys = [
         {"id": transaction_id.hex, "category_id": category_id.hex, "pl_type": pl_type}
@@ -28,13 +28,14 @@ def find_usual_tax_percentages(
     ]
     if not keys:
         return {}
-    percents = {}
+    percents: dict[TransactionChoice, Decimal | None] = {}
     for transaction_id, *choice, amount, tax, currency in fetch_history_rows(
         TAXES_SQL, company=company, keys=json.dumps(keys)
     ):
         percent = find_shortest_tax_percentage(amount, tax, currency)
-        if percent is not None and -int(percent.as_tuple().exponent) <= MAX_RATE_DECIMALS:
-            percents[transaction_id, tuple(choice)] = percent
+        has_one_rate = percent is not None and -int(percent.as_tuple().exponent) <= MAX_RATE_DECIMALS
+        category_id, pl_type = choice
+        percents[transaction_id, (category_id, pl_type)] = percent if has_one_rate else None
     return percents
 
 

@@ -2,6 +2,7 @@
 
 import io
 from datetime import UTC, datetime
+from decimal import Decimal
 from html import unescape
 
 import psycopg
@@ -97,6 +98,50 @@ def test_invalid_company_settings_show_field_error_and_are_not_saved(owner, acme
         assert f'id="{field}-error"' in text
         assert f'aria-describedby="{field}-error"' in text
         assert Company.objects.get(id=acme.id).name == "Acme", field
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "stored", "shown"),
+    [
+        ("en", "19", "19", "19"),
+        ("en", "25.5 %", "25.5", "25.5"),
+        ("de", "8,1", "8.1", "8,1"),
+        ("en", "0", "0", "0"),
+        ("en", "", None, ""),
+    ],
+)
+def test_standard_vat_rate_is_saved_and_shown_as_typed(owner, acme, language, typed, stored, shown):
+    headers = {"accept-language": language}
+    form = build_company_form(acme, standardTaxPercent=typed)
+    assert owner.post(build_page_path(acme, "settings"), form, headers=headers).status_code == 303
+    acme.refresh_from_db()
+    assert acme.standard_tax_percent == (None if stored is None else Decimal(stored))
+    page = owner.get(build_page_path(acme, "settings"), headers=headers).content.decode()
+    assert f'name="standardTaxPercent" inputmode="decimal" size="5" placeholder="%" value="{shown}"' in page
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("much", "Enter a percentage, such as 19 %."),
+        ("101", "Must be between 0 and 100."),
+        ("-1", "Enter a percentage"),
+    ],
+)
+def test_invalid_standard_vat_rate_shows_field_error(owner, acme, typed, message):
+    form = build_company_form(acme, standardTaxPercent=typed)
+    answer = owner.post(build_page_path(acme, "settings"), form)
+    assert answer.status_code == 400
+    text = answer.content.decode()
+    assert 'id="standardTaxPercent-error"' in text
+    assert message in text
+    assert f'value="{typed}"' in text
+
+
+def test_history_names_the_standard_vat_rate(owner, acme):
+    owner.post(build_page_path(acme, "settings"), build_company_form(acme, standardTaxPercent="25.5"))
+    change, *_ = list_changes(owner.get(build_page_path(acme, "settings/activity")))
+    assert change.fields == {"Standard VAT rate": ("—", "25.5%")}
 
 
 def test_admin_cannot_change_base_currency(sign_in_browser, acme):

@@ -113,7 +113,7 @@ def test_suggestion_by_kind_of_payment_has_the_usual_tax(
     assert "Hosting: Looks like hosting · includes 19 % tax" in get_page_text(page)
 
 
-def test_groups_have_one_tax_rate_each(editor, inbox_url, books, bank, marketing, make_history):
+def test_group_has_the_usual_rate_of_each_transaction(editor, inbox_url, books, bank, marketing, make_history):
     for name, amount, tax in (("Messe Köln GmbH", "-119.00", "-19.00"), ("Verlag AG", "-107.00", "-7.00")):
         make_history(name, amount, marketing, tax)
     fair, paper = (
@@ -121,13 +121,12 @@ def test_groups_have_one_tax_rate_each(editor, inbox_url, books, bank, marketing
         for name, amount in (("Messe Köln GmbH", "-238.00"), ("Verlag AG", "-214.00"))
     )
     page = editor.get(f"{inbox_url}/groups").content.decode()
-    forms = re.findall(r'<form method="post" class="card transaction-group".*?</form>', page, re.DOTALL)
-    taxes = {re.search(r'name="tax"[^>]*value="([^"]*)"', form)[1]: form for form in forms}
-    assert set(taxes) == {"19", "7"}
-    for tax, form in taxes.items():
-        values = re.findall(r'name="transaction" value="([^"]+)"', form)
-        posted = {"act": "categorize", "transaction": values, "category": f"{marketing}:cac", "tax": tax}
-        assert editor.post(f"{inbox_url}/groups", posted).status_code == 303
+    (form,) = re.findall(r'<form method="post" class="card transaction-group".*?</form>', page, re.DOTALL)
+    rates = dict(re.findall(r'name="(tax-[^"]+)"[^>]*value="([^"]*)"', form))
+    assert rates == {f"tax-{row}": "19" for row in fair} | {f"tax-{row}": "7" for row in paper}
+    values = re.findall(r'name="transaction" value="([^"]+)"', form)
+    posted = {"act": "categorize", "transaction": values, "category": f"{marketing}:cac", **rates}
+    assert editor.post(f"{inbox_url}/groups", posted).status_code == 303
     assert [list_taxes(books, row) for row in fair] == [[({"cac": -200}, -38)]] * 2
     assert [list_taxes(books, row) for row in paper] == [[({"cac": -200}, -14)]] * 2
 

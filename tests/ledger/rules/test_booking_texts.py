@@ -2,6 +2,7 @@
 
 import pytest
 
+from ledger.rules.calc.booking_phrases import strip_booking_phrases
 from ledger.rules.calc.category_proposals import extract_first_word, extract_text_words
 
 
@@ -53,3 +54,20 @@ def test_payments_booked_alike_suggest_nothing_for_each_other(api, books, bank, 
     proposals = api.post("transactions/proposals", {"transactionIds": [*other_ids, similar_id]}).json()
     assert [proposals[row_id] for row_id in other_ids] == [[]] * 4
     assert [(each["categoryId"], each["basis"]["kind"]) for each in proposals[similar_id]] == [(hosting, "text")]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("FOLGELASTSCHRIFT Stellplatz 3 Oktober Umsatz gebucht", "Stellplatz 3 Oktober"),
+        ("GUTSCHR. UEBERWEISUNG Abo Oktober KD 2207 Umsatz gebucht", "Abo Oktober KD 2207"),
+        ("Online-Überweisung: Miete Straße 5", "Miete Straße 5"),
+        ("SEPA-Basislastschrift SVWZ+ Strom", "Strom"),
+        ("Rücklastschrift Umsatz Shop", "Rücklastschrift Umsatz Shop"),
+        ("Überweisung", "Überweisung"),
+        ("ﬁnal Kartenzahlung İstanbul", "ﬁnal İstanbul"),
+        ("", ""),
+    ],
+)
+def test_text_is_shown_without_words_of_booking(text, shown):
+    assert strip_booking_phrases(text) == shown

@@ -1,0 +1,127 @@
+"""The VAT rate that a payment usually includes, where no earlier transaction of its counterparty says it.
+
+A wrong rate costs more than none: where the texts leave it open, nothing is suggested. Rent, travel and meals have
+several rates. Insurance, banks and postal services are exempt. Suppliers abroad charge no VAT (Directive 2006/112/EC,
+articles 44 and 196).
+"""
+
+import re
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple
+
+from ledger.rules.calc.countries import Countries, find_name_countries
+from ledger.rules.calc.parties import find_phrase_places
+from ledger.rules.calc.payment_kinds import PaymentKind, extract_kind_words, to_phrases
+from ledger.rules.calc.rule_matcher import fold_text
+
+# Sold across borders as a rule: the standard rate needs a sign that the supplier is in the company's country.
+CROSS_BORDER_KINDS = frozenset([PaymentKind.HOSTING, PaymentKind.DEVELOPMENT_SOFTWARE, PaymentKind.OFFICE_SOFTWARE])
+TAXED_KINDS = CROSS_BORDER_KINDS | {
+    PaymentKind.TELECOM,
+    PaymentKind.OFFICE_SUPPLIES,
+    PaymentKind.CLEANING,
+    PaymentKind.VEHICLE,
+    PaymentKind.ENERGY,
+    PaymentKind.ADVERTISING,
+    PaymentKind.PROFESSIONAL_SERVICES,
+}
+UNTAXED_LINES = frozenset(["no", "neutral"])
+UNTAXED_PHRASES = to_phrases(["Kfz-Steuer", "Kraftfahrzeugsteuer", "vehicle tax", "road tax"])
+# First words of the names of payment providers.
+PAYMENT_PROVIDERS = frozenset(extract_kind_words("stripe gocardless mollie adyen paddle paypal klarna sumup"))
+MAX_STATED_PERCENT = Decimal(30)
+_TAX_WORD = r"(?:mwst|mehrwertsteuer|ust|umsatzsteuer|vorsteuer|vat|tva|iva|btw|moms|mva|alv|podatek vat|dph|afa)(?!\w)"
+_PERCENT = r"([0-9]{1,3}(?:[.,][0-9]{1,2})?) ?(?:%|prozent|percent)"
+STATED_PERCENT_PATTERN = re.compile(
+    rf"(?<![0-9.,]){_PERCENT} ?(?:ges\w*\.? )?{_TAX_WORD}|(?<!\w){_TAX_WORD}[.:]*[ (]*(?:von )?{_PERCENT}"
+)
+
+
+class TaxBasis(StrEnum):
+    """Why a tax rate is suggested, or none."""
+
+    HISTORY = "history"
+    STANDARD = "standard"
+    STATED = "stated"
+    ABROAD = "abroad"
+
+
+class TaxSuggestion(NamedTuple):
+    """A suggested tax rate in percent; None for no tax."""
+
+    percent: Decimal | None
+    basis: TaxBasis
+
+
+class TaxSettings(NamedTuple):
+    """A company's standard VAT rate in percent, not zero, and the countries that it may be in; empty if unknown."""
+
+    standard_percent: Decimal
+    countries: Countries
+
+
+def find_standard_tax(
+    settings: TaxSettings,
+    *,
+    from_to: str,
+    description: str,
+    is_incoming: bool,
+    pl_type: str,
+    kind: PaymentKind | None,
+) -> TaxSuggestion | None:
+    """Return the tax of a payment that is categorized on a P&L line; None if the texts leave it open.
+
+    A single rate in the text comes first. Else revenue from customers and kinds of payments that include VAT have
+    the standard rate, unless the other party is abroad.
+
+    >>> german = TaxSettings(Decimal(19), frozenset(["DE"]))
+    >>> cleaning = {"description": "Büroreinigung", "is_incoming": False, "pl_type": "ga", "kind": PaymentKind.CLEANING}
+    >>> find_standard_tax(german, from_to="Sauber GmbH", **cleaning).percent
+    Decimal('19')
+    >>> find_standard_tax(german, from_to="Clean Office Ltd", **cleaning).basis.value
+    'abroad'
+    """
+    if pl_type in UNTAXED_LINES:
+        return None
+    stated_percents = find_stated_percents(f"{from_to} {description}")
+    if stated_percents:
+        percent = stated_percents.pop() if len(stated_percents) == 1 else Decimal(0)
+        return TaxSuggestion(percent, TaxBasis.STATED) if 0 < percent <= MAX_STATED_PERCENT else None
+    if not usually_includes_tax(kind, from_to, description, is_incoming=is_incoming, pl_type=pl_type):
+        return None
+    party_countries = find_name_countries(from_to or description)
+    if not party_countries:
+        return None if kind in CROSS_BORDER_KINDS else TaxSuggestion(settings.standard_percent, TaxBasis.STANDARD)
+    if not settings.countries:
+        return None
+    if settings.countries & party_countries:
+        return TaxSuggestion(settings.standard_percent, TaxBasis.STANDARD)
+    return TaxSuggestion(None, TaxBasis.ABROAD)
+
+
+def usually_includes_tax(
+    kind: PaymentKind | None, from_to: str, description: str, *, is_incoming: bool, pl_type: str
+) -> bool:
+    """Whether payments of a kind include VAT at the standard rate, in one country.
+
+    Payouts of payment providers do not: their fees are deducted, and the customers may be anywhere.
+    """
+    words = extract_kind_words(description)
+    if is_incoming and pl_type == "revenue":
+        is_payout = not PAYMENT_PROVIDERS.isdisjoint(extract_kind_words(from_to)[:1] or words[:1])
+        return kind in (None, PaymentKind.CUSTOMER_PAYMENT) and not is_payout
+    is_untaxed = any(find_phrase_places(words, phrase) for phrase in UNTAXED_PHRASES)
+    return not is_incoming and pl_type != "revenue" and kind in TAXED_KINDS and not is_untaxed
+
+
+def find_stated_percents(text: str) -> set[Decimal]:
+    """Return the tax rates that a text states.
+
+    >>> find_stated_percents("Rechnung 7, inkl. 19 % MwSt."), find_stated_percents("VAT 20%")
+    ({Decimal('19')}, {Decimal('20')})
+    >>> find_stated_percents("Rabatt 19 %, USt-IdNr. DE123456789")
+    set()
+    """
+    matches = STATED_PERCENT_PATTERN.finditer(fold_text(text))
+    return {Decimal((match[1] or match[2]).replace(",", ".")) for match in matches}

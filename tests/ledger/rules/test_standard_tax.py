@@ -1,0 +1,205 @@
+"""The VAT rate that is suggested for a payment without history, and the countries that names say."""
+
+from decimal import Decimal
+from zoneinfo import available_timezones
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.rules.calc.countries import (
+    COUNTRY_BY_TIME_ZONE,
+    COUNTRY_TAXES,
+    COUNTRY_WORDS,
+    LEGAL_FORM_COUNTRIES,
+    find_company_countries,
+    find_name_countries,
+    find_zone_tax_percent,
+)
+from ledger.rules.calc.payment_kind_matcher import find_payment_kind
+from ledger.rules.calc.payment_kinds import PaymentKind
+from ledger.rules.calc.standard_tax import TAXED_KINDS, TaxSettings, find_standard_tax, find_stated_percents
+
+OUT, IN = False, True
+STANDARD, ABROAD, NOTHING = ("19", "standard"), (None, "abroad"), None
+
+
+def suggest(from_to, description, is_incoming, pl_type, *, kind=None, standard="19", countries=("DE",)):
+    kind = kind or find_payment_kind(from_to=from_to, description=description, is_incoming=is_incoming)
+    tax = find_standard_tax(
+        TaxSettings(Decimal(standard), frozenset(countries)),
+        from_to=from_to,
+        description=description,
+        is_incoming=is_incoming,
+        pl_type=pl_type,
+        kind=kind,
+    )
+    return tax and (tax.percent and f"{tax.percent}", tax.basis.value)
+
+
+@pytest.mark.parametrize(
+    ("from_to", "description", "is_incoming", "pl_type", "expected"),
+    [
+        # Kinds of payments that include VAT.
+        ("Telekom Deutschland GmbH", "Mobilfunk RG 09/2026", OUT, "ga", STANDARD),
+        ("Telefónica Germany", "DSL Anschluss", OUT, "ga", STANDARD),
+        ("Stadtwerke Köln", "Abschlag Strom Oktober", OUT, "ga", STANDARD),
+        ("Büro & Mehr GmbH", "Bürobedarf RG 556677", OUT, "ga", STANDARD),
+        ("", "IKEA KOELN-GODORF", OUT, "ga", STANDARD),
+        ("Reinigung Sauber GmbH", "Büroreinigung Oktober", OUT, "ga", STANDARD),
+        ("Shell Deutschland", "Tankkarte Sept", OUT, "ga", STANDARD),
+        ("Druckhaus Rhein", "Flyer Messe RG 88123", OUT, "cac", STANDARD),
+        ("Steuerkanzlei Hagen & Partner", "Buchhaltung September", OUT, "ga", STANDARD),
+        ("Hetzner Online GmbH", "Server 09/2026", OUT, "cogs", STANDARD),
+        ("", "HETZNER ONLINE GUNZENHAUSEN", OUT, "cogs", STANDARD),
+        ("DATEV eG", "Rechnung 77100233", OUT, "ga", STANDARD),
+        # Suppliers abroad; vendors that sell across borders, and whose name says no country.
+        ("Slack Technologies Ltd", "Slack Business+", OUT, "ga", ABROAD),
+        ("Amazon Web Services EMEA SARL", "AWS EMEA", OUT, "cogs", ABROAD),
+        ("Adobe Systems Software Ireland", "Creative Cloud", OUT, "ga", ABROAD),
+        ("", "GITHUB INC", OUT, "pd", ABROAD),
+        ("", "FACEBK ADS", OUT, "cac", ABROAD),
+        ("Clean Office B.V.", "Büroreinigung", OUT, "ga", ABROAD),
+        ("", "NOTION LABS", OUT, "ga", NOTHING),
+        ("", "CLAUDE.AI ANTHROPIC", OUT, "pd", NOTHING),
+        # Kinds without VAT, and those with several rates.
+        ("Anna Becker", "Gehalt Oktober 2026", OUT, "ga", NOTHING),
+        ("AOK Rheinland/Hamburg", "Beitrag 10/2026", OUT, "ga", NOTHING),
+        ("Finanzamt Köln-Mitte", "LOHNST SEPT.26", OUT, "ga", NOTHING),
+        ("Finanzamt Köln-Mitte", "UMS.ST SEPT.26", OUT, "neutral", NOTHING),
+        ("Allianz Versicherungs-AG", "Betriebshaftpflicht", OUT, "ga", NOTHING),
+        ("IHK Köln", "Beitrag 2026", OUT, "ga", NOTHING),
+        ("Deutsche Post AG", "Porto Frankierkarte", OUT, "ga", NOTHING),
+        ("Sparkasse", "Entgeltabschluss", OUT, "ga", NOTHING),
+        ("Sparkasse", "Sollzinsen", OUT, "no", NOTHING),
+        ("Hausverwaltung Beck GbR", "Miete Büro Oktober", OUT, "ga", NOTHING),
+        ("DB Vertrieb GmbH", "Bahn-Tickets", OUT, "ga", NOTHING),
+        ("", "RESTAURANT HAXENHAUS KOELN", OUT, "ga", NOTHING),
+        ("Hauptzollamt Köln", "Kfz-Steuer K-ND 25", OUT, "ga", NOTHING),
+        ("Somebody", "Something", OUT, "ga", NOTHING),
+        # Lines without VAT.
+        ("Hetzner Online GmbH", "Server inkl. 19 % MwSt", OUT, "no", NOTHING),
+        ("Hetzner Online GmbH", "Server", OUT, "neutral", NOTHING),
+        # Revenue, refunds and payouts.
+        ("Müller & Söhne GmbH", "RE-2026-0188", IN, "revenue", STANDARD),
+        ("Vogel Consulting", "Zahlung wie besprochen", IN, "revenue", STANDARD),
+        ("Novatec B.V.", "Invoice 7", IN, "revenue", ABROAD),
+        ("Stripe Technology Europe Ltd", "STRIPE PAYOUT", IN, "revenue", NOTHING),
+        ("PayPal (Europe) S.à r.l.", "Abbuchung", IN, "revenue", NOTHING),
+        ("Müller & Söhne GmbH", "Gutschrift RE-2026-0188", OUT, "revenue", NOTHING),
+        ("Telekom Deutschland GmbH", "Erstattung", IN, "ga", NOTHING),
+        ("Sparkasse", "Habenzinsen", IN, "revenue", NOTHING),
+        # A rate in the text comes first.
+        ("Bäckerei Klein", "Catering inkl. 7% USt", OUT, "ga", ("7", "stated")),
+        ("Verlag AG", "Fachbuch, 7 % MwSt.", OUT, "ga", ("7", "stated")),
+        ("Slack Technologies Ltd", "VAT 20%", OUT, "ga", ("20", "stated")),
+        ("Telekom Deutschland GmbH", "7 % MwSt und 19 % MwSt", OUT, "ga", NOTHING),
+        ("Telekom Deutschland GmbH", "0 % MwSt", OUT, "ga", NOTHING),
+        ("Telekom Deutschland GmbH", "MwSt 31 %", OUT, "ga", NOTHING),
+        ("Telekom Deutschland GmbH", "Rabatt 7 %", OUT, "ga", STANDARD),
+    ],
+)
+def test_tax_of_a_german_company(from_to, description, is_incoming, pl_type, expected):
+    assert suggest(from_to, description, is_incoming, pl_type) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "countries", "expected"),
+    [
+        ("Clean Office Ltd", ["GB"], ("20", "standard")),
+        ("Clean Office Ltd", ["IE"], ("20", "standard")),
+        ("Clean Office Ireland Ltd", ["GB"], (None, "abroad")),
+        ("Sauber GmbH", ["GB"], (None, "abroad")),
+        ("Sauber GmbH", ["AT"], ("20", "standard")),
+        ("Sauber Deutschland GmbH", ["AT"], (None, "abroad")),
+        ("Clean Office Ltd & Co. KG", ["DE"], ("20", "standard")),
+        ("Wellness Spa Köln", ["DE"], ("20", "standard")),
+        ("Pulito S.p.A.", ["DE"], (None, "abroad")),
+        ("Pulito S.p.A.", ["IT"], ("20", "standard")),
+        ("Sauber GmbH", [], None),
+        ("Sauber", [], ("20", "standard")),
+    ],
+)
+def test_party_is_abroad_by_legal_form_and_country(name, countries, expected):
+    kind = PaymentKind.CLEANING
+    assert suggest(name, "", OUT, "ga", kind=kind, standard="20", countries=countries) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "percents"),
+    [
+        ("19 % MwSt", {"19"}),
+        ("inkl. 7% USt", {"7"}),
+        ("VAT 20%", {"20"}),
+        ("MwSt 19%", {"19"}),
+        ("MwSt.: 8,1 %", {"8.1"}),
+        ("19% ges. MwSt", {"19"}),
+        ("19,00 % Umsatzsteuer", {"19.00"}),
+        ("TVA (20 %)", {"20"}),
+        ("19 Prozent Mehrwertsteuer", {"19"}),
+        ("7 % USt, 19 % USt", {"7", "19"}),
+        ("USt-IdNr. DE123456789", set()),
+        ("Rechnung 19", set()),
+        ("Ust 2026", set()),
+        ("Private 20 %", set()),
+        ("Rate 119 % Ustinov", set()),
+    ],
+)
+def test_stated_rates_are_read_from_the_text(text, percents):
+    assert find_stated_percents(text) == {Decimal(percent) for percent in percents}
+
+
+@pytest.mark.parametrize(
+    ("name", "time_zone", "expected"),
+    [
+        ("Acme Ltd", "Europe/Berlin", {"DE"}),
+        ("Acme GmbH", "UTC", {"DE", "AT", "CH", "LI"}),
+        ("Acme", "UTC", set()),
+        ("Acme Inc", "America/New_York", {"US", "CA"}),
+    ],
+)
+def test_country_of_a_company_is_its_time_zones(name, time_zone, expected):
+    assert find_company_countries(name, time_zone) == expected
+
+
+def test_standard_rates_are_those_of_27_members_and_three_neighbours():
+    assert len(COUNTRY_TAXES) == 30
+    assert COUNTRY_BY_TIME_ZONE.keys() <= available_timezones()
+    assert [str(find_zone_tax_percent(f"Europe/{city}")) for city in ("Berlin", "Zurich", "Helsinki")] == [
+        *("19", "8.1", "25.5")
+    ]
+    assert find_zone_tax_percent("Atlantic/Canary") is None
+    assert all(0 < tax.percent < 30 for tax in COUNTRY_TAXES.values())
+
+
+NAMES = st.text("abcdefg", min_size=3).map(str.title)
+
+
+@given(NAMES, st.sampled_from(sorted(LEGAL_FORM_COUNTRIES)), st.sampled_from(sorted(COUNTRY_WORDS)))
+def test_country_word_never_widens_what_the_legal_form_allows(name, form, country):
+    by_form, by_both = find_name_countries(f"{name} {form}"), find_name_countries(f"{name} {country} {form}")
+    assert by_form == LEGAL_FORM_COUNTRIES[form]
+    assert by_both <= by_form
+
+
+@given(
+    st.text(max_size=30),
+    st.text(max_size=60),
+    st.booleans(),
+    st.sampled_from(["revenue", "cogs", "cac", "pd", "ga", "no", "neutral"]),
+    st.sampled_from([None, *PaymentKind]),
+)
+def test_no_rate_is_suggested_for_untaxed_lines_and_kinds(from_to, description, is_incoming, pl_type, kind):
+    tax = find_standard_tax(
+        TaxSettings(Decimal(19), frozenset(["DE"])),
+        from_to=from_to,
+        description=description,
+        is_incoming=is_incoming,
+        pl_type=pl_type,
+        kind=kind,
+    )
+    is_taxed = (is_incoming and kind in (None, PaymentKind.CUSTOMER_PAYMENT)) or kind in TAXED_KINDS
+    if pl_type in ("no", "neutral") or (not is_taxed and not find_stated_percents(f"{from_to} {description}")):
+        assert tax is None
+    if tax:
+        assert tax.percent is None or 0 < tax.percent <= 30
