@@ -132,6 +132,7 @@ TEMPLATES = [
                 "notifications.pages.add_unread_count",
                 "ledger.inbox.pages.inbox.add_inbox_count",
                 "ledger.rules.pages.context_processors.add_rule_offer",
+                "ledger.rules.pages.context_processors.add_split_offer",
             ],
         },
     }

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from ledger.models import Transaction
-from ledger.rules.calc.category_proposals import OWN, CategoryLine, CategoryProposal
+from ledger.rules.calc.category_proposals import CategoryLine, CategoryProposal
 
 
 class GroupedTransaction(NamedTuple):
@@ -56,7 +56,7 @@ def pick_suggestions(
     picked = []
     for row in rows:
         proposals = proposals_by_id.get(row.id, [])
-        if any(proposal.kind == OWN for proposal in proposals):
+        if any(proposal.is_transfer for proposal in proposals):
             continue
         visible = (
             proposal

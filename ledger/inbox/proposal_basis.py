@@ -24,10 +24,10 @@ BASIS_EXPLANATIONS: dict[str, Any] = {
     ),
     OWN: gettext_lazy("Your company is the counterparty"),
 }
-# For a category that most transactions of the name do not have: the most similar ones decide.
-SIMILARITY_EXPLANATION: Any = ngettext_lazy(
-    "Similar amount, account or text; {agreed} of {seen} transaction with this name",
-    "Similar amount, account or text; {agreed} of {seen} transactions with this name",
+# Of a counterparty that was chosen for transactions under other names too.
+COUNTERPARTY_EXPLANATION: Any = ngettext_lazy(
+    "{agreed} of {seen} transaction with this name or counterparty",
+    "{agreed} of {seen} transactions with this name or counterparty",
     "seen",
 )
 
@@ -59,6 +59,12 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
     PaymentKind.PAYMENT_FEES: gettext_lazy("Looks like payment fees"),
     PaymentKind.INTEREST: gettext_lazy("Looks like interest"),
     PaymentKind.LOAN: gettext_lazy("Looks like a loan"),
+    PaymentKind.CARD_SETTLEMENT: gettext_lazy(
+        "Looks like a credit card settlement. Import the card's statement to link it as a transfer."
+    ),
+    PaymentKind.CARD_PAYMENT_RECEIVED: gettext_lazy(
+        "Looks like a payment received on a credit card. Import the bank's statement to link it as a transfer."
+    ),
     PaymentKind.CUSTOMER_PAYMENT: gettext_lazy("Looks like a payment by a customer"),
 }
 
@@ -75,9 +81,11 @@ def describe_proposal_basis(proposal: CategoryProposal, *, is_incoming: bool) ->
     if proposal.payment_kind:
         explanation = str(PAYMENT_KIND_EXPLANATIONS[proposal.payment_kind])
     else:
-        is_minority = proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen
-        text = SIMILARITY_EXPLANATION if is_minority and proposal.is_likely else BASIS_EXPLANATIONS[proposal.kind]
+        text = COUNTERPARTY_EXPLANATION if proposal.has_other_names else BASIS_EXPLANATIONS[proposal.kind]
         explanation = str(text.format(agreed=proposal.agreed, seen=proposal.seen))
+        if proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen and proposal.is_likely:
+            # Most transactions of the name do not have the category: the most similar ones decide.
+            explanation = f"{_('Similar amount, account or text')}; {explanation}"
     tax_explanation = describe_tax(proposal.tax, is_incoming=is_incoming) if proposal.tax else ""
     return " · ".join(filter(None, (explanation, tax_explanation)))
 

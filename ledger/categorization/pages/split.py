@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -18,13 +19,15 @@ from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from ledger.calc.recognition import DateRule
+from ledger.calc.stated_period import find_stated_period
 from ledger.categorization.actions import split
 from ledger.categorization.pages.bulk_actions import build_date_rule, validate_request_body
 from ledger.categorization.pages.split_rows import SplitRow, check_split_total, resolve_split_rows
 from ledger.categorization.serializers import categorizations
-from ledger.models import Categorization, Transaction
+from ledger.models import BulkOperation, Categorization, Transaction
 from ledger.money.amounts import normalize_typed_amount, parse_api_amount
 from ledger.money.calc.money import format_amount
+from ledger.transactions.actions.bulk_undo import record_undo
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name, list_counterparty_suggestions
 from ledger.transactions.pages.detail import (
     get_transaction_or_404,
@@ -51,6 +54,12 @@ TOO_MANY_ROWS_MESSAGE = gettext_lazy("Nothing was saved. This page allows at mos
 ROW_FIELD_PATTERN = re.compile(r"category-(\d{1,5})", re.ASCII)
 ROW_FIELDS = ("key", "category", "amount")  # a part with several lines has a row for each; the rest stands in its first
 DETAIL_FIELDS = ("counterparty", "rule", "start", "end", "invoice", "note")
+MAX_GIVEN_ROWS = 50
+# What the address of the form may give, and what a row has otherwise.
+GIVEN_FIELDS = {
+    **dict.fromkeys(("category", "amount", "tax", "counterparty", "start", "end"), ""),
+    "rule": DateRule.TRANSACTION_DATE.value,
+}
 CATCH_UP = "catch-up"  # ticked: what lies in closed months is recognized in the first open one
 SPLIT_FORM_FIELDS = {  # where a row shows what is wrong with a field of its part
     "categoryId": "category",
@@ -76,14 +85,16 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
         stored_rows = [
             form_row for part in parts if part.counter_id is None for form_row in build_form_rows(part, row, names)
         ]
+        given_rows = [] if parts else parse_given_rows(page.request.GET)
         return render_split_editor(
             page,
             row,
             parts,
-            rows=number_split_rows(stored_rows),
+            rows=number_split_rows(stored_rows or given_rows or build_period_rows(row)),
             spare=EMPTY_ROWS_SHOWN,
             form=BoundForm(values={}),
             names=names,
+            is_suggested=bool(given_rows),
         )
     rows = parse_posted_rows(page.request.POST)
     if not rows:  # the page sends empty ones too: without any it is no form of ours, and would leave no part
@@ -106,9 +117,7 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
             validate_request_body(categorizations.CategorizationMap, reader.build_body(resolved_rows))
         )
         check_split_total(resolved_rows, amount=unlinked_amount, currency=row.amount_currency)
-        split.replace_categorizations(
-            company=page.company, context=page.audit_context, transaction_id=row.id, inputs=inputs
-        )
+        run_id = save_split(page, row, inputs)
         message = _("Categorizations saved.")
         saved_transaction = get_transaction_or_404(page, row.id)
         if saved_transaction.is_open:
@@ -116,10 +125,29 @@ def split_transaction_page(page: CompanyPage, transaction_id: UUID) -> HttpRespo
                 saved_transaction.amount_value - saved_transaction.categorized_value, saved_transaction.amount_currency
             )
             message += " " + _("{amount} is uncategorized.").format(amount=remaining_text)
-        return redirect_to_transaction(page, row.id, message, categorized_id=row.id)
+        return redirect_to_transaction(page, row.id, message, categorized_id=row.id, run_id=run_id)
     if page.is_outdated:
         form.errors = {"row": describe_concurrent_changes(page, [get_transaction_or_404(page, row.id)])}
     return render_split_editor(page, row, parts, rows=rows, spare=0, form=form, names=names)
+
+
+def save_split(page: CompanyPage, row: Transaction, inputs: list[split.CategorizationInput]) -> UUID | None:
+    """Replace the categorizations; return the run that undoes it, if the form was opened from the inbox."""
+    save = partial(
+        split.replace_categorizations,
+        company=page.company,
+        context=page.audit_context,
+        transaction_id=row.id,
+        inputs=inputs,
+    )
+    if page.request.GET.get("from") != "inbox":
+        save()
+        return None
+    rows = Transaction.objects.for_company(page.company.id).filter(id=row.id)
+    operation = BulkOperation.CATEGORIZE
+    with record_undo(company=page.company, context=page.audit_context, operation=operation, rows=rows) as run:
+        save()
+    return run.id if run.affected else None
 
 
 # ---------------------------------------------------------------------------------------------- form rows
@@ -189,6 +217,23 @@ def parse_posted_rows(posted: Mapping[str, str]) -> list[SplitRow]:
         SplitRow(position, {name: posted.get(f"{name}-{position}", "").strip() for name in build_empty_row()})
         for position in numbers
     ]
+
+
+def parse_given_rows(parameters: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the rows that the address of the form gives, as suggestions for a person to check."""
+    rows = parse_posted_rows(parameters)[:MAX_GIVEN_ROWS]
+    return [
+        build_empty_row(**{name: row.values[name] or default for name, default in GIVEN_FIELDS.items()}) for row in rows
+    ]
+
+
+def build_period_rows(row: Transaction) -> list[dict[str, str]]:
+    """Return an empty row with the service period that the text of an uncategorized transaction states, if any."""
+    period = None if row.categorized_value else find_stated_period(row.description or row.from_to)
+    if period is None:
+        return []
+    days = {"start": period.start.isoformat(), "end": period.end.isoformat()}
+    return [build_empty_row(rule=DateRule.SERVICE_PERIOD.value, **days)]
 
 
 @dataclass(slots=True)
@@ -284,6 +329,7 @@ def render_split_editor(
     spare: int,
     form: BoundForm,
     names: LedgerNames,
+    is_suggested: bool = False,
 ) -> HttpResponse:
     """Render the rows and some empty ones below."""
     first_number = max((split_row.number for split_row in rows), default=-1) + 1
@@ -301,6 +347,7 @@ def render_split_editor(
         form=form,
         rows=[build_editor_row(split_row, rows, form) for split_row in rows],
         legs=[part for part in parts if part.counter_id],
+        is_suggested=is_suggested,
         rest=row.amount_value - row.categorized_value,
         free=row.amount_value - row.transferred_value,
         category_lines=names.list_line_choices(),

@@ -39,6 +39,7 @@ from ledger.inbox.pages.inbox_actions import (
 )
 from ledger.inbox.pages.suggestions import (
     MAX_ACCEPTED,
+    MAX_OFFERS_SHOWN,
     AcceptedSuggestion,
     categorize_accepted,
     describe_transaction,
@@ -48,6 +49,7 @@ from ledger.inbox.queries import list_categorizable_transactions
 from ledger.models import Transaction
 from ledger.rules.calc.booking_phrases import strip_booking_phrases
 from ledger.rules.calc.category_proposals import CategoryLine
+from ledger.rules.pages.split_offers import SplitOffer, build_split_offers
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.usual_counterparties import find_usual_counterparty
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
@@ -78,7 +80,7 @@ def show_inbox_groups(page: CompanyPage) -> HttpResponse:
             messages.success(page.request, result.message)
             return redirect(build_groups_url(page, grouping, result))
     names = load_visible_names(page)
-    lines, more = list_group_lines(page, names, grouping)
+    lines, more, split_offers = list_group_lines(page, names, grouping)
     if not form.is_valid:
         restore_posted_group(page, form, lines)
     return page.render(
@@ -88,6 +90,8 @@ def show_inbox_groups(page: CompanyPage) -> HttpResponse:
         form=form,
         groups=lines,
         more=more,
+        split_offers=split_offers[:MAX_OFFERS_SHOWN],
+        split_offer_count=len(split_offers),
         grouping=grouping,
         groupings=GROUPINGS.items(),
         undo=build_undo_form(page),
@@ -110,11 +114,16 @@ def build_groups_url(page: CompanyPage, grouping: str, result: ActionResult) -> 
 # ---------------------------------------------------------------------------------------------- the groups
 
 
-def list_group_lines(page: CompanyPage, names: LedgerNames, grouping: str) -> tuple[list[dict[str, Any]], bool]:
-    """Return the groups of one page for the template, and whether more transactions follow."""
+def list_group_lines(
+    page: CompanyPage, names: LedgerNames, grouping: str
+) -> tuple[list[dict[str, Any]], bool, list[SplitOffer]]:
+    """Return the groups of one page for the template, whether more transactions follow, and the payments that need more
+    than a category, which are in no group."""
     rows = list_categorizable_transactions(page.company, today=page.today, limit=MAX_GROUPED)
     proposals_by_id = suggest_categories(page.company, [row.id for row in rows]) if rows else {}
-    transactions = pick_suggestions(rows, proposals_by_id, names.categories)
+    split_offers = build_split_offers(page.company, rows, proposals_by_id, names)
+    grouped_rows = [row for row in rows if row.id not in split_offers]
+    transactions = pick_suggestions(grouped_rows, proposals_by_id, names.categories)
     groups = group_by_category(transactions) if grouping == "category" else group_by_counterparty(transactions)
     lines, free_rows = [], MAX_GROUP_ROWS
     for number, group in enumerate(groups[:MAX_GROUPS], 1):
@@ -124,7 +133,7 @@ def list_group_lines(page: CompanyPage, names: LedgerNames, grouping: str) -> tu
                 build_group_line(shown_group, names, place=f"o-{number}", is_by_category=grouping == "category")
             )
         free_rows -= len(shown_group.transactions)
-    return lines, sum(len(line["rows"]) for line in lines) < len(transactions)
+    return lines, sum(len(line["rows"]) for line in lines) < len(transactions), list(split_offers.values())
 
 
 def restore_posted_group(page: CompanyPage, form: BoundForm, lines: list[dict[str, Any]]) -> None:

@@ -28,9 +28,10 @@ from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import filter_open_transactions
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, Transaction
-from ledger.rules.calc.category_proposals import OWN, CategoryProposal
+from ledger.rules.calc.category_proposals import CategoryProposal
 from ledger.rules.calc.countries import find_company_countries, find_zone_tax_percent
 from ledger.rules.calc.transfer_pairs import LegPair
+from ledger.rules.pages.split_offers import SplitOffer, build_split_offers
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
 from ledger.transactions.pages.edit_conflicts import describe_concurrent_changes
@@ -131,8 +132,17 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
         {"offer": offer, "place": f"o-{place}"} for place, offer in enumerate(collect_inbox_offers(page), 1)
     ]
     paired_ids = {leg.id for pair in pairs for leg in (pair.source, pair.target)}
+    unpaired_rows = [row for row in rows if row.id not in paired_ids]
+    split_offers = build_split_offers(page.company, unpaired_rows, proposals_by_id, names)
     lines = [
-        build_inbox_line(row, proposals_by_id.get(row.id, []), names, is_paired=row.id in paired_ids) for row in rows
+        build_inbox_line(
+            row,
+            proposals_by_id.get(row.id, []),
+            names,
+            is_paired=row.id in paired_ids,
+            split_offer=split_offers.get(row.id),
+        )
+        for row in rows
     ]
     assign_next_focus_rows(listed_pairs, listed_offers, lines)
     return page.render(
@@ -209,16 +219,25 @@ def assign_next_focus_rows(
 
 
 def build_inbox_line(
-    row: Transaction, proposals: list[CategoryProposal], names: LedgerNames, *, is_paired: bool
+    row: Transaction,
+    proposals: list[CategoryProposal],
+    names: LedgerNames,
+    *,
+    is_paired: bool,
+    split_offer: SplitOffer | None,
 ) -> dict[str, Any]:
     """Return a transaction to review with its proposals.
 
     A leg of a proposed pair gets no transfer proposal: it is linked from the pair, and the category Transfers
-    alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well.
+    alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well. Beside
+    the offer of a split, no category is the primary button.
     """
-    suggested = [proposal for proposal in proposals if not is_paired or (proposal.kind != OWN and proposal.is_likely)]
+    suggested = [
+        proposal for proposal in proposals if not is_paired or (proposal.is_likely and not proposal.is_transfer)
+    ]
     shown_proposals = [
         build_proposal_context(proposal, names, is_incoming=row.amount_value > 0)
+        | ({"likely": False} if split_offer else {})
         for proposal in suggested
         if proposal.categorization.category_id in names.categories
     ]
@@ -232,6 +251,7 @@ def build_inbox_line(
         "seen": compute_version(row),
         "best": shown_proposals[0] if shown_proposals else None,
         "others": shown_proposals[1:],
+        "offer": split_offer,
         "is_paired": is_paired,
     }
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -16,7 +15,7 @@ from django.utils.translation import ngettext
 from companies.closed_periods import is_day_closed
 from companies.errors import ValidationFailed
 from companies.locales import get_current_locale
-from companies.models import Company, parse_id
+from companies.models import parse_id
 from companies.pages.amount_formats import format_count, format_money
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
@@ -28,10 +27,9 @@ from ledger.categorization.pages.split_rows import parse_tax_percentage
 from ledger.inbox.pages.inbox_actions import ActionResult, record_inbox_undo
 from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import filter_open_transactions, find_pair_ids
-from ledger.models import TRANSFER_SYSTEM_KEY, Categorization, Category, Transaction
+from ledger.models import TRANSFER_SYSTEM_KEY, Category, Transaction
 from ledger.rules.calc.category_proposals import MIN_LIKELY_CONFIDENCE, CategoryProposal
-from ledger.rules.calc.payment_kind_matcher import find_payment_kind
-from ledger.rules.calc.payment_kinds import PaymentKind
+from ledger.rules.pages.split_offers import SplitOffer, build_split_offers
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
@@ -41,9 +39,8 @@ MAX_ACCEPTED = 200  # suggestions of one act
 DEFAULT_CONFIDENCE = f"{MIN_LIKELY_CONFIDENCE * 100:.0f}"  # percent; those with a primary button in the inbox
 CONFIDENCES = (DEFAULT_CONFIDENCE, "75", "90")
 REFUSALS_SHOWN = 10  # transactions that a message names
+MAX_OFFERS_SHOWN = 20  # of payments that need more than a category
 MAX_NAME_LENGTH = 60  # of a transaction in a message
-MAX_SPLIT_READ = 200  # of transactions with several categories
-KindKey = tuple[str, PaymentKind | None, bool]  # name, kind of payment, whether money comes in
 
 
 class PrimarySuggestion(NamedTuple):
@@ -104,7 +101,7 @@ def accept_suggestions_page(page: CompanyPage) -> HttpResponse:
             return accept_suggestions(page, accepted)
     confidence = page.request.GET.get("confidence", "")
     confidence = confidence if confidence in CONFIDENCES else DEFAULT_CONFIDENCE
-    suggestions, transfer_count = list_primary_suggestions(
+    suggestions, transfer_count, split_offers = list_primary_suggestions(
         page, load_visible_names(page), min_confidence=Decimal(confidence) / 100
     )
     return page.render(
@@ -117,6 +114,8 @@ def accept_suggestions_page(page: CompanyPage) -> HttpResponse:
         more=len(suggestions) > MAX_ACCEPTED,
         most=MAX_ACCEPTED,
         transfer_count=transfer_count,
+        split_offers=split_offers[:MAX_OFFERS_SHOWN],
+        split_offer_count=len(split_offers),
         totals=list_suggestion_totals(suggestions[:MAX_ACCEPTED]),
         confidence=confidence,
         confidences=CONFIDENCES,
@@ -125,12 +124,13 @@ def accept_suggestions_page(page: CompanyPage) -> HttpResponse:
 
 def list_primary_suggestions(
     page: CompanyPage, names: LedgerNames, *, min_confidence: Decimal
-) -> tuple[list[PrimarySuggestion], int]:
-    """Return the transactions whose first suggestion has a primary button, latest first, and the number of transfers.
+) -> tuple[list[PrimarySuggestion], int, list[SplitOffer]]:
+    """Return the transactions whose first suggestion has a primary button, latest first, the number of transfers, and
+    the payments that need more than a category.
 
     Those of closed months are left out, and possible transfers, which need their other leg: legs of suggested
-    pairs, and those with Transfers as their first suggestion. A pair counts once. So are payments of a kind and name
-    that was split before, such as instalments of a loan: one category would be wrong.
+    pairs, and those with Transfers as their first suggestion. A pair counts once. Payments that need more than a
+    category state parts or a period in their text, or were split the last time, such as instalments of a loan.
     """
     rows = [
         row
@@ -142,10 +142,11 @@ def list_primary_suggestions(
     transfer_id = transfer_category.values_list("id", flat=True).first()
     transfers: set[UUID] = set()  # of a pair the source
     proposals_by_id = suggest_categories(page.company, [row.id for row in rows]) if rows else {}
-    split_kinds = list_split_kinds(page.company)
+    unpaired_rows = [row for row in rows if row.id not in pair_ids]
+    split_offers = build_split_offers(page.company, unpaired_rows, proposals_by_id, names)
     suggestions = []
     for row in rows:
-        if split_kinds and build_kind_key(row) in split_kinds:
+        if row.id in split_offers:
             continue
         visible = (
             proposal
@@ -160,27 +161,7 @@ def list_primary_suggestions(
             continue
         category = names.get_choice_name(*first.categorization.choice)
         suggestions.append(PrimarySuggestion(row, first, category))
-    return suggestions, len(transfers)
-
-
-def list_split_kinds(company: Company) -> set[KindKey]:
-    """Return names and kinds of payment of the latest transactions that have several categories."""
-    split_ids = (
-        Categorization.objects.for_company(company.id)
-        .values("transaction_id")
-        .annotate(categories=Count("category", distinct=True))
-        .filter(categories__gt=1)
-        .values("transaction_id")
-    )
-    rows = Transaction.objects.for_company(company.id).filter(id__in=split_ids)
-    return {build_kind_key(row) for row in rows.order_by("-date", "-id")[:MAX_SPLIT_READ]}
-
-
-def build_kind_key(row: Transaction) -> KindKey:
-    """Return the name of a transaction with its kind of payment and direction."""
-    is_incoming = row.amount_value > 0
-    kind = find_payment_kind(from_to=row.from_to, description=row.description, is_incoming=is_incoming)
-    return row.from_to.casefold(), kind, is_incoming
+    return suggestions, len(transfers), list(split_offers.values())
 
 
 def list_suggestion_totals(suggestions: Iterable[PrimarySuggestion]) -> list[SuggestionTotal]:

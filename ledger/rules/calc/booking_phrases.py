@@ -21,7 +21,8 @@ BOOKING_PHRASES = (
     *("virement", "prelevement", "paiement par carte"),  # fr
 )
 _LONGEST_FIRST = sorted(BOOKING_PHRASES, key=len, reverse=True)
-BOOKING_PATTERN = re.compile(rf"\b(?:{'|'.join(_LONGEST_FIRST)})\b".replace(" ", r"\W+"))
+# "Credit card payment" says what it was for: the card was settled.
+BOOKING_PATTERN = re.compile(rf"\b(?<!credit\W)(?:{'|'.join(_LONGEST_FIRST)})\b".replace(" ", r"\W+"))
 
 
 def strip_booking_phrases(text: str) -> str:

@@ -21,7 +21,13 @@ from uuid import UUID
 
 from ledger.rules.calc.booking_phrases import remove_booking_phrases
 from ledger.rules.calc.parties import LEGAL_FORMS
-from ledger.rules.calc.payment_kinds import KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE, VAGUE_KINDS, PaymentKind
+from ledger.rules.calc.payment_kinds import (
+    KIND_CONFIDENCE,
+    TRANSFER_KINDS,
+    VAGUE_KIND_CONFIDENCE,
+    VAGUE_KINDS,
+    PaymentKind,
+)
 from ledger.rules.calc.standard_tax import TaxSuggestion
 
 COUNTERPARTY, TEXT, ACCOUNT, OWN, PAYMENT_KIND = "counterparty", "text", "account", "own", "paymentKind"
@@ -75,7 +81,8 @@ class TransactionTraits(NamedTuple):
 class CategoryProposal(NamedTuple):
     """A proposed category. ``seen`` and ``agreed`` count earlier transactions of its basis; ``share`` is its part of
     their weight, where they were weighed. ``is_same_direction`` is false where none that agreed moved money in the
-    direction of the transaction. ``payment_kind`` is what suggests it without earlier transactions. ``tax`` is the
+    direction of the transaction. ``has_other_names`` is true where transactions under other names were counted that
+    have the counterparty of the name. ``payment_kind`` is what suggests it without earlier transactions. ``tax`` is the
     tax that is suggested with it, if any.
     """
 
@@ -85,8 +92,12 @@ class CategoryProposal(NamedTuple):
     agreed: int
     share: Decimal | None = None
     is_same_direction: bool = True
+    has_other_names: bool = False
     payment_kind: PaymentKind | None = None
     tax: TaxSuggestion | None = None
+
+    def with_other_names(self) -> "CategoryProposal":
+        return self._replace(has_other_names=True)
 
     def with_tax(self, tax: TaxSuggestion | None) -> "CategoryProposal":
         return self._replace(tax=tax)
@@ -121,6 +132,11 @@ class CategoryProposal(NamedTuple):
     def is_likely(self) -> bool:
         """Whether pages may offer it as the primary button and by a key; never if it is weak."""
         return not self.is_weak and self.confidence >= MIN_LIKELY_CONFIDENCE
+
+    @property
+    def is_transfer(self) -> bool:
+        """Whether the texts say that money moved between own accounts, so that another leg is expected."""
+        return self.kind == OWN or self.payment_kind in TRANSFER_KINDS
 
     @property
     def is_certain(self) -> bool:

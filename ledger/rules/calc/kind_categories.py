@@ -115,6 +115,8 @@ KIND_CATEGORIES = {
     PaymentKind.PAYMENT_FEES: KindCategory((), "paymentFees", "cogs"),
     PaymentKind.INTEREST: KindCategory(("Interest", "Zinsen"), "interest", "no"),
     PaymentKind.LOAN: KindCategory(("Loans", "Loan repayments", "Darlehen"), "financing", "neutral"),
+    PaymentKind.CARD_SETTLEMENT: KindCategory((), "transfer", "neutral"),
+    PaymentKind.CARD_PAYMENT_RECEIVED: KindCategory((), "transfer", "neutral"),
     PaymentKind.CUSTOMER_PAYMENT: KindCategory((), "revenueRecurring", "revenue"),
 }
 

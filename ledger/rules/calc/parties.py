@@ -44,6 +44,8 @@ SETTLEMENT_WORDS = (
     *("zahlung kreditkarte", "ausgleich kreditkarte", "kreditkartenausgleich", "lastschrift kreditkarte"),  # de
     *("einzug", "einzug kreditkarte", "lastschrifteinzug", "zahlungseingang", "zahlung erhalten", "ihre zahlung"),  # de
     *("zahlung dankend erhalten", "zahlung erhalten danke", "zahlung erhalten vielen dank"),  # de
+    *("zahlung uberweisung erhalten", "zahlung uberweisung erhalten besten dank", "uberweisung erhalten"),  # de
+    *("zahlung ueberweisung erhalten", "zahlung ueberweisung erhalten besten dank", "ueberweisung erhalten"),  # de
     *("zahlung erhalten besten dank", "ihre zahlung vielen dank", "vielen dank fur ihre zahlung"),  # de
     *("reglement carte", "reglement carte bancaire", "reglement carte de credit", "paiement carte de credit"),  # fr
     *("prelevement carte", "prelevement carte de credit", "releve carte", "releve de carte", "debit differe"),  # fr

@@ -6,6 +6,21 @@ WAGE_TAX_WORDS = (
     *("Lohnsteuer", "Lohnst", "Lohn.St", "LSt", "Lohn- und Kirchensteuer", "wage tax", "payroll tax", "PAYE"),
 )
 TAX_OFFICES = ("Finanzamt", "Finanzkasse", "Steueramt", "Tax office", "HMRC")
+CARD_SETTLEMENT_TEXTS = (
+    *("Kreditkartenabrechnung", "Kartenabrechnung", "Kreditkarten Abrechnung", "Kreditkarte Abrechnung"),
+    *("Abrechnung Kreditkarte", "Visa Abrechnung", "Abrechnung Visa", "Mastercard Abrechnung"),
+    *("Abrechnung Mastercard", "Amex Abrechnung", "American Express Abrechnung", "credit card settlement"),
+)
+CARD_PAYMENT_RECEIVED_TEXTS = (  # on the card: whole texts, as customers pay too
+    *("Zahlung erhalten", "Zahlung erhalten danke", "Zahlung erhalten besten Dank", "Zahlung erhalten vielen Dank"),
+    *("Zahlung dankend erhalten", "Überweisung erhalten", "Zahlung Überweisung erhalten"),
+    *("Zahlung Überweisung erhalten besten Dank", "Zahlung Überweisung erhalten vielen Dank"),
+    *("Payment received thank you", "Payment thank you"),
+)
+FEE_WORDS = (
+    *("Gebühr", "Gebühren", "Servicegebühr", "Entgelt", "Entgelte", "Disagio", "Provision", "Terminal"),
+    *("Zinsen", "fee", "fees", "interest"),
+)
 KIND_SIGNS = (
     build_signs(
         PaymentKind.WAGE_TAX,
@@ -174,14 +189,8 @@ KIND_SIGNS = (
         texts=(
             *("Tankkarte", "Tankkarten", "Fahrzeugleasing", "Kfz-Leasing", "Leasing Poolfahrzeug", "Leasing Fahrzeug"),
             *("Leasing Firmenwagen", "Leasing Dienstwagen", "Kfz-Steuer", "Kraftfahrzeugsteuer", "fuel card"),
-            *("vehicle lease", "parking space"),
+            "vehicle lease",
         ),
-        is_billed=True,
-    ),
-    build_signs(
-        PaymentKind.VEHICLE,
-        texts=("Stellplatz", "Stellplatzmiete", "Parkplatzmiete"),
-        except_texts=("Messe", "Server", "Rack"),
         is_billed=True,
     ),
     build_signs(
@@ -280,6 +289,12 @@ KIND_SIGNS = (
         texts=("Miete", "Büromiete", "Mietzahlung", "Kaltmiete", "Warmmiete", "Gewerbemiete", "rent", "office rent"),
     ),
     build_signs(
+        PaymentKind.RENT,
+        texts=("Stellplatz", "Stellplatzmiete", "Parkplatzmiete", "parking space"),
+        except_texts=("Messe", "Server", "Rack"),
+        is_billed=True,
+    ),
+    build_signs(
         PaymentKind.BANK_FEES,
         texts=(
             *("Kontoführung", "Kontoführungsgebühr", "Kontoführungsgebühren", "Kontoführungsentgelt", "Kontogebühren"),
@@ -307,6 +322,25 @@ KIND_SIGNS = (
             *("interest payment", "interest charge", "interest charges", "credit interest", "debit interest"),
         ),
         is_incoming=None,
+    ),
+    build_signs(
+        PaymentKind.CARD_SETTLEMENT,
+        texts=CARD_SETTLEMENT_TEXTS,
+        except_texts=FEE_WORDS,
+        is_billed=True,
+    ),
+    build_signs(
+        PaymentKind.CARD_SETTLEMENT,
+        name_starts=CARD_SETTLEMENT_TEXTS,
+        except_texts=FEE_WORDS,
+        has_no_legal_form=True,
+    ),
+    build_signs(PaymentKind.CARD_SETTLEMENT, names=("Credit card payment",)),
+    build_signs(
+        PaymentKind.CARD_PAYMENT_RECEIVED,
+        names=CARD_PAYMENT_RECEIVED_TEXTS,
+        except_texts=("Rechnung", "Rechnungsnummer", "Rechnungsnr", "RE", "Rg", "invoice"),
+        is_incoming=True,
     ),
     build_signs(
         PaymentKind.CUSTOMER_PAYMENT,

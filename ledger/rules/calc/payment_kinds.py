@@ -35,6 +35,8 @@ class PaymentKind(StrEnum):
     PAYMENT_FEES = "paymentFees"
     INTEREST = "interest"
     LOAN = "loan"
+    CARD_SETTLEMENT = "cardSettlement"
+    CARD_PAYMENT_RECEIVED = "cardPaymentReceived"
     CUSTOMER_PAYMENT = "customerPayment"
 
 
@@ -43,6 +45,8 @@ VAGUE_KINDS = frozenset([PaymentKind.TAX, PaymentKind.CUSTOMER_PAYMENT])
 SINGLE_TAXES = frozenset([PaymentKind.WAGE_TAX, PaymentKind.VAT, PaymentKind.INCOME_TAX])
 # Kinds of which one payee, a tax office or a bank, has several: its name says little about the next payment.
 SHARED_PAYEE_KINDS = SINGLE_TAXES | {PaymentKind.BANK_FEES, PaymentKind.INTEREST, PaymentKind.LOAN}
+# The two sides of the settlement of a credit card: on the bank account, and on the card.
+TRANSFER_KINDS = frozenset([PaymentKind.CARD_SETTLEMENT, PaymentKind.CARD_PAYMENT_RECEIVED])
 # Kinds that recur with the same payee, so that one payment says what the next ones are.
 STEADY_KINDS = frozenset(
     [

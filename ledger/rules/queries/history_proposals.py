@@ -161,6 +161,7 @@ def propose_by_name(
     ``only_certain`` leaves out names without a certain choice.
     """
     counts, directed_choices = count_categorizations_by_name(company, {subject.name for subject in subjects})
+    names_with_others = {name for name, _, _ in directed_choices}
     unweighed_proposals = {name: rank_proposals(COUNTERPARTY, uses.items()) for name, uses in counts.items()}
     if only_certain:
         unweighed_proposals = {name: choices for name, choices in unweighed_proposals.items() if choices[0].is_certain}
@@ -179,9 +180,12 @@ def propose_by_name(
         },
     )
     return {
-        subject.id: rank_directed_proposals(
-            subject, counts[subject.name], directed_choices, compared_by_name.get(subject.name, ())
-        )
+        subject.id: [
+            proposal.with_other_names() if subject.name in names_with_others else proposal
+            for proposal in rank_directed_proposals(
+                subject, counts[subject.name], directed_choices, compared_by_name.get(subject.name, ())
+            )
+        ]
         for subject in subjects
         if subject.name in unweighed_proposals
     }

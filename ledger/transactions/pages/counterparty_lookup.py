@@ -1,12 +1,16 @@
 """Find counterparties by name: a company may have thousands, too many for a select field."""
 
 import re
+from collections import Counter
+from collections.abc import Collection
+from uuid import UUID
 
+from django.db.models.functions import Lower
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from companies.errors import ValidationFailed
-from companies.models import parse_id
+from companies.models import Company, parse_id
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.models import Counterparty, CounterpartyType
@@ -31,6 +35,21 @@ def list_counterparty_suggestions(page: CompanyPage) -> list[str]:
         f"{name} ({COUNTERPARTY_TYPE_LABELS[CounterpartyType(kind)]})" if names.count(name) > 1 else name
         for name, kind in rows
     ]
+
+
+def format_counterparties_for_input(company: Company, ids: Collection[UUID]) -> dict[UUID, str]:
+    """Return the text by which a field finds each counterparty: its name, with its type where others have the name."""
+    if not ids:
+        return {}
+    rows = Counterparty.objects.for_company(company.id).annotate(folded_name=Lower("name"))
+    same_named = rows.filter(folded_name__in=rows.filter(id__in=ids).values("folded_name"))
+    columns = list(same_named.values_list("id", "name", "type", "folded_name"))
+    counts = Counter(folded_name for *_, folded_name in columns)
+    return {
+        row_id: f"{name} ({COUNTERPARTY_TYPE_LABELS[CounterpartyType(kind)]})" if counts[folded_name] > 1 else name
+        for row_id, name, kind, folded_name in columns
+        if row_id in ids
+    }
 
 
 def get_counterparty_by_name(page: CompanyPage, text: str, *, pointer: str = "#/counterparty") -> Counterparty:

@@ -79,13 +79,18 @@ def build_inbox_url(
 
 
 def redirect_to_transaction(
-    page: CompanyPage, transaction_id: UUID, message: str = "", *, categorized_id: UUID | None = None
+    page: CompanyPage,
+    transaction_id: UUID,
+    message: str = "",
+    *,
+    categorized_id: UUID | None = None,
+    run_id: UUID | None = None,
 ) -> HttpResponse:
-    """Show a message on the transaction's page, or on the page it was opened from."""
+    """Show a message on the transaction's page, or on the inbox if it was opened there, which offers to undo a run."""
     if message:
         messages.success(page.request, message)
     if page.request.GET.get("from") == "inbox":
-        return redirect(build_inbox_url(page, page.request.GET.get("next"), categorized_id=categorized_id))
+        return redirect(build_inbox_url(page, page.request.GET.get("next"), categorized_id=categorized_id, run=run_id))
     transaction_url = build_return_urls(page, transaction_id)["own"]
     if categorized_id:
         transaction_url += (

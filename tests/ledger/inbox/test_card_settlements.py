@@ -77,3 +77,48 @@ def test_category_of_another_pair_is_still_suggested(
     out = books.create_transaction(bank, "-812.34", today, fromTo=bank_text)["id"]
     into = books.create_transaction(card, "812.34", today, fromTo=card_text)["id"]
     assert list_suggested_kinds(api, out, into) == [["account"], ["account"]]
+
+
+def test_settlement_without_the_card_is_suggested_as_a_transfer(
+    editor, api, acme, books, bank, categorization_history, today
+):
+    inbox_path = f"/app/companies/{acme.id}/inbox"
+    text = {"fromTo": "Mastercard Abrechnung", "description": "Kreditkartenabrechnung 5412********1188 09/2026"}
+    out = books.create_transaction(bank, "-1843.27", today, **text)["id"]
+    body = {"transactionIds": [out], "paymentKinds": True}
+    first, second = api.post("transactions/proposals", body).json()[out]
+    assert (first["categoryId"], first["basis"]["kind"]) == (books.get_category_id("transfer"), "paymentKind")
+    assert second["basis"]["kind"] == "account"
+    reason = "Looks like a credit card settlement. Import the card's statement to link it as a transfer."
+    assert f"Transfers: {reason}" in get_page_text(editor.get(inbox_path))
+    accept_page = get_page_text(editor.get(f"{inbox_path}/accept"))
+    assert "1 possible transfer is not included." in accept_page
+    assert "No suggestions with this confidence." in accept_page
+    assert "No transactions to group" in get_page_text(editor.get(f"{inbox_path}/groups"))
+
+
+def test_payment_on_the_card_without_the_bank_is_suggested_as_a_transfer(editor, api, acme, books, card, today):
+    into = books.create_transaction(card, "1843.27", today, fromTo="ZAHLUNG/ÜBERWEISUNG ERHALTEN BESTEN DANK")["id"]
+    (proposal,) = api.post("transactions/proposals", {"transactionIds": [into], "paymentKinds": True}).json()[into]
+    assert proposal["categoryId"] == books.get_category_id("transfer")
+    reason = "Looks like a payment received on a credit card. Import the bank's statement to link it as a transfer."
+    assert reason in get_page_text(editor.get(f"/app/companies/{acme.id}/inbox"))
+
+
+def test_settlement_with_the_card_is_suggested_as_a_pair(editor, api, acme, books, bank, card, today):
+    out = books.create_transaction(bank, "-1843.27", today, fromTo="Mastercard Abrechnung")["id"]
+    into = books.create_transaction(card, "1843.27", today, fromTo="ZAHLUNG/ÜBERWEISUNG ERHALTEN BESTEN DANK")["id"]
+    answer = api.post("transactions/proposals", {"transactionIds": [out, into], "paymentKinds": True}).json()
+    assert [[proposal["basis"]["kind"] for proposal in answer[each]] for each in (out, into)] == [["own"], ["own"]]
+    shown = get_page_text(editor.get(f"/app/companies/{acme.id}/inbox"))
+    assert "Looks like a credit card settlement" not in shown
+    assert "Link as transfer" in shown
+
+
+def test_settlement_accepted_as_a_transfer_is_paired_with_the_card_later(editor, acme, books, bank, card, today):
+    out = books.create_transaction(bank, "-1843.27", today, fromTo="Mastercard Abrechnung")["id"]
+    transfer = f"{books.get_category_id('transfer')}:neutral"
+    form = {"act": "accept", "id": out, "category": transfer, "counterparty": ""}
+    assert editor.post(f"/app/companies/{acme.id}/inbox", form).status_code == 303
+    books.create_transaction(card, "1843.27", today, fromTo="ZAHLUNG/ÜBERWEISUNG ERHALTEN BESTEN DANK")
+    assert "Link as transfer" in get_page_text(editor.get(f"/app/companies/{acme.id}/inbox"))

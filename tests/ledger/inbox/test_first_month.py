@@ -224,6 +224,17 @@ def test_own_category_for_salaries_needs_no_other(editor, inbox_path, api, books
     assert shown.count("Personalkosten: Looks like") == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "pl_type"),
+    [("Bürobedarf", "ga"), ("BÜROBEDARF", "pd"), ("Buerobedarf", "neutral"), ("Office supplies", "revenue")],
+)
+def test_own_category_of_the_name_needs_no_other_whatever_its_line(editor, inbox_path, api, books, bank, name, pl_type):
+    books.create_transaction(bank, "-187.43", fromTo="Büro & Mehr GmbH", description="Bürobedarf RG 556677")
+    assert f"{ADD_CATEGORIES} Office supplies (1)" in text(editor.get(inbox_path))
+    assert api.post("categories", {"name": name, "plTypes": [pl_type]}).status_code == 201
+    assert ADD_CATEGORIES not in text(editor.get(inbox_path))
+
+
 # ---------------------------------------------------------------------------------------------- repeating a choice
 
 

@@ -101,6 +101,29 @@ def test_suggestion_by_similar_amount_names_its_basis(api, books, bank, hosting,
     assert second == (False, "2", "5 of 7 transactions with this name")
 
 
+def test_basis_says_that_transactions_under_other_names_are_counted(api, books, bank, hosting, inbox_page):
+    vendor = {"id": api.post("counterparties", {"type": "vendor", "name": "Nimbus Ltd"}).json()["id"]}
+    part = {"categoryId": hosting, "plSplit": {"cogs": -100}, "counterparty": vendor}
+    for name in ("Nimbus Ltd", "NIMBUS LTD", "NMB 1", "NMB 2"):
+        assert books.set_categorizations(books.create_transaction(bank, fromTo=name)["id"], part).status_code == 200
+    books.create_transaction(bank, fromTo="Nimbus Ltd")
+    ((_, _, why),) = list_accept_buttons(inbox_page.get("inbox"))
+    assert why == "4 of 4 transactions with this name or counterparty"
+
+
+def test_basis_counts_transactions_and_no_parts_or_deleted_ones(api, books, bank, hosting, inbox_page):
+    book_categorized(api, books, bank, hosting, times=2, fromTo="Nimbus Ltd")
+    split_row, deleted = (books.create_transaction(bank, fromTo="Nimbus Ltd")["id"] for _ in range(2))
+    parts = [{"categoryId": hosting, "plSplit": {"cogs": -value}} for value in (60, 40)]
+    assert books.set_categorizations(deleted, {"categoryId": hosting, "plSplit": {"cogs": -100}}).status_code == 200
+    assert api.delete(f"transactions/{deleted}").status_code == 200
+    assert books.set_categorizations(split_row, *parts).status_code == 200
+    older = books.create_transaction(bank, date="2026-03-01", fromTo="Nimbus Ltd")["id"]
+    assert books.set_categorizations(older, {"categoryId": hosting, "plSplit": {"cogs": -100}}).status_code == 200
+    books.create_transaction(bank, date="2026-03-20", fromTo="Nimbus Ltd")
+    assert "3 of 3 transactions with this name" in get_page_text(inbox_page.get("inbox"))
+
+
 def test_empty_inbox_shows_all_done(api, books, bank, hosting, inbox_page):
     book_categorized(api, books, bank, hosting, fromTo="Nimbus Ltd")
     page = inbox_page.get("inbox")
