@@ -66,8 +66,9 @@ class JsonRpcMessage(msgspec.Struct):
             return None
         try:
             return msgspec.json.decode(raw, type=kind)
-        except (msgspec.DecodeError, RecursionError):
-            raise JsonRpcError(INVALID_PARAMS, f"params.{name} is invalid.", id_=self.id) from None
+        except (msgspec.DecodeError, RecursionError) as error:
+            detail = f"params.{name} is invalid. {describe_fault(error)}"
+            raise JsonRpcError(INVALID_PARAMS, detail, id_=self.id) from None
 
 
 def read_message(body: bytes) -> JsonRpcMessage:
@@ -81,13 +82,25 @@ def read_message(body: bytes) -> JsonRpcMessage:
     try:
         body.decode()  # values that stay encoded are not checked otherwise
         message = msgspec.json.decode(body, type=JsonRpcMessage)
-    except msgspec.ValidationError:
-        raise JsonRpcError(INVALID_REQUEST, "Send one JSON-RPC request or notification, not a batch.") from None
+    except msgspec.ValidationError as error:
+        raise JsonRpcError(INVALID_REQUEST, describe_invalid_message(body, error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise JsonRpcError(PARSE_ERROR, "The request body is not valid JSON.") from None
     if message.jsonrpc != "2.0":
         raise JsonRpcError(INVALID_REQUEST, "jsonrpc must be 2.0.", id_=None if message.is_notification else message.id)
     return message
+
+
+def describe_invalid_message(body: bytes, error: msgspec.ValidationError) -> str:
+    """Say why a body is no message: a batch, or which member is missing or has the wrong type."""
+    if body.lstrip().startswith(b"["):
+        return "Send one JSON-RPC request or notification, not a batch."
+    return f"The body is not a JSON-RPC request or notification. {describe_fault(error)}"
+
+
+def describe_fault(error: Exception) -> str:
+    """Return the decoder's reason as a sentence, such as: Expected `str`, got `int` - at `$.method`."""
+    return "It is nested too deeply." if isinstance(error, RecursionError) else f"{str(error).rstrip('.')}."
 
 
 def decode_value(raw: msgspec.Raw) -> Any:

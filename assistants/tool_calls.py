@@ -22,6 +22,7 @@ from assistants.tool_definition import Tool
 from assistants.tools import TOOLS_BY_NAME
 from companies.api.request_slots import RequestSlots, get_request_slots
 from companies.auth.access import Credential
+from companies.models import parse_id
 
 Arguments = Mapping[str, msgspec.Raw]
 
@@ -93,6 +94,22 @@ def find_unknown_argument(tool: Tool, arguments: Iterable[str]) -> ToolAnswer | 
         if unknown
         else None
     )
+
+
+def find_invalid_id(tool: Tool, arguments: Arguments, company_id: str) -> ToolAnswer | None:
+    """Return an error that names the argument, for an ID that stands in the endpoint's path and is missing or none.
+
+    Without it the endpoint would only say that the address does not exist.
+    """
+    for name in sorted(resolve_tool_endpoint(tool.name).path_arguments):
+        is_company = name == "companyId"
+        if parse_id(company_id if is_company else get_text_argument(arguments.get(name))):
+            continue
+        if name in arguments:
+            return build_error_answer(400, "invalid_argument", f"{name} must be an ID (UUID), in quotes.")
+        hint = " You have access to no or several companies. Call list_companies for their IDs." if is_company else ""
+        return build_error_answer(400, "missing_argument", f"{name} is required.{hint}")
+    return None
 
 
 def get_company_id(arguments: Arguments, caller: Credential) -> str:

@@ -29,6 +29,7 @@ from ledger.reports import pages as report_pages
 from ledger.reports import views as reports
 from ledger.rules import views as rules
 from ledger.rules.pages import rules as rule_pages
+from ledger.rules.pages import suggested_rules as suggested_rule_pages
 from ledger.subscriptions.pages import customers as customer_pages
 from ledger.subscriptions.pages import event_import as event_import_pages
 from ledger.subscriptions.pages import event_imports as event_import_history_pages
@@ -120,6 +121,7 @@ urlpatterns = [
     path("companies/<str:company_id>/categorization_rules/order", rules.RuleViewSet.as_view({"put": "arrange"})),
     path("companies/<str:company_id>/categorization_rules/preview", rules.RuleViewSet.as_view({"post": "preview"})),
     path("companies/<str:company_id>/categorization_rules/from_transaction", rules.RuleViewSet.as_view({"post": "from_transaction"})),
+    path("companies/<str:company_id>/categorization_rules/suggestions", rules.RuleViewSet.as_view({"get": "suggestions"})),
     path("companies/<str:company_id>/categorization_rules/apply", rules.RuleViewSet.as_view({"post": "apply"})),
     path(
         "companies/<str:company_id>/categorization_rules/<str:rule_id>",
@@ -166,6 +168,8 @@ urlpatterns = [
     path("app/companies/<str:company_id>/inbox/accept", suggestions.accept_suggestions_page, name="inbox-accept"),
     path("app/companies/<str:company_id>/rules", rule_pages.show_rules, name="rules"),
     path("app/companies/<str:company_id>/rules/new", rule_pages.create_rule_page, name="rule-new"),
+    path("app/companies/<str:company_id>/rules/suggested", suggested_rule_pages.create_suggested_rules_page, name="rules-suggested"),
+    path("app/companies/<str:company_id>/rules/created/<uuid:entry_id>/undo", suggested_rule_pages.undo_created_rules_page, name="rules-created-undo"),
     path("app/companies/<str:company_id>/rules/apply", rule_pages.apply_rules_page, name="rules-apply"),
     path("app/companies/<str:company_id>/rules/runs/<uuid:run_id>/undo", rule_pages.undo_rule_run_page, name="rules-undo"),
     path("app/companies/<str:company_id>/rules/<uuid:rule_id>", rule_pages.edit_rule_page, name="rule"),

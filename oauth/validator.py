@@ -329,12 +329,14 @@ class Validator(OAuth2Validator):
         return super().get_userinfo_claims(request) | dict(more[each] for each in more if each in request.scopes)
 
     def revoke_token(self, token: str, token_type_hint: str, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Revoke the consent of either kind of token; another app's token changes nothing."""
+        """Revoke the consent of either kind of token. Raises InvalidGrantError for a token of another app."""
         now = timezone.now()
         row = RefreshToken.objects.filter(token_checksum=tokens.compute_token_digest(token)).first()
         claims = tokens.read_access_token(token, now=now, even_expired=True)
         consent_id = row.consent_id if row else claims.grant_id if claims else None
-        rows = ConsentGrant.objects.select_related("application").filter(application=request.client)
+        rows = ConsentGrant.objects.select_related("application")
         consent = rows.filter(id=consent_id).first() if consent_id else None
         if consent is not None:
+            if consent.application != request.client:
+                raise errors.InvalidGrantError("The token was issued to another client.", request=request)
             consents.revoke_consent(consent, reason=RevokedReason.CLIENT, context=build_app_audit_context(request, now))

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.csrf import csrf_exempt
 from oauth2_provider import views as toolkit
+from oauthlib.oauth2 import InvalidGrantError
 
 from companies.api import errors
 from companies.api.http_methods import allow_methods
@@ -183,7 +184,14 @@ class TokenView(FormEndpoint, toolkit.TokenView):
 
 
 class RevokeView(FormEndpoint, toolkit.RevokeTokenView):
-    """RFC 7009; an unknown token or another app's is answered like a revoked one."""
+    """Revokes tokens (RFC 7009). An unknown token is answered like a revoked one, another app's is refused."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer the errors that the toolkit does not expect of the revocation itself."""
+        try:
+            return super().post(request, *args, **kwargs)
+        except InvalidGrantError as error:
+            raise TokenRequestError(error.error, error.description) from None
 
 
 class UserInfoView(toolkit.UserInfoView):

@@ -60,6 +60,7 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "categorization_rules/order": {"PUT": "rule-move"},
     "categorization_rules/preview": {"POST": "rules"},
     "categorization_rules/from_transaction": {"POST": "rule-new"},
+    "categorization_rules/suggestions": {"GET": "rules-suggested"},
     "categorization_rules/apply": {"POST": "rules-apply"},
     "categorization_runs/{}": {"DELETE": "rules-undo"},
     "imports": {"GET": "imports"},

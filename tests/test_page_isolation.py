@@ -24,6 +24,7 @@ ROW_OF_PAGE_ID = {
     "event_id": "subscription_events",
     "event_import_id": "subscription_event_imports",
     "planned_id": "planned_transactions",
+    "entry_id": "categorization_rules",
 }
 OTHER_PARTS = {"month": "2024-01", "day": "2024-01-31", "kind": "hire", "position": "0", "name": "x", "chart": "x"}
 WINDOW = {"startDate": "2024-01-01", "endDate": "2024-12-31"}
@@ -73,6 +74,7 @@ ANSWERED_ALIKE = {
     "notification-delete": "a notification that is gone is deleted already",
     "planned-proposal-plan": "without a proposal for it, the page says so",
     "transaction-settle-sum": "without amounts nothing is settled, and the page says so",
+    "rules-created-undo": "rules that are gone are undone already",
     "closing-link-revoke": "the link of the rows is that of a report",
 }
 

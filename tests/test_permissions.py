@@ -83,6 +83,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "categorization_rules/order": {"PUT": "transactions:write"},
     "categorization_rules/preview": {"POST": "transactions:read"},
     "categorization_rules/from_transaction": {"POST": "transactions:read"},
+    "categorization_rules/suggestions": {"GET": "transactions:read"},
     "categorization_rules/apply": {"POST": "transactions:write"},
     "categorization_runs/{}": {"DELETE": "transactions:write"},
     "imports": {"GET": "transactions:read"},

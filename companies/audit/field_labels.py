@@ -97,6 +97,7 @@ FIELD_LABELS = {
     "min_amount": _("minimum amount"),
     "month": _("month"),
     "name": _("name"),
+    "names": _("names"),
     "name_manually_edited": _("name edited manually"),
     "note": _("note"),
     "notes": _("notes"),

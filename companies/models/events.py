@@ -12,7 +12,7 @@ EVENT_ACTIONS = {  # entity → actions
     "apiKey": "created rolled revoked",
     "app": "connected updated revoked",
     "categorizationRule": "created updated disabled deleted",
-    "categorizationRules": "arranged",
+    "categorizationRules": "created arranged deleted",
     "category": "created updated replaced deleted",
     "closing": "closed reopened",
     "company": "created copied updated reset logoReplaced logoRemoved",

@@ -213,17 +213,8 @@ class RuleSerializer(StrictModelSerializer):
     class Meta:
         model = CategorizationRule
         fields: ClassVar[tuple[str, ...]] = (
-            "id",
-            "company_id",
-            "name",
-            "enabled",
-            "disabled_reason",
-            "order",
-            "conditions",
-            "action",
-            "matched_count",
-            "last_matched_time",
-            *AUDIT_FIELDS,
+            *("id", "company_id", "name", "enabled", "disabled_reason", "order", "conditions", "action"),
+            *("matched_count", "last_matched_time", *AUDIT_FIELDS),
         )
         read_only_fields: ClassVar[tuple[str, ...]] = ("id", "disabled_reason", "last_matched_time", *AUDIT_FIELDS)
 
@@ -315,6 +306,15 @@ class SuggestedRuleSerializer(StrictSerializer):
     schema_name = "OfferedRule"
     rule = NewRule()
     preview = RulePreviewSerializer()
+
+
+class CounterpartyRuleSerializer(StrictSerializer):
+    schema_name = "CounterpartyRule"
+    rule = NewRule()
+    payment_count = fields.CountField(help_text="Number of payments categorized so, of the latest 100.")
+    month_count = fields.CountField(help_text="Number of months with such a payment.")
+    open_count = fields.CountField(help_text="Number of uncategorized transactions that it would categorize now.")
+    is_recommended = fields.BooleanField(help_text="Whether there are two payments, or one of a kind that recurs.")
 
 
 def serialize_suggested_rule(rule: CategorizationRule) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from ledger.rules.actions import categorization_rules, categorization_runs, run_
 from ledger.rules.queries import rule_matches, suggestions
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.compiled_rules import build_compiled_rules, load_compiled_rules
+from ledger.rules.queries.counterparty_rules import MAX_COUNTERPARTIES, list_counterparty_rules
 from ledger.rules.queries.history_proposals import propose_categories
 from ledger.rules.queries.transfer_proposals import MAX_PAIRS, list_transfer_proposals
 from ledger.transactions.queries.selections import ConfirmationRequired
@@ -42,7 +43,7 @@ class RuleViewSet(CompanyViewSet):
         "from_transaction": [suggestions.NothingToLearn, suggestions.RuleTooBroad],
     }
     permission_for = {
-        **dict.fromkeys(("list", "retrieve", "preview", "from_transaction"), READ),
+        **dict.fromkeys(("list", "retrieve", "preview", "from_transaction", "suggestions"), READ),
         **dict.fromkeys(("create", "update", "destroy", "arrange", "apply"), WRITE),
     }
 
@@ -158,6 +159,19 @@ class RuleViewSet(CompanyViewSet):
             "preview": serializers.RulePreviewSerializer(suggestion.preview).data,
         }
         return Response(body)
+
+    @extend_schema(
+        operation_id="listSuggestedCategorizationRules",
+        responses=ListSerializer(child=serializers.CounterpartyRuleSerializer(), max_length=MAX_COUNTERPARTIES),
+    )
+    def suggestions(self, request: Request, company_id: str) -> Response:
+        """Suggest rules for counterparties whose payments all have one category, line, tax rate and counterparty.
+
+        The most frequent first, at most 500. Counterparties that a rule matches are left out. Create the rules that
+        you want with `POST`.
+        """
+        self.allow_parameters()
+        return Response(serializers.CounterpartyRuleSerializer(list_counterparty_rules(self.company), many=True).data)
 
     def build_full_body(self, rule: CategorizationRule) -> dict[str, Any]:
         """Return the complete body of an update: the stored rule with the fields that were sent."""

@@ -157,6 +157,7 @@ def run_scenario(story: Scenario) -> Iterator[str]:
     manage_notifications(story)
     export_files(story)
     closings(story, ids)
+    story.get("categorization_rules/suggestions")
     delete_rows(story, ids, app=apps[0]["id"])
 
 

@@ -108,6 +108,50 @@ def test_mcp_invalid_message_is_rejected(assistant):
         mcp_types.JSONRPCError.model_validate(response.json())
 
 
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        pytest.param({}, "missing required field `jsonrpc`", id="no jsonrpc"),
+        pytest.param({"jsonrpc": "2.0", "id": 1, "result": {}}, "missing required field `method`", id="a response"),
+        pytest.param({"jsonrpc": "2.0", "id": {}, "method": "ping"}, "got `object` - at `$.id`", id="id an object"),
+        pytest.param({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}, "got `float` - at `$.id`", id="id a fraction"),
+        pytest.param(
+            {"jsonrpc": "2.0", "id": 2**63, "method": "ping"}, "9223372036854775807 - at `$.id`", id="id too large"
+        ),
+        pytest.param({"jsonrpc": "2.0", "id": 1, "method": 7}, "got `int` - at `$.method`", id="method a number"),
+        pytest.param(
+            {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []},
+            "got `array` - at `$.params`",
+            id="params a list",
+        ),
+        pytest.param("7", "Expected `object`, got `int`", id="a number"),
+        pytest.param([], "not a batch", id="a batch"),
+        pytest.param({"jsonrpc": "1.0", "id": 1, "method": "ping"}, "jsonrpc must be 2.0", id="another version"),
+        pytest.param("{", "not valid JSON", id="no JSON"),
+    ],
+)
+def test_mcp_error_says_what_is_wrong_with_the_message(assistant, body, reason):
+    assert reason in assistant.send(body, MCP_Protocol_Version=MODERN).json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "message"),
+    [
+        ("tools/none", {}, "Unknown method: tools/none"),
+        ("tools/list", {"cursor": "x"}, "There is only one page. Omit the cursor."),
+        ("tools/call", {"name": "no_such"}, "Unknown tool: no_such. Call tools/list for the names."),
+        ("tools/call", {"name": ""}, "params.name is required."),
+        (
+            "tools/call",
+            {"name": "get_balances", "arguments": []},
+            "params.arguments is invalid. Expected `object`, got `array`.",
+        ),
+    ],
+)
+def test_mcp_error_says_what_is_wrong_with_the_call(assistant, method, params, message):
+    assert assistant.send_request(method, params).json()["error"]["message"] == message
+
+
 def test_mcp_invalid_call_returns_protocol_error(assistant):
     for body, headers, status, code in [
         (build_handshake_message("tools/none", {"_meta": META}), {"Mcp_Method": "tools/none"}, 404, -32601),

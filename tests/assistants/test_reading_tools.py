@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from assistants import views
 from tests.assistants.sample_company import SampleCompany, format_day
 from tests.rollback import undo_changes
 from tests.run_date import TODAY
@@ -195,13 +196,35 @@ def test_invalid_tool_arguments_return_tool_error(books, assistant):
         ),
         ("search_transactions", {"q": {"a": 1}, "limit": 0}, 400, "validation_failed"),
         ("search_transactions", {"limit": "many"}, 400, "validation_failed"),
-        ("list_categories", {"companyId": "no id"}, 404, "not_found"),
-        ("list_categories", {"companyId": 7}, 404, "not_found"),
-        ("list_categories", {"companyId": "../../companies"}, 404, "not_found"),
+        ("list_categories", {"companyId": "no id"}, 400, "invalid_argument"),
+        ("list_categories", {"companyId": 7}, 400, "invalid_argument"),
+        ("list_categories", {"companyId": "../../companies"}, 400, "invalid_argument"),
         ("list_categories", {"confirm": "x"}, 400, "unknown_argument"),
     ]:
         error = assistant.get_tool_error(name, **arguments)
         assert (error["status"], error["code"]) == (status, code), name
+
+
+def test_tool_error_names_invalid_and_missing_ids(books, assistant):
+    for name, arguments, code, detail in [
+        ("list_categories", {"companyId": 7}, "invalid_argument", "companyId must be an ID (UUID), in quotes."),
+        ("settle_planned", {}, "missing_argument", "plannedTransactionId is required."),
+        (
+            "settle_planned",
+            {"plannedTransactionId": "rent"},
+            "invalid_argument",
+            "plannedTransactionId must be an ID (UUID), in quotes.",
+        ),
+    ]:
+        error = assistant.get_tool_error(name, **arguments)
+        assert (error["status"], error["code"], error["detail"]) == (400, code, detail)
+
+
+def test_tool_error_asks_for_the_company_of_a_credential_with_several(monkeypatch, books, assistant):
+    monkeypatch.setattr(views, "get_company_id", lambda arguments, caller: "")
+    error = assistant.get_tool_error("list_categories")
+    assert (error["status"], error["code"]) == (400, "missing_argument")
+    assert error["detail"].startswith("companyId is required.")
 
 
 def test_tool_error_names_argument_and_request_id(books, assistant):

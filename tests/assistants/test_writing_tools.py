@@ -165,8 +165,8 @@ def test_invalid_arguments_are_rejected_by_first_call(books, assistant):
         ("link_transfer", {"targetTransactionId": "nothing"}, 404, "not_found"),
         ("link_transfer", {"targetTransactionId": 7}, 400, "validation_failed"),
         ("plan_payment", {"amountValue": "much"}, 400, "validation_failed"),
-        ("settle_planned", {"plannedTransactionId": "x/../y"}, 404, "not_found"),
-        ("settle_planned", {"plannedTransactionId": None}, 404, "not_found"),
+        ("settle_planned", {"plannedTransactionId": "x/../y"}, 400, "invalid_argument"),
+        ("settle_planned", {"plannedTransactionId": None}, 400, "invalid_argument"),
         ("settle_planned", {"date": format_day(-9)}, 400, "validation_failed"),
     ]:
         answer = assistant.get_tool_error(name, **(books.build_tool_arguments()[name] | changes))

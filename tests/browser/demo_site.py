@@ -54,7 +54,15 @@ LIST_OF_PARAMETER = {  # parameter -> list of the API whose first entry has it a
     "transaction_id": "transactions",
 }
 UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
-FORMS = ("consent_id", "run_id", "delivery_id", "view_id", "passkey_id", "link_id")  # stand in addresses of forms only
+FORMS = (
+    "consent_id",
+    "run_id",
+    "entry_id",
+    "delivery_id",
+    "view_id",
+    "passkey_id",
+    "link_id",
+)  # stand in addresses of forms only
 GIVEN_VALUES = {"chart": "mrr", "name": "transactions.csv", "kind": "hire", "position": "0"} | dict.fromkeys(
     FORMS, UNKNOWN_ID
 )

@@ -86,6 +86,8 @@ EDGE_CODES = {
     "csrf_failed": (403, "The request uses a session without a CSRF token."),
     "origin_not_allowed": (403, "The origin is not allowed to call `/mcp`."),
     "unknown_argument": (400, "The tool of `/mcp` does not have this argument."),
+    "missing_argument": (400, "The tool of `/mcp` needs an argument; `detail` names it."),
+    "invalid_argument": (400, "An argument of the tool of `/mcp` is not an ID; `detail` names it."),
     "digest_differs": (409, "Arguments or data changed since the preview. Call without `confirm`."),
     "not_authenticated": (401, "No credential was sent."),
     "invalid_credentials": (401, "The credential is invalid, expired or revoked."),

@@ -15,6 +15,7 @@ from ledger.imports.actions import import_undo
 from ledger.imports.pages.outcome_messages import count_import_payments, format_import_payments
 from ledger.imports.pages.uploaded_files import list_waiting_files
 from ledger.imports.queries.known_rows import count_known_rows
+from ledger.imports.queries.rule_counts import count_categorized_by_rules
 from ledger.models import Account, ImportBatch
 
 PAGE_SIZE = 12  # imports on a page: on a telephone each takes some 300 pixels
@@ -30,6 +31,7 @@ def show_imports(page: CompanyPage) -> HttpResponse:
     accounts = load_account_names(page, rows)
     counts = count_known_rows(page.company, rows)
     payments = count_import_payments(page, [row.id for row in rows])
+    rule_counts = count_categorized_by_rules(page.company, [row.id for row in rows])
     lines = [
         {
             "row": row,
@@ -39,6 +41,7 @@ def show_imports(page: CompanyPage) -> HttpResponse:
             "booked": counts[row.id].booked,
             "known": counts[row.id].known,
             "payments": format_import_payments(payments.get(row.id)),
+            "categorized_by_rules": rule_counts.get(row.id, 0),
         }
         for row in rows
     ]

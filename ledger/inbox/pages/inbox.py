@@ -28,6 +28,7 @@ from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import filter_open_transactions
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, Transaction
+from ledger.rules.calc.booking_phrases import strip_booking_phrases
 from ledger.rules.calc.category_proposals import CategoryProposal
 from ledger.rules.calc.countries import find_company_countries, find_zone_tax_percent
 from ledger.rules.calc.transfer_pairs import LegPair
@@ -244,8 +245,8 @@ def build_inbox_line(
     return {
         "row": row,
         "place": f"t-{row.id}",
-        "title": row.from_to or row.description or _("No text"),
-        "text": row.description if row.from_to else "",
+        "title": row.from_to or strip_booking_phrases(row.description) or _("No text"),
+        "text": strip_booking_phrases(row.description) if row.from_to else "",
         "account": names.get_account_name(row.account_id),
         "rest": row.amount_value - row.categorized_value,
         "seen": compute_version(row),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ledger.rules.calc.booking_phrases import remove_booking_phrases
 from ledger.rules.calc.parties import LEGAL_FORMS, Tokens, find_phrase_places
 from ledger.rules.calc.payment_kind_signs import KIND_SIGNS
-from ledger.rules.calc.payment_kinds import SINGLE_TAXES, KindSigns, PaymentKind, extract_kind_words
+from ledger.rules.calc.payment_kinds import SHARED_PAYEE_KINDS, SINGLE_TAXES, KindSigns, PaymentKind, extract_kind_words
 
 # Words beside the whole name of a vendor that do not make it another name.
 COMPANION_WORDS = frozenset(
@@ -60,9 +60,23 @@ DOUBT_WORDS = frozenset(
         *("car", "restaurant", "cafe", "hotel"),
     ]
 )
+BANK_NAME_ENDINGS = ("bank", "sparkasse")
+SEVERAL_KINDS = SHARED_PAYEE_KINDS | {PaymentKind.TAX}
 REVERSAL_WORDS = frozenset(
     ["erstattung", "ruckerstattung", "ruckzahlung", "refund", "gutschrift", "storno", "rucklastschrift"]
 )
+
+
+def is_several_kinds_payee(from_to: str, kind: PaymentKind | None) -> bool:
+    """Whether payments to a payee are of several kinds, so that its name does not say the kind of the next one.
+
+    Tax offices and banks.
+
+    >>> is_several_kinds_payee("Finanzamt Köln-Mitte", PaymentKind.TAX), is_several_kinds_payee("Sparkasse Köln", None)
+    (True, True)
+    """
+    words = extract_kind_words(from_to)
+    return kind in SEVERAL_KINDS or any(word.endswith(BANK_NAME_ENDINGS) for word in words)
 
 
 def find_payment_kind(*, from_to: str, description: str, is_incoming: bool) -> PaymentKind | None:

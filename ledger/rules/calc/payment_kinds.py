@@ -47,6 +47,15 @@ SINGLE_TAXES = frozenset([PaymentKind.WAGE_TAX, PaymentKind.VAT, PaymentKind.INC
 SHARED_PAYEE_KINDS = SINGLE_TAXES | {PaymentKind.BANK_FEES, PaymentKind.INTEREST, PaymentKind.LOAN}
 # The two sides of the settlement of a credit card: on the bank account, and on the card.
 TRANSFER_KINDS = frozenset([PaymentKind.CARD_SETTLEMENT, PaymentKind.CARD_PAYMENT_RECEIVED])
+# Kinds that recur with the same payee, so that one payment says what the next ones are.
+STEADY_KINDS = frozenset(
+    [
+        *(PaymentKind.SALARY, PaymentKind.SOCIAL_SECURITY, PaymentKind.RENT, PaymentKind.INSURANCE),
+        *(PaymentKind.MEMBERSHIP, PaymentKind.TELECOM, PaymentKind.CLEANING, PaymentKind.ENERGY),
+        *(PaymentKind.HOSTING, PaymentKind.DEVELOPMENT_SOFTWARE, PaymentKind.OFFICE_SOFTWARE),
+        *(PaymentKind.ADVERTISING, PaymentKind.PROFESSIONAL_SERVICES),
+    ]
+)
 KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE = Decimal("0.75"), Decimal("0.4")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
+from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -35,12 +36,11 @@ from ledger.rules.forms import (
 )
 from ledger.rules.queries import rule_matches, suggestions
 from ledger.rules.queries.compiled_rules import build_compiled_rules, load_compiled_rules
-from ledger.rules.queries.rule_matches import RulePreview
+from ledger.rules.queries.rule_matches import OPEN_TRANSACTIONS_SELECTION, RulePreview
 from ledger.rules.queries.suggestions import find_rule_suggestion
 from ledger.transactions.pages.counterparty_lookup import list_counterparty_suggestions
 from ledger.transactions.pages.labels import DATE_RULE_LABELS, load_visible_names, to_choices
 
-OPEN_TRANSACTIONS_SELECTION = {"mode": "filter", "filter": {"open": "true", "pending": "false"}}
 MAX_SAMPLE_SHOWN = 10  # of a preview
 READ, WRITE = Permission.TRANSACTIONS_READ, Permission.TRANSACTIONS_WRITE
 
@@ -75,8 +75,15 @@ def show_rules(page: CompanyPage) -> HttpResponse:
         if compiled_rules
         else None,
         run=last_run,
+        undo=build_created_rules_undo(page),
         writes=page.has_permission(WRITE),
     )
+
+
+def build_created_rules_undo(page: CompanyPage) -> dict[str, Any] | None:
+    """Return the form that undoes the creation of the rules that the URL names."""
+    entry_id = parse_id(page.request.GET.get("created", ""))
+    return {"address": reverse("rules-created-undo", args=[page.company.id, entry_id])} if entry_id else None
 
 
 @company_page(reads=WRITE, writes=WRITE)

@@ -18,6 +18,7 @@ from ledger.calc.recognition import DateRule
 from ledger.calc.stated_period import StatedPeriod, find_stated_period
 from ledger.models import PlType, Transaction
 from ledger.money.calc.money import format_amount
+from ledger.rules.calc.booking_phrases import strip_booking_phrases
 from ledger.rules.calc.category_proposals import CategoryProposal
 from ledger.rules.calc.payment_kinds import PaymentKind
 from ledger.rules.calc.split_parts import SplitPart
@@ -43,7 +44,12 @@ class SplitOffer(NamedTuple):
 
     @property
     def title(self) -> str:
-        return self.row.from_to or self.row.description or _("No text")
+        return self.row.from_to or strip_booking_phrases(self.row.description) or _("No text")
+
+    @property
+    def text(self) -> str:
+        """What the payment is for, if the title does not say it."""
+        return strip_booking_phrases(self.row.description) if self.row.from_to else ""
 
     @property
     def amount_text(self) -> str:

@@ -30,6 +30,7 @@ from ledger.transactions.queries.selections import select_transactions
 RUN_CHUNK_ROWS = 20_000
 MAX_SAMPLE = 100
 ALL_TRANSACTIONS_SELECTION = {"mode": "all", "confirm": True}
+OPEN_TRANSACTIONS_SELECTION = {"mode": "filter", "filter": {"open": "true", "pending": "false"}}
 TRANSACTION_COLUMNS = (
     *("id", "date", "amount_value", "amount_currency", "from_to", "description", "account_id"),
     *("pending", "exclude_from_auto_categorization", "categorizations_auto_assigned"),

@@ -1,5 +1,6 @@
 """Rule suggestions: the rule that would have categorized a transaction as a person did."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -98,6 +99,13 @@ def build_rule_from_transaction(company: Company, transaction: Transaction) -> C
         .filter(transaction=transaction)
         .select_related("category", "counterparty")
     )
+    return build_rule_from_categorizations(company, transaction, categorizations)
+
+
+def build_rule_from_categorizations(
+    company: Company, transaction: Transaction, categorizations: Sequence[Categorization]
+) -> CategorizationRule:
+    """Return the unsaved rule of a transaction whose categorizations are loaded. Raises NothingToLearn."""
     if transaction.is_initial or transaction.is_open or len(categorizations) != 1 or categorizations[0].counter_id:
         raise NothingToLearn
     categorization = categorizations[0]

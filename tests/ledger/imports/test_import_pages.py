@@ -419,11 +419,11 @@ def test_import_history_is_paged_with_constant_queries(editor, acme, audit_conte
     add(1)
     editor.get(build_page_path(acme))
     with django_assert_num_queries(
-        9
-    ):  # session, user, membership, imports, payments of invoices, keys, companies to switch to, unread, inbox
+        10
+    ):  # session, user, membership, imports, payments of invoices, rules, keys, companies to switch to, unread, inbox
         editor.get(build_page_path(acme))
     add(19)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         answer = editor.get(build_page_path(acme))
     following = re.search(r'href="(\?cursor=[^"]+)"', answer.content.decode())[1]
     assert editor.get(build_page_path(acme) + unescape(following)).content.count(b">CSV file<") == 8

@@ -124,6 +124,16 @@ def test_basis_counts_transactions_and_no_parts_or_deleted_ones(api, books, bank
     assert "3 of 3 transactions with this name" in get_page_text(inbox_page.get("inbox"))
 
 
+def test_inbox_shows_texts_without_phrases_of_the_bank(books, bank, inbox_page):
+    books.create_transaction(bank, "-9.00", fromTo="BVG", description="FOLGELASTSCHRIFT Jobticket Mai Umsatz gebucht")
+    books.create_transaction(bank, "-8.00", fromTo="", description="FOLGELASTSCHRIFT Parkhaus Umsatz gebucht")
+    shown = get_page_text(inbox_page.get("inbox"))
+    assert "Jobticket Mai" in shown
+    assert "Parkhaus" in shown
+    assert "FOLGELASTSCHRIFT" not in shown
+    assert "Umsatz gebucht" not in shown
+
+
 def test_empty_inbox_shows_all_done(api, books, bank, hosting, inbox_page):
     book_categorized(api, books, bank, hosting, fromTo="Nimbus Ltd")
     page = inbox_page.get("inbox")
