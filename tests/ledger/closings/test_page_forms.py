@@ -77,7 +77,15 @@ SENT_DIRECTLY = {
     *("inbox-accept", "subscription-event-import-check"),
     *("sandbox-delete", "scenario", "scenario-adopt", "scenario-change-delete", "scenario-change-new"),
     *("scenario-delete", "scenario-duplicate", "scenario-undo"),
-    *("rules-apply", "rules-undo", "view-delete", "webhook-redeliver", "report-link-revoke", "closing-link-revoke"),
+    *(
+        "rules-apply",
+        "rules-created-undo",
+        "rules-undo",
+        "view-delete",
+        "webhook-redeliver",
+        "report-link-revoke",
+        "closing-link-revoke",
+    ),
 }
 REFUSED = {
     *("account-initial", "category-delete", "company-settings", "import-check", "import-undo", "inbox"),
