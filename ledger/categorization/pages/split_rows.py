@@ -40,12 +40,13 @@ class SplitRow:
     @property
     def takes_remainder(self) -> bool:
         """Whether the row has a category without an amount. A row with only an amount of tax is no such row."""
-        is_tax_percentage = (
-            not self.values["amount"]
-            and parse_percentage(self.values["tax"], pointer=self.field_pointer("tax")) is not None
-        )
-        return bool(self.values["category"]) and (
-            is_tax_percentage or not (self.values["amount"] or self.values["tax"])
+        tax = self.values["tax"]
+        if self.values["amount"] or not self.values["category"]:
+            return False
+        return (
+            not tax
+            or parse_split_amount(tax) == 0
+            or parse_percentage(tax, pointer=self.field_pointer("tax")) is not None
         )
 
     def field_pointer(self, name: str) -> str:

@@ -93,7 +93,8 @@ def create_import_account_page(page: CompanyPage) -> HttpResponse:
             messages.success(page.request, _("{name} created.").format(name=account.name))
             return redirect(choose_account(review, str(account.id), file=page.request.POST.get("file", "")))
     for name, error in form.errors.items():
-        messages.error(page.request, f"{FIELD_LABELS[name]}: {error}")
+        label = FIELD_LABELS.get(name)
+        messages.error(page.request, f"{label}: {error}" if label else error)
     return redirect(review)
 
 

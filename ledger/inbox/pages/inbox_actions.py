@@ -196,6 +196,10 @@ def set_standard_tax(page: CompanyPage) -> ActionResult:
         raise ValidationFailed([(pointer, "invalid_value", message) for message in form.errors.values()])
     if percent is None:
         raise ValidationFailed([(pointer, "required", _("Enter a percentage, such as 19 %."))])
+    if page.company.standard_tax_percent is not None:
+        raise ValidationFailed(
+            [(pointer, "already_set", _("The standard VAT rate is already set. Change it in the settings."))]
+        )
     update_company(
         company=page.company,
         context=page.audit_context,

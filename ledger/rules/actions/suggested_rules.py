@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Max
+from django.db.models import Max
 
 from companies.change import change_company
 from companies.errors import NotFoundError
@@ -68,7 +68,11 @@ def undo_created_rules(*, company: Company, context: AuditContext, entry_id: UUI
         entry = AuditEntry.objects.for_company(company.id).filter(id=entry_id, action=CREATED_ACTION).first()
         ids = [parse_id(text) for text in (entry.after or {}).get("rule_ids", ())] if entry else []
         rules = CategorizationRule.objects.for_company(company.id).filter(id__in=ids)
-        unchanged = rules.filter(last_updated_time=F("created_time")).in_display_order()
+        # An order that was changed since concerns all rules, and has no entry of each.
+        entries = AuditEntry.objects.for_company(company.id).filter(
+            entity_type="categorizationRule", entity_id__in=map(str, ids)
+        )
+        unchanged = rules.exclude(id__in=set(entries.values_list("entity_id", flat=True))).in_display_order()
         deleted = list(unchanged.values_list("id", "name"))
         kept_count = rules.count() - len(deleted)
         if not deleted and not kept_count:

@@ -20,18 +20,20 @@ BOOKING_PHRASES = (
     *("faster payment", "faster payments"),  # en
     *("virement", "prelevement", "paiement par carte"),  # fr
 )
+MAX_SHOWN_LENGTH = 300  # characters of a text; pages show fewer
 _LONGEST_FIRST = sorted(BOOKING_PHRASES, key=len, reverse=True)
 # "Credit card payment" says what it was for: the card was settled.
 BOOKING_PATTERN = re.compile(rf"\b(?<!credit\W)(?:{'|'.join(_LONGEST_FIRST)})\b".replace(" ", r"\W+"))
 
 
 def strip_booking_phrases(text: str) -> str:
-    """Return a text as it is written, without phrases that say how a payment was made or booked; a text that has
-    nothing else stays.
+    """Return the beginning of a text as it is written, without phrases that say how a payment was made or booked; a
+    text that has nothing else stays.
 
     >>> strip_booking_phrases("GUTSCHR. ÜBERWEISUNG Miete März Umsatz gebucht"), strip_booking_phrases("Überweisung")
     ('Miete März', 'Überweisung')
     """
+    text = text[:MAX_SHOWN_LENGTH]
     folded_letters = [fold_text(letter) or " " for letter in text]
     places = [place for place, letters in enumerate(folded_letters) for _ in letters]  # of each folded letter
     hidden = {

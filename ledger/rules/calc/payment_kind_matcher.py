@@ -10,7 +10,14 @@ from collections.abc import Iterable
 from ledger.rules.calc.booking_phrases import remove_booking_phrases
 from ledger.rules.calc.parties import LEGAL_FORMS, Tokens, find_phrase_places
 from ledger.rules.calc.payment_kind_signs import KIND_SIGNS
-from ledger.rules.calc.payment_kinds import SHARED_PAYEE_KINDS, SINGLE_TAXES, KindSigns, PaymentKind, extract_kind_words
+from ledger.rules.calc.payment_kinds import (
+    MAX_TEXT_LENGTH,
+    SHARED_PAYEE_KINDS,
+    SINGLE_TAXES,
+    KindSigns,
+    PaymentKind,
+    extract_kind_words,
+)
 
 # Words beside the whole name of a vendor that do not make it another name.
 COMPANION_WORDS = frozenset(
@@ -88,7 +95,8 @@ def find_payment_kind(*, from_to: str, description: str, is_incoming: bool) -> P
     'salary'
     >>> find_payment_kind(from_to="Mieter GmbH", description="Rechnung 7", is_incoming=False)
     """
-    name, text = extract_kind_words(from_to), extract_kind_words(remove_booking_phrases(description))
+    text = extract_kind_words(remove_booking_phrases(description[:MAX_TEXT_LENGTH]))
+    name = extract_kind_words(from_to[:MAX_TEXT_LENGTH])
     kinds = [signs.kind for signs in KIND_SIGNS if matches_signs(signs, name, text, is_incoming=is_incoming)]
     if len(SINGLE_TAXES.intersection(kinds)) > 1:
         return PaymentKind.TAX

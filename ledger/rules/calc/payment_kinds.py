@@ -40,6 +40,7 @@ class PaymentKind(StrEnum):
     CUSTOMER_PAYMENT = "customerPayment"
 
 
+MAX_TEXT_LENGTH = 500  # characters of a description that suggestions read
 # Kinds that say less than their category: which tax, or which revenue. Never the primary suggestion.
 VAGUE_KINDS = frozenset([PaymentKind.TAX, PaymentKind.CUSTOMER_PAYMENT])
 SINGLE_TAXES = frozenset([PaymentKind.WAGE_TAX, PaymentKind.VAT, PaymentKind.INCOME_TAX])

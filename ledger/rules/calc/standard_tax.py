@@ -6,6 +6,7 @@ articles 44 and 196).
 """
 
 import re
+from collections.abc import Collection
 from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
@@ -84,10 +85,8 @@ def find_standard_tax(
     """
     if pl_type in UNTAXED_LINES:
         return None
-    stated_percents = find_stated_percents(f"{from_to} {description}")
-    if stated_percents:
-        percent = stated_percents.pop() if len(stated_percents) == 1 else Decimal(0)
-        return TaxSuggestion(percent, TaxBasis.STATED) if 0 < percent <= MAX_STATED_PERCENT else None
+    if stated_percents := find_stated_percents(f"{from_to} {description}"):
+        return choose_stated_tax(stated_percents)
     if not usually_includes_tax(kind, from_to, description, is_incoming=is_incoming, pl_type=pl_type):
         return None
     party_countries = find_name_countries(from_to or description)
@@ -113,6 +112,13 @@ def usually_includes_tax(
         return kind in (None, PaymentKind.CUSTOMER_PAYMENT) and not is_payout
     is_untaxed = any(find_phrase_places(words, phrase) for phrase in UNTAXED_PHRASES)
     return not is_incoming and pl_type != "revenue" and kind in TAXED_KINDS and not is_untaxed
+
+
+def choose_stated_tax(stated_percents: Collection[Decimal]) -> TaxSuggestion | None:
+    """Return the tax of a text that states rates; None if it states several, or none that is possible."""
+    percents = [percent for percent in stated_percents if 0 < percent <= MAX_STATED_PERCENT]
+    is_single = len(percents) == len(stated_percents) == 1
+    return TaxSuggestion(percents[0], TaxBasis.STATED) if is_single else None
 
 
 def find_stated_percents(text: str) -> set[Decimal]:

@@ -37,6 +37,7 @@ from ledger.rules.calc.category_proposals import (
     weigh_choices,
 )
 from ledger.rules.calc.parties import find_third_party, is_own_party
+from ledger.rules.calc.payment_kinds import MAX_TEXT_LENGTH
 from ledger.rules.queries.company_identity import load_company_identity
 from ledger.rules.queries.history_statements import (
     ACCOUNT_NOTE,
@@ -120,7 +121,8 @@ def list_proposal_subjects(company: Company, transaction_ids: list[UUID]) -> lis
     """Return the transactions with what proposals need; one statement."""
     subjects = Transaction.objects.for_company(company.id).filter(IdIn("id", transaction_ids)).order_by()
     name, first_word = Lower(Left("from_to", MAX_INDEXED_NAME_LENGTH)), Lower(FirstWord("description"))
-    columns = ("id", name, "from_to", "description", "account_id", "amount_value", first_word, "date")
+    description = Left("description", MAX_TEXT_LENGTH)
+    columns = ("id", name, "from_to", description, "account_id", "amount_value", first_word, "date")
     return [ProposalSubject(*row) for row in subjects.values_list(*columns)]
 
 

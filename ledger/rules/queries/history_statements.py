@@ -9,6 +9,7 @@ from django.db import connection
 from companies.models import Company
 from ledger.recognition.actions.postings import PL_TYPES
 from ledger.rules.calc.category_proposals import HISTORY_LIMITS
+from ledger.rules.calc.payment_kinds import MAX_TEXT_LENGTH
 
 HISTORY_NOTE, ACCOUNT_NOTE = "history", "account"  # the sourceNote of what they say
 
@@ -21,7 +22,7 @@ def format_uuid_array(ids: Iterable[UUID]) -> str:
 def fetch_history_rows(statement: str, *, company: Company, **names: Any) -> list[Any]:
     """Run a statement for the company and return its rows."""
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"company": company.id, **HISTORY_LIMITS, **names})
+        cursor.execute(statement, {"company": company.id, "text_length": MAX_TEXT_LENGTH, **HISTORY_LIMITS, **names})
         return cursor.fetchall()
 
 
@@ -145,7 +146,7 @@ BY_WORD_SQL = f"""
     SELECT asked.word, asked.inward, u.description, {_COUNTED}
       FROM unnest(%(words)s::text[], %(inward)s::bool[]) AS asked (word, inward)
      CROSS JOIN LATERAL (
-           SELECT h.description, {PAST_CATEGORIZATION_SQL}
+           SELECT left(h.description, %(text_length)s) AS description, {PAST_CATEGORIZATION_SQL}
              FROM ledger_transaction h {FULLY_CATEGORIZED_SQL} AND (h.amount_value > 0) = asked.inward
               AND lower(split_part(left(h.description, 100), ' ', 1)) = asked.word
             ORDER BY h.date DESC LIMIT %(alike)s) AS u

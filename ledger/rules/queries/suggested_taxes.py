@@ -7,7 +7,14 @@ from companies.models import Company
 from ledger.rules.calc.category_proposals import OWN, CategoryProposal
 from ledger.rules.calc.countries import find_company_countries
 from ledger.rules.calc.payment_kind_matcher import find_payment_kind
-from ledger.rules.calc.standard_tax import TaxBasis, TaxSettings, TaxSuggestion, find_standard_tax
+from ledger.rules.calc.standard_tax import (
+    TaxBasis,
+    TaxSettings,
+    TaxSuggestion,
+    choose_stated_tax,
+    find_standard_tax,
+    find_stated_percents,
+)
 from ledger.rules.queries.history_proposals import ProposalSubject
 from ledger.rules.queries.usual_taxes import find_usual_tax_percentages
 
@@ -19,8 +26,8 @@ def add_suggested_taxes(
 ) -> dict[UUID, list[CategoryProposal]]:
     """Return the proposals with tax rates; one statement.
 
-    An earlier transaction of the counterparty with the category decides, also where it included none. The others have
-    a rate only in companies with a standard VAT rate.
+    An earlier transaction of the counterparty with the category decides, also where it included none; where it included
+    tax, a rate that the text states comes first. The others have a rate only in companies with a standard VAT rate.
     """
     subjects_by_id = {subject.id: subject for subject in subjects}
     percents = find_usual_tax_percentages(
@@ -42,12 +49,13 @@ def add_suggested_taxes(
     }
 
     def find_tax(row_id: UUID, proposal: CategoryProposal) -> TaxSuggestion | None:
-        choice = proposal.categorization.choice
+        choice, subject = proposal.categorization.choice, subjects_by_id.get(row_id)
         if (row_id, choice) in percents:
-            return TaxSuggestion(percents[row_id, choice], TaxBasis.HISTORY)
-        if settings is None or row_id not in subjects_by_id:
+            past_tax = TaxSuggestion(percents[row_id, choice], TaxBasis.HISTORY)
+            stated_percents = find_stated_percents(f"{subject.from_to} {subject.description}") if subject else ()
+            return choose_stated_tax(stated_percents) if stated_percents and past_tax.percent else past_tax
+        if settings is None or subject is None:
             return None
-        subject = subjects_by_id[row_id]
         return find_standard_tax(
             settings,
             from_to=subject.from_to,

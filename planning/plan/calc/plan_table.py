@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import NamedTuple
 
 from ledger.calc.delimited_text import Line, MalformedTable, NumberText
@@ -132,6 +133,8 @@ def find_plan_table(lines: Sequence[Line]) -> PlanTable:
         raise MalformedTable("No column is named after a month, such as 2026-10, 10/2026 or Oct 2026.")
     cells, months, rows = headings_by_line[top], candidates[top], lines[top + 1 :]
     check_months(cells, months)
+    if cells != lines[top].cells:
+        check_month_order(cells, months)
     check_units(cells, lines[:top])
     if len(rows) > MAX_ROWS:
         raise MalformedTable("The plan has more than {most} rows. Split it.", most=MAX_ROWS)
@@ -204,6 +207,20 @@ def check_months(headings: Sequence[str], months: dict[int, date]) -> None:
             )
     if len(months) > MAX_MONTHS:
         raise MalformedTable("The plan has more than {most} months. Split it.", most=MAX_MONTHS)
+
+
+def check_month_order(headings: Sequence[str], months: dict[int, date]) -> None:
+    """Check that months whose years stand above them follow each other. Raises MalformedTable.
+
+    A year that stands above months of the next one too would put them twelve months too early.
+    """
+    places = list(months)  # in the order of time
+    for earlier, later in pairwise(places):
+        if earlier > later:
+            raise MalformedTable(
+                "“{text}” is right of a later month. Write the year of each month in its heading.",
+                text=headings[earlier][:40],
+            )
 
 
 def check_units(headings: Sequence[str], above: Sequence[Line]) -> None:

@@ -94,6 +94,10 @@ def test_guide_links_are_resolved_or_removed(target, leads):
     assert resolve_guide_link(target) == leads
 
 
+def test_address_of_guides_leads_to_the_first():
+    assert Client().get("/docs/guides")["Location"] == "/docs/guides/month-end"
+
+
 def test_unknown_guide_returns_404():
     assert Client().get("/docs/guides/operations").status_code == 404
     assert Client().get("/docs/guides/../README").status_code == 404

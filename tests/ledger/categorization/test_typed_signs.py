@@ -94,3 +94,14 @@ def test_form_of_money_out_says_that_no_minus_is_needed(owner, acme, books, bank
     out, income = books.create_transaction(bank, "-10.00")["id"], books.create_transaction(bank, "10.00")["id"]
     assert "Money out: no minus needed." in text(owner.get(f"{address}/{out}/split"))
     assert "Money out: no minus needed." not in text(owner.get(f"{address}/{income}/split"))
+
+
+def test_row_without_amount_and_with_a_tax_of_zero_takes_the_remainder(books, bank, submit_split):
+    hosting, office = books.get_category_id("hosting"), books.get_category_id("officeAndAdmin")
+    for zero in ("0", "-0", "0,00"):
+        with undo_changes():
+            row = books.create_transaction(bank, "-119.00")["id"]
+            answer = submit_split(row, (f"{hosting}:cogs", "50.00", ""), (f"{office}:ga", "", zero))
+            assert "Categorizations saved." in text(answer), zero
+            amounts = [list_pl_amounts(part) for part in books.list_categorizations(row)]
+            assert amounts == [{"cogs": -50}, {"ga": -69}], zero

@@ -61,6 +61,13 @@ def test_first_file_of_a_company_needs_no_account(editor, acme):
     assert list(amounts) == [-1000, 2000]
 
 
+def test_form_that_is_sent_twice_creates_one_account(editor, acme):
+    _, check = open_check_page(editor, acme, "", STATED)
+    for _ in range(2):
+        create_proposed_account(editor, acme, check)
+    assert len(list_accounts(acme)) == 1
+
+
 def test_card_file_proposes_a_credit_card(editor, acme):
     _, check = open_check_page(editor, acme, "", CARD)
     assert "The file contains no account number." in get_page_text(check)

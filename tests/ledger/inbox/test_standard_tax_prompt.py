@@ -83,6 +83,15 @@ def test_invalid_rate_is_refused_and_shown_again(admin, page_path, api, payment,
     assert api.get("").json()["standardTaxPercent"] is None
 
 
+def test_rate_that_was_set_meanwhile_is_not_overwritten(admin, page_path, api, payment):
+    api.put("", {"standardTaxPercent": 7})
+    for fields in ({"standardTaxPercent": "19"}, {"none": "1"}):
+        answer = save_rate(admin, page_path, **fields)
+        assert answer.status_code == 400
+        assert "The standard VAT rate is already set. Change it in the settings." in get_page_text(answer)
+    assert api.get("").json()["standardTaxPercent"] == 7
+
+
 def test_question_needs_transactions_to_review(admin, page_path):
     assert QUESTION not in get_page_text(admin.get(page_path))
 

@@ -91,6 +91,20 @@ def test_earlier_transaction_of_the_counterparty_wins(api, editor, inbox_path, b
     assert "19 %" not in reason
 
 
+@pytest.mark.parametrize(
+    ("text", "suggested"),
+    [("inkl. 7 % MwSt", "7"), ("inkl. 7 % MwSt und 19 % MwSt", None), ("inkl. 40 % MwSt", None), ("Server", "19")],
+)
+def test_rate_in_the_text_comes_before_that_of_the_last_transaction(
+    api, editor, inbox_path, books, bank, hosting, text, suggested
+):
+    past = books.create_transaction(bank, "-119.00", "2026-02-10", fromTo="Hetzner Online GmbH")["id"]
+    body = {"selection": {"mode": "ids", "ids": [past]}, "categoryId": hosting, "passThroughTax": -19}
+    assert api.post("transactions/categorize", body).status_code == 200
+    row = books.create_transaction(bank, "-119.00", fromTo="Hetzner Online GmbH", description=text)["id"]
+    assert read_suggestion(editor.get(inbox_path), row)[0] == suggested
+
+
 @pytest.mark.parametrize("percent", [None, 0])
 def test_company_without_standard_rate_gets_no_suggestion(api, editor, inbox_path, books, bank, percent):
     api.put("", {"standardTaxPercent": percent})

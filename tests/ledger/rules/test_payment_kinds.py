@@ -249,6 +249,13 @@ RENT, OFFICE, PAY, TAX_PAYMENTS = (UUID(int=n) for n in range(1, 5))
 OFFICE_OPTION = CategoryOption(OFFICE, "Office and administration", "officeAndAdmin", ("ga",))
 
 
+def test_long_texts_are_read_up_to_a_limit():
+    """Suggestions for hundreds of rows with the longest texts would take seconds otherwise."""
+    for padding, kind in ((400, "rent"), (500, None)):
+        text = "x" * padding + " Miete Oktober"
+        assert find_payment_kind(from_to="Hausverwaltung", description=text, is_incoming=False) == kind
+
+
 def test_own_category_by_name_wins_over_the_system_category():
     options = [OFFICE_OPTION, CategoryOption(RENT, "Büromiete", None, ("ga",))]
     assert find_kind_category(PaymentKind.RENT, options) == (RENT, "ga")

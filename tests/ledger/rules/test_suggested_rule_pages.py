@@ -113,8 +113,10 @@ def test_undo_keeps_rules_changed_since(inbox_page, api, counterparties):
     undo_url = re.search(
         r'action="([^"]+/created/[^"]+/undo)"', inbox_page.client.get(answer["Location"]).content.decode()
     )[1]
-    rule = api.get("categorization_rules").json()[0]
+    rule, other = api.get("categorization_rules").json()
     assert api.put(f"categorization_rules/{rule['id']}", {"name": "Servers"}).status_code == 200
+    order = [other["id"], rule["id"]]  # which is of all rules
+    assert api.put("categorization_rules/order", {"ids": order}).status_code in (200, 204)
     text = get_page_text(inbox_page.client.get(inbox_page.client.post(undo_url)["Location"]))
     assert "1 rule deleted. 1 rule was changed since and stays." in text
     assert list_rule_names(api) == ["Servers"]

@@ -300,6 +300,8 @@ def test_ambiguous_decimal_mark_is_asked(owner, api, acme, hosting):
     [
         ("a,b\n1,2\n", "No column is named after a month"),
         ("Category,Oct,Nov\nHosting,1,2\n", "No column is named after a month"),
+        ("Category,2026,,\n,Nov,Dec,Jan\nHosting,1,2,3\n", "“Jan 2026” is right of a later month."),
+        (",2026,\nCategory,Jan 2027,Feb\nHosting,1,2\n", "“Feb 2026” is right of a later month."),
         ("Budget as of 2026-01-02\nCategory,Oct,Nov\nHosting,1,2\n", "No column is named after a month"),
         ("Budget 2026 (actual 2025)\nCategory,Oct,Nov\nHosting,1,2\n", "No column is named after a month"),
         ("Budget 2026\nCategory,Oct,Oct 2026\nHosting,1,2\n", "The columns “Oct 2026” and “Oct 2026” are"),
@@ -319,6 +321,8 @@ def test_ambiguous_decimal_mark_is_asked(owner, api, acme, hosting):
     ids=[
         "no months",
         "no year",
+        "year change",
+        "year before",
         "date of the plan",
         "two years",
         "month with and without year",
