@@ -96,6 +96,10 @@ class CategoryProposal(NamedTuple):
     payment_kind: PaymentKind | None = None
     tax: TaxSuggestion | None = None
 
+    def without_counterparty(self) -> "CategoryProposal":
+        category_line = PastCategorization(*self.categorization.choice, None, None)
+        return self._replace(categorization=category_line)
+
     def with_other_names(self) -> "CategoryProposal":
         return self._replace(has_other_names=True)
 

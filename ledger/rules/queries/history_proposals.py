@@ -22,6 +22,7 @@ from ledger.models import TRANSFER_SYSTEM_KEY, Category, Transaction
 from ledger.models.transactions import MAX_INDEXED_NAME_LENGTH, FirstWord
 from ledger.rules.calc.category_proposals import (
     COUNTERPARTY,
+    TEXT,
     CategoryLine,
     CategoryProposal,
     PastCategorization,
@@ -285,12 +286,22 @@ def list_uses_under_other_names(company: Company, names: str) -> list[Any]:
 def propose_for_unknown_counterparties(
     company: Company, subjects: list[ProposalSubject]
 ) -> dict[UUID, list[CategoryProposal]]:
-    """Return proposals from transactions with a similar text, else a similar name, else on the same account."""
+    """Return proposals from transactions with a similar text, else a similar name, else on the same account.
+
+    They say what a payment is for, but not whose it is: only a transaction without a name gets the counterparty of
+    those with a similar text.
+    """
     proposals_by_id: dict[UUID, list[CategoryProposal]] = {}
     for propose in (propose_by_similar_texts, propose_by_similar_names, propose_by_account):
         if remaining := [subject for subject in subjects if subject.id not in proposals_by_id]:
             proposals_by_id |= dict(propose(company, remaining))
-    return {subject.id: proposals_by_id.get(subject.id, []) for subject in subjects}
+    return {
+        subject.id: [
+            proposal if proposal.kind == TEXT and not subject.from_to.strip() else proposal.without_counterparty()
+            for proposal in proposals_by_id.get(subject.id, [])
+        ]
+        for subject in subjects
+    }
 
 
 def propose_by_similar_names(

@@ -94,6 +94,31 @@ def test_counterparty_of_other_names_on_the_account_is_not_taken(
     assert get_party(books, row) is None
 
 
+@pytest.mark.parametrize("act", ["accept", "categorize"])
+def test_counterparty_of_a_similar_text_is_only_taken_without_a_name(
+    books, bank, accept_category, create_counterparty, revenue_choice, act
+):
+    """Customers of one product have texts that differ in a number only."""
+    customer = create_counterparty("Immobilien Schäfer KG")
+    for name, text in (("Immobilien Schäfer KG", "Abo Oktober KD 2207"), ("", "Abo September KD 2207")):
+        known = books.create_transaction(bank, "595.00", fromTo=name, description=text)["id"]
+        split_wholly(books, known, books.get_category_id("revenueRecurring"), "revenue", 595, customer)
+    named = books.create_transaction(bank, "357.00", fromTo="Kita-App UG", description="Abo Oktober KD 2201")["id"]
+    nameless = books.create_transaction(bank, "595.00", fromTo="", description="Abo November KD 2207")["id"]
+    if act == "accept":
+        for row in (named, nameless):
+            accept_category(row, revenue_choice)
+    else:
+        path = f"{accept_category.address}/groups"
+        page = accept_category.client.get(path).content.decode()
+        values = re.findall(r'name="transaction" value="([^"]+)"', page)
+        assert len(values) == 2
+        for value in values:
+            body = {"act": act, "transaction": value, "other": revenue_choice}
+            assert accept_category.client.post(path, body).status_code == 303
+    assert [get_party(books, row) for row in (named, nameless)] == [None, customer]
+
+
 def test_own_transfer_has_no_counterparty(books, bank, accept_category, create_counterparty):
     create_counterparty("Acme")
     row = books.create_transaction(bank, "995.00", fromTo="Acme")["id"]
