@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -19,13 +20,21 @@ NOTHING_PLANNED = gettext_lazy("No forecast: no transactions are planned yet.")
 NOTHING_PLANNED_ON_ACCOUNT = gettext_lazy("No forecast: no transactions are planned on this account yet.")
 
 
+def find_lower_balance_of_today(forecast: BalanceForecast) -> tuple[date, Decimal] | None:
+    """Return the last actual balance under the day of its point, if no forecast one is lower; else None."""
+    if not forecast.lowest or not forecast.actual:
+        return None
+    latest = forecast.actual[-1]
+    return latest if latest[1] <= forecast.lowest[1] else None
+
+
 def build_lowest_balance_marks(
     forecast: BalanceForecast, days: Sequence[date], chart: chart_layout.LineChart, currency: str
 ) -> list[PointMark]:
-    """Mark the projected day with the lowest balance, if anything is planned."""
+    """Mark the day with the lowest balance from today on, if anything is planned."""
     if not forecast.lowest or not forecast.has_plans:
         return []
-    day, value = forecast.lowest
+    day, value = find_lower_balance_of_today(forecast) or forecast.lowest
     x = max(index for index, each in enumerate(days) if each <= day) * 100 / max(len(days) - 1, 1)
     text = _("Lowest {amount}, {day}").format(
         amount=format_compact_amount(value, currency), day=get_current_locale().format_short_day(day)
@@ -53,6 +62,10 @@ def describe_lowest_balance(
     if forecast.below_zero:
         text = _("Forecast from tomorrow to {last}: lowest {amount} on {day}, below zero from {first}.")
         text = text.format(first=format_day(forecast.below_zero[0]), **parameters)
+    elif today := find_lower_balance_of_today(forecast):
+        amount = format_brief_amount(today[1], currency)
+        text = _("Forecast from tomorrow to {last}: never below the {amount} of today.")
+        text = text.format(last=parameters["last"], amount=amount)
     else:
         text = _("Forecast from tomorrow to {last}: lowest {amount} on {day}, never below zero.").format(**parameters)
     return f"{text} {counted}"

@@ -5,7 +5,7 @@ import gzip
 import io
 import re
 from collections import defaultdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from html import escape
 
@@ -208,8 +208,10 @@ def test_projected_cash_chart_matches_balance_forecast_query(chart_page, ahead):
     }
     page = chart_page.page(query)
     if ahead:
-        lowest = datetime.strptime(answer["lowest"]["date"], "%Y-%m-%d")
-        assert f"Lowest {format_compact_amount(to_decimal(answer['lowest']['value']), 'EUR')}, {lowest:%-d %b}" in page
+        points = [(point["date"], to_decimal(point["value"])) for point in (answer["actual"][-1], answer["lowest"])]
+        day, value = min(points, key=lambda point: point[1])
+        mark = f"Lowest {format_compact_amount(value, 'EUR')}, {date.fromisoformat(day):%-d %b}"
+        assert mark in page
         assert ("below zero from" in page) is (answer["belowZero"] is not None)
     else:
         assert 'class="point-mark' not in page

@@ -150,3 +150,5 @@ def test_lowest_balance_is_that_of_today_where_plans_only_raise_it(api, alice, a
         "€1,000",
         f"today; no planned balance to {last:%-d %b %Y} is lower",
     ]
+    assert f"Forecast from tomorrow to {last:%-d %b %Y}: never below the €1,000 of today." in overview
+    assert f"Lowest €1k, {TODAY:%-d %b}" in overview
