@@ -96,7 +96,8 @@ def build_audit_changes(
         entries = [row for row in rows if row.entity_type == kind]
         if entries and not is_entity_hidden(page, kind):
             app_fields |= read_fields(entries, names)
-    return [build_audit_change(row, names, app_fields.get(row.id, ()), max_fields=max_fields) for row in rows]
+    with timezone.override(page.company.time_zone):
+        return [build_audit_change(row, names, app_fields.get(row.id, ()), max_fields=max_fields) for row in rows]
 
 
 def build_audit_change(

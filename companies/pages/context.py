@@ -298,10 +298,14 @@ class CompanyPage:
         return list_page_rows(self.request, rows, order=order, limit=limit)
 
     def render(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        """Render the page; ``tab`` is its main section, ``section`` its place in the settings."""
-        return render(
-            self.request, template, {"access": self.access, "company": self.company, **context}, status=status
-        )
+        """Render the page; ``tab`` is its main section, ``section`` its place in the settings.
+
+        Times are shown in the company's time zone.
+        """
+        with timezone.override(self.company.time_zone):
+            return render(
+                self.request, template, {"access": self.access, "company": self.company, **context}, status=status
+            )
 
 
 class CompanyReadOnly(PermissionDenied):

@@ -8,6 +8,8 @@ from uuid import UUID
 from ledger.models import Transaction
 from ledger.rules.calc.category_proposals import CategoryLine, CategoryProposal
 
+MONEY_IN = "in"  # key of the group of customers' payments
+
 
 class GroupedTransaction(NamedTuple):
     """A transaction to review with its first suggestion, if any."""
@@ -32,6 +34,10 @@ class TransactionGroup(NamedTuple):
     transactions: list[GroupedTransaction]
     choice: CategoryLine | None  # the category that is suggested first for all of them
     is_likely: bool
+
+    @property
+    def has_several_counterparties(self) -> bool:
+        return len({transaction.counterparty_key for transaction in self.transactions}) > 1
 
     @property
     def amounts(self) -> dict[str, Decimal]:
@@ -68,15 +74,16 @@ def pick_suggestions(
 
 
 def group_by_category(transactions: Iterable[GroupedTransaction]) -> list[TransactionGroup]:
-    """Return a group for each category that is likely, and those without a likely one by counterparty.
+    """Return a group for each category that is likely. Of those without a likely one, money in is one group, since
+    customers share a few categories, and money out is grouped by counterparty.
 
-    The largest groups come first: of likely ones, of counterparties with one suggestion, and of the others.
+    The largest groups come first: of likely ones, of those with one suggestion, and of the others.
     """
 
     def get_key(transaction: GroupedTransaction) -> Hashable:
         proposal = transaction.proposal
         if proposal is None or not proposal.is_likely:
-            return transaction.counterparty_key
+            return MONEY_IN if transaction.amount > 0 else transaction.counterparty_key
         return proposal.categorization.choice, transaction.row.amount_value > 0
 
     return build_groups(transactions, get_key)

@@ -48,10 +48,9 @@ from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import list_categorizable_transactions
 from ledger.models import Transaction
 from ledger.rules.calc.booking_phrases import strip_booking_phrases
-from ledger.rules.calc.category_proposals import CategoryLine
 from ledger.rules.pages.split_offers import SplitOffer, build_split_offers
 from ledger.rules.queries.category_suggestions import suggest_categories
-from ledger.rules.queries.usual_counterparties import find_usual_counterparty
+from ledger.rules.queries.usual_counterparties import find_usual_counterparties
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import INBOX_ROW_ID
 
@@ -154,26 +153,34 @@ def build_group_line(
     group: TransactionGroup, names: LedgerNames, *, place: str, is_by_category: bool
 ) -> dict[str, Any]:
     """Return a group for the template. Its title is what its transactions have in common."""
-    first = group.transactions[0]
     category = names.get_choice_name(*group.choice) if group.choice else ""
     rows = [build_row_line(each) for each in group.transactions]
+    # Transactions without a common suggestion are looked at one by one.
+    open_count = MAX_OPEN_ROWS if group.is_likely or not group.has_several_counterparties else len(rows)
     reasons = {row["why"] for row in rows}
     if len(reasons) == 1:  # it is shown once for all
         for row in rows:
             row["why"] = ""
     return {
         "place": place,
-        "title": category if is_by_category and group.is_likely else format_title(first.row),
+        "title": format_group_title(group, category) if is_by_category else format_title(group.transactions[0].row),
         "category": category,
         "choice": format_line_choice(*group.choice) if group.choice else "",
         "likely": group.is_likely,
         "why": reasons.pop() if len(reasons) == 1 else "",
         "amount": " + ".join(format_money(amount, currency) for currency, amount in group.amounts.items()),
         "rows": rows,
-        "open_rows": rows[:MAX_OPEN_ROWS],
-        "folded_rows": rows[MAX_OPEN_ROWS:],
-        "folded_tax_count": sum(bool(row["tax"]) for row in rows[MAX_OPEN_ROWS:]),
+        "open_rows": rows[:open_count],
+        "folded_rows": rows[open_count:],
+        "folded_tax_count": sum(bool(row["tax"]) for row in rows[open_count:]),
     }
+
+
+def format_group_title(group: TransactionGroup, category: str) -> str:
+    """Return the likely category of a group, else what its transactions have in common."""
+    if group.is_likely:
+        return category
+    return _("Money in") if group.has_several_counterparties else format_title(group.transactions[0].row)
 
 
 def build_row_line(transaction: GroupedTransaction) -> dict[str, Any]:
@@ -234,9 +241,14 @@ def parse_group(page: CompanyPage) -> list[AcceptedSuggestion]:
         raise ValidationFailed([("#/suggestion", "required", _("Select at least one transaction."))])
     percents = parse_tax_rates(page, tax_texts)
     ids = [transaction_id for transaction_id, _version, _counterparty in transactions]
-    usual_id = None if post_data.get("category") else find_common_counterparty(page, ids, (category_id, pl_type))
+    usual = {}
+    if not post_data.get("category"):
+        rows = Transaction.objects.for_company(page.company.id).filter(id__in=ids)
+        usual = find_usual_counterparties(page.company, list(rows), (category_id, pl_type))
     return [
-        AcceptedSuggestion(row_id, version, category_id, pl_type, counterparty_id or usual_id, percents[row_id])
+        AcceptedSuggestion(
+            row_id, version, category_id, pl_type, counterparty_id or usual.get(row_id), percents[row_id]
+        )
         for row_id, version, counterparty_id in transactions
     ]
 
@@ -258,14 +270,6 @@ def parse_tax_rates(page: CompanyPage, texts: Mapping[UUID, str]) -> dict[UUID, 
             ]
         )
     return percents
-
-
-def find_common_counterparty(page: CompanyPage, ids: list[UUID], choice: CategoryLine) -> UUID | None:
-    """Return the usual counterparty of transactions that all have the same name; None if their names differ."""
-    rows = list(Transaction.objects.for_company(page.company.id).filter(id__in=ids))
-    if len({row.from_to.casefold() for row in rows}) != 1:
-        return None
-    return find_usual_counterparty(page.company, rows[0], choice)
 
 
 GROUP_ACTIONS = {

@@ -60,17 +60,34 @@ def test_transactions_with_one_suggested_category_are_categorized_at_once(editor
     assert [books.list_categorizations(row) for row in ids] == [[], [], []]
 
 
-def test_unlikely_suggestions_make_no_group_of_a_category(editor, groups_path, books, bank):
-    for name in ("Novatec AG", "Brandt GmbH"):
-        books.create_transaction(bank, "119.00", fromTo=name, description="Rechnung RE-1002")
+def test_money_in_without_a_likely_category_is_one_group(editor, groups_path, api, books, bank):
+    """Customers share a few categories: of many payments the ticked ones get the chosen category at once."""
+    known = api.post("counterparties", {"type": "customer", "name": "Novatec AG"}).json()["id"]
+    names = ("Novatec AG", "Brandt GmbH", "Kita-App UG")
+    rows = [
+        books.create_transaction(bank, "119.00", fromTo=name, description="Rechnung RE-1002")["id"] for name in names
+    ]
+    books.create_transaction(bank, "-5.00", fromTo="Somebody")
     shown = editor.get(groups_path)
+    revenue, usage = (f"{books.get_category_id(key)}:revenue" for key in ("revenueRecurring", "revenueUsage"))
     forms = list_forms(shown)
-    revenue = f"{books.get_category_id('revenueRecurring')}:revenue"
     assert [(title, len(values), choice) for title, values, choice in forms] == [
-        ("Brandt GmbH", 1, revenue),
-        ("Novatec AG", 1, revenue),
+        ("Money in", 3, revenue),
+        ("Somebody", 1, ""),
     ]
     assert not re.search(r'class="button small primary"[^>]*name="category"', shown.content.decode())
+    chosen = [value for value in forms[0][1] if not value.startswith(rows[1])]
+    body = {"act": "categorize", "transaction": chosen, "other": usage, "tax": "19"}
+    assert editor.post(groups_path, body).status_code == 303
+    parts = [books.list_categorizations(row) for row in rows]
+    assert [len(each) for each in parts] == [1, 0, 1]
+    assert [(list_pl_amounts(part), part["passThroughTax"]) for (part,) in (parts[0], parts[2])] == [
+        ({"revenue": 100}, 19)
+    ] * 2
+    assert parts[0][0]["counterparty"]["id"] == known
+    assert parts[2][0]["counterparty"] is None
+    by_counterparty = list_forms(editor.get(f"{groups_path}?by=counterparty"))
+    assert [title for title, _, _ in by_counterparty] == ["Brandt GmbH", "Somebody"]
 
 
 def test_nothing_is_categorized_by_looking(editor, groups_path, books, bank, salaries):
