@@ -76,7 +76,7 @@ def build_bar_section(data: ChartData) -> Section:
             expenses=format_compact_amount(sum(expenses, start=ZERO), currency),
         ),
         empty_text=_("No categorized transactions in this period. Categorize transactions in the inbox."),
-        keys=[key for key in (*REVENUE_KEYS, *EXPENSE_KEYS) if any(row[key.series] for row in rows)],
+        keys=list_legend_keys(rows),
         picture=build_month_chart(chart, months=calendar, currency=currency, today=data.today),
         table=ChartTable(
             first=_("Month"),
@@ -91,6 +91,16 @@ def build_bar_section(data: ChartData) -> Section:
             currency=currency,
         ),
     )
+
+
+def list_legend_keys(rows: Sequence[dict[str, Decimal]]) -> list[LegendKey]:
+    """Return the keys of the series with amounts. Other revenue is all revenue where there is no other one."""
+    revenue, expenses = (
+        [key for key in keys if any(row[key.series] for row in rows)] for keys in (REVENUE_KEYS, EXPENSE_KEYS)
+    )
+    if [key.series for key in revenue] == [profit_and_loss.OTHER_REVENUE_KEY]:
+        revenue = [LegendKey(profit_and_loss.OTHER_REVENUE_KEY, NAMES[PlType.REVENUE])]
+    return [*revenue, *expenses]
 
 
 def build_bar_links(data: ChartData) -> list[list[str]]:

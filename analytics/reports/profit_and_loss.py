@@ -38,7 +38,7 @@ from companies.models import Company
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.sheets import Sheet, build_sheet_csv_response, get_sheet_style
 from companies.permissions import Permission
-from ledger.calc.months import get_first_day_of_month, get_last_day_of_month, list_months
+from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month, list_months
 from ledger.exports import file_responses
 from ledger.money.calc.fx import RateLookupError, RateTable
 from ledger.money.rates import get_rate_table
@@ -88,6 +88,7 @@ def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
         comparison=PLAN_COMPARISON if is_plan_compared(page) else period.comparison or "",
         comparisons=[*period.comparisons, (PLAN_COMPARISON, _("Plan"))],
         year=f"startDate={page.today.year}-01-01&endDate={page.today.year}-12-31",
+        last_month=build_last_month_query(page.today),
         until=get_last_counted_day(period.until, page.today, to_date=to_date),
         offers_to_date=True,
         to_date=to_date,
@@ -96,6 +97,12 @@ def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
         style=get_sheet_style(page.request),
         notices=report_notices,
     )
+
+
+def build_last_month_query(today: date) -> str:
+    """Return the query of the month before that of today."""
+    month = add_months(get_first_day_of_month(today), -1)
+    return f"startDate={month}&endDate={get_last_day_of_month(month)}"
 
 
 def is_plan_compared(page: CompanyPage) -> bool:

@@ -189,6 +189,19 @@ def test_overview_of_empty_company_shows_all_sections(alice, acme):
     assert parse_key_figures(html)["Runway"] == ["–", "no full month of transactions yet"]
 
 
+def test_revenue_of_own_categories_alone_is_called_revenue(api, alice, acme, bank, books):
+    """Beside recurring, usage or one-off revenue it is other revenue."""
+    category = api.post("categories", {"name": "Projects", "plTypes": ["revenue"]}).json()["id"]
+    for category_id, labels in (
+        (category, ["Revenue"]),
+        (books.get_category_id("revenueUsage"), ["Usage", "Other revenue"]),
+    ):
+        paid = create_transaction(api, bank, "70.00", TODAY)
+        books.set_categorizations(paid, {"categoryId": category_id, "plSplit": {"revenue": 70}})
+        section = find_section(get_overview(alice, acme), "Revenue and expenses")
+        assert re.findall(r"</svg>([^<]+)</li>", section) == labels
+
+
 def test_overview_links_to_uncategorized_transactions(api, alice, acme, bank, books):
     assert "not yet in revenue and expenses." not in get_overview(alice, acme)
     done = create_transaction(api, bank, "-70.00", MONTH)

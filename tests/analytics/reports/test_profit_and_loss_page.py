@@ -317,6 +317,15 @@ def test_profit_and_loss_page_shows_message_for_invalid_parameters(alice, acme, 
     assert said in answer.content.decode()
 
 
+def test_last_month_is_offered(alice, acme, books, bank):
+    page = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss").content.decode()
+    (query,) = re.findall(r'href="[?]([^"]+)"[^>]*>Last month</a>', page)
+    last = add_months(MONTH, -1)
+    assert unescape(query).startswith(f"startDate={last}&endDate={get_last_day_of_month(last)}")
+    chosen = sign_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?{unescape(query)}").content.decode()
+    assert re.search(r'aria-current="true">Last month</a>', chosen)
+
+
 def test_profit_and_loss_page_needs_few_queries(chart_page, django_assert_max_num_queries):
     address = f"{chart_page.path}/profit-and-loss?months=24&comparison=previousYear"
     chart_page.client.get(address)  # the session is told of its first use in a while

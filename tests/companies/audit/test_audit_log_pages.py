@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -222,3 +223,12 @@ def test_audit_log_file_repeats_the_change_in_the_row_of_each_field(owner, acme,
     rows = b"".join(owner.get(build_page_path(acme), {"table": "audit-log", "kind": "account"})).decode().splitlines()
     assert rows[0].lstrip("\ufeff") == "When,Who,Activity,Name,Field,Before,After"
     assert rows[1].endswith(",Some Person,Account updated,Giro,Name,Main,Giro")
+
+
+def test_times_are_in_the_time_zone_of_the_company(owner, api, acme, books):
+    entry = AuditEntry.objects.for_company(acme.id).latest("id")
+    for zone in ("Asia/Tokyo", "America/New_York"):
+        assert api.put("", {"timeZone": zone}).status_code == 200
+        local = entry.time.astimezone(ZoneInfo(zone))
+        page = owner.get(build_page_path(acme)).content.decode()
+        assert re.search(rf'<time datetime="{local:%Y-%m-%dT%H:%M}[^"]*">[^<]* {local:%H:%M}</time>', page), zone
