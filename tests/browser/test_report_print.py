@@ -17,9 +17,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 A4_POINTS = (595, 842)
 MARGIN_POINTS = 30  # the page's margins are a little wider
 # Texts of cells and headings, and how far their tables and the page reach beyond their place.
-CELLS = (
-    "() => [...document.querySelectorAll('.report :is(td, th)')].map((cell) => cell.innerText.trim()).filter(Boolean)"
-)
+CELLS = """
+() => [...document.querySelectorAll('.report :is(td, th)')]
+    .filter((cell) => !cell.closest('.screen-only, .kind-unavailable'))
+    .map((cell) => cell.innerText.trim()).filter(Boolean)
+"""
 WIDTHS = """
 () => [...document.querySelectorAll('.report .scroll-area')].map((place) => place.scrollWidth - place.clientWidth)
 """
@@ -99,6 +101,8 @@ def test_report_prints_on_a4_without_cut_columns(page, live_server, report, sett
         assert all(0 < left < A4_POINTS[0] - MARGIN_POINTS for _text, left in list_text_positions(each))
     assert [text for text in cells if remove_spaces(text) not in compact] == []
     assert any("98,765,432.10" in text for text in cells)
+    assert page.locator(".kind-unavailable").count() == 4
+    assert "Notavailable" not in compact, "measures without a figure are for the screen"
     assert "Themonthwasasplanned." in compact
     assert "Writecommentary" not in compact
     assert "Editcommentary" not in compact
