@@ -72,7 +72,7 @@ def describe_webhook_disabled(facts: MessageFacts) -> tuple[str, str]:
         if status
         else _("{url} did not respond and has not accepted an event since {day}, {time} UTC.")
     ).format(url=facts["url"], status=status, day=get_current_locale().format_long_day(since), time=f"{since:%H:%M}")
-    return _("Webhook disabled"), f"{body} {_('Enable it to send missed events.')}"
+    return _("Webhook disabled"), " ".join([body, _("Enable it to send missed events.")])
 
 
 def describe_expiring_sandbox(facts: MessageFacts) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """Every text of the pages goes through gettext, and every translation is whole."""
 
+import ast
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -40,6 +41,29 @@ def catalog(request: pytest.FixtureRequest) -> Catalog:
 def test_catalog_contains_all_source_texts(catalog):
     """`manage.py translations` brings it up to date."""
     assert {(message.context, message.id) for message in catalog if message.id} == set(catalogs.collect_texts())
+
+
+def list_translated_f_strings(source: str) -> list[int]:
+    """The lines of f-strings that translate a text in them."""
+    return [
+        call.lineno
+        for string in ast.walk(ast.parse(source))
+        if isinstance(string, ast.JoinedStr)
+        for call in ast.walk(string)
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in catalogs.KEYWORDS
+    ]
+
+
+def test_no_text_is_translated_inside_an_f_string():
+    """The collection of texts does not look into f-strings: the text would stay English."""
+    found = [
+        f"{path}:{line}"
+        for package in catalogs.SOURCE_PACKAGES
+        for path in (settings.ROOT / package).rglob("*.py")
+        for line in list_translated_f_strings(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+    assert list_translated_f_strings("a = 1\nb = f\"{a} {_('Text')}\"") == [2]
 
 
 def test_every_text_is_translated(catalog):

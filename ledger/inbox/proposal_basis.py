@@ -85,7 +85,8 @@ def describe_proposal_basis(proposal: CategoryProposal, *, is_incoming: bool) ->
         explanation = str(text.format(agreed=proposal.agreed, seen=proposal.seen))
         if proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen and proposal.is_likely:
             # Most transactions of the name do not have the category: the most similar ones decide.
-            explanation = f"{_('Similar amount, account or text')}; {explanation}"
+            similarity = _("Similar amount, account or text")
+            explanation = f"{similarity}; {explanation}"
     tax_explanation = describe_tax(proposal.tax, is_incoming=is_incoming) if proposal.tax else ""
     return " · ".join(filter(None, (explanation, tax_explanation)))
 

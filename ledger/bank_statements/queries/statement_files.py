@@ -188,7 +188,8 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
         raise DateOrderUnknown from None
     except qif.SeveralAccounts as error:
         why = _("Another section begins here, but the file does not name both accounts (!Account).")
-        raise AccountDiffers(f"{format_line_error(error.line, why)} {_('Save each as a file of its own.')}") from None
+        advice = _("Save each as a file of its own.")
+        raise AccountDiffers(f"{format_line_error(error.line, why)} {advice}") from None
     if not entries:  # an account that is named is opened with nothing
         find_currency("")
         entries = {"": []}

@@ -136,7 +136,8 @@ def describe_column(detection: Detection, value: Any) -> str:
         return ", ".join(describe_column(detection, each) for each in value)
     names = detection.table.names
     position = value if isinstance(value, int) else names.index(value)
-    return f"{names[position]} ({_('Column {letters}').format(letters=format_column_letters(position))})".strip()
+    column = _("Column {letters}").format(letters=format_column_letters(position))
+    return f"{names[position]} ({column})".strip()
 
 
 def describe_values(

@@ -257,4 +257,4 @@ def format_refusals(refusals: Sequence[str]) -> str:
     if other_count := len(refusals) - len(items):
         text = ngettext("{count} more transaction.", "{count} more transactions.", other_count)
         items.append(text.format(count=format_count(other_count)))
-    return f"{_('Not categorized:')} {' '.join(items)}"
+    return " ".join([_("Not categorized:"), *items])

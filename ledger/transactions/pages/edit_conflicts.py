@@ -89,8 +89,9 @@ def describe_current_values(page: CompanyPage, row: Transaction, typed_values: M
     }
     columns = {text.name: text.column for text in TRANSACTION_TEXTS}
     labels = {"amountValue": "amount_value", "accountId": "account_id", "fromTo": "from_to"} | columns
+    nothing = _("none")
     differences = [
-        f"{get_field_label(labels.get(name, name))} {text or _('none')}"
+        f"{get_field_label(labels.get(name, name))} {text or nothing}"
         for name, text in shown_values.items()
         if stored_values[name] != typed_values.get(name)
     ]
