@@ -275,10 +275,7 @@ def apply_rules_page(page: CompanyPage) -> HttpResponse:
 def undo_rule_run_page(page: CompanyPage, run_id: UUID) -> HttpResponse:
     """Undo a categorization run."""
     with page.handle_errors():
-        try:
-            result = run_undo.undo_categorization_run(company=page.company, context=page.audit_context, run_id=run_id)
-        except NotFoundError:
-            return page.redirect_with_message(_("Already undone."), "rules")
+        result = run_undo.undo_categorization_run(company=page.company, context=page.audit_context, run_id=run_id)
         sentence = ngettext("{count} transaction restored.", "{count} transactions restored.", result.affected)
         return page.redirect_with_message(append_kept_count(sentence, result), "rules")
     return page.redirect("rules")
