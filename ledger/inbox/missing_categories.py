@@ -6,9 +6,8 @@ from typing import NamedTuple
 from django.utils.translation import gettext, gettext_noop
 
 from companies.models import AuditContext, Company
-from ledger.categorization.actions.categories import create_category
+from ledger.categorization.actions.categories import append_category
 from ledger.inbox.queries import filter_open_transactions
-from ledger.models import Category
 from ledger.rules.calc.payment_kinds import PaymentKind
 from ledger.rules.queries.category_suggestions import count_kinds_without_category
 
@@ -55,8 +54,7 @@ def list_missing_categories(company: Company) -> list[MissingCategory]:
 def add_missing_categories(*, company: Company, context: AuditContext, kinds: Collection[str]) -> list[str]:
     """Create the missing categories of some kinds after the others, and return their names."""
     chosen = [category for category in list_missing_categories(company) if category.kind in kinds]
-    last = Category.objects.for_company(company.id).in_display_order().last()
-    for order, category in enumerate(chosen, last.order + 1 if last else 0):
-        values = {"name": category.name, "pl_types": list(ADDABLE_CATEGORIES[category.kind][1]), "order": order}
-        create_category(company=company, context=context, values=values)
+    for category in chosen:
+        values = {"name": category.name, "pl_types": list(ADDABLE_CATEGORIES[category.kind][1])}
+        append_category(company=company, context=context, values=values)
     return [category.name for category in chosen]

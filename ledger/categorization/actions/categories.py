@@ -70,6 +70,15 @@ def create_category(*, company: Company, context: AuditContext, values: dict[str
         return change.create(Category(company=company, **values), "category.created")
 
 
+def append_category(*, company: Company, context: AuditContext, values: dict[str, Any]) -> Category:
+    """Create a category of the company's own after the others."""
+    with change_company(company, context=context):
+        last = Category.objects.for_company(company.id).in_display_order().last()
+        return create_category(
+            company=company, context=context, values={**values, "order": last.order + 1 if last else 0}
+        )
+
+
 def update_category(
     *, company: Company, context: AuditContext, category_id: UUID | str, values: dict[str, Any]
 ) -> Category:

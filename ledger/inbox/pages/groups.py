@@ -33,6 +33,7 @@ from ledger.inbox.pages.inbox import build_tax_prompt, build_undo_form, list_add
 from ledger.inbox.pages.inbox_actions import (
     ActionResult,
     add_categories,
+    create_named_category,
     reject_unknown_action,
     set_standard_tax,
     undo_inbox_action,
@@ -51,7 +52,14 @@ from ledger.rules.calc.booking_phrases import strip_booking_phrases
 from ledger.rules.pages.split_offers import SplitOffer, build_split_offers
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.usual_counterparties import find_usual_counterparties
-from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
+from ledger.transactions.pages.labels import (
+    LINE_LABELS,
+    LedgerNames,
+    format_line_choice,
+    load_visible_names,
+    parse_category_choice,
+    to_choices,
+)
 from ledger.transactions.pages.return_urls import INBOX_ROW_ID
 
 MAX_GROUPED = 500  # open transactions, the latest
@@ -97,6 +105,8 @@ def show_inbox_groups(page: CompanyPage) -> HttpResponse:
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         category_lines=names.list_line_choices(),
         missing_categories=list_addable_categories(page),
+        pl_types=to_choices(LINE_LABELS) if page.has_permission(Permission.CATEGORIES_WRITE) else (),
+        new_category=page.request.POST if page.request.POST.get("act") == "create-category" else None,
         tax_prompt=build_tax_prompt(page) if lines else None,
     )
 
@@ -275,6 +285,7 @@ def parse_tax_rates(page: CompanyPage, texts: Mapping[UUID, str]) -> dict[UUID, 
 GROUP_ACTIONS = {
     "categorize": categorize_group,
     "add-categories": add_categories,
+    "create-category": create_named_category,
     "set-standard-tax": set_standard_tax,
     "undo": undo_inbox_action,
 }

@@ -14,13 +14,15 @@ from companies.errors import NotFoundError, ValidationFailed
 from companies.models import parse_id
 from companies.pages.amount_formats import format_percent_for_input
 from companies.pages.context import CompanyPage
-from companies.pages.forms import bind_form
+from companies.pages.forms import bind_body, bind_form
 from companies.permissions import Permission
 from companies.serializers import CompanySerializer
+from ledger.categorization.actions.categories import append_category
 from ledger.categorization.actions.remainder import categorize_remainder
 from ledger.categorization.pages.bulk_actions import format_categorized_count, format_undo_result, validate_request_body
 from ledger.categorization.pages.split_rows import parse_tax_percentage
 from ledger.categorization.serializers import categorizations
+from ledger.categorization.serializers.categories import CategorySerializer
 from ledger.inbox.missing_categories import add_missing_categories
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import BulkOperation, CategorizationRun, Transaction
@@ -177,6 +179,27 @@ def add_categories(page: CompanyPage) -> ActionResult:
         return ActionResult(_("The categories exist already."))
     sentence = ngettext("Category added: {names}.", "Categories added: {names}.", len(names))
     return ActionResult(sentence.format(names=join_texts(names)))
+
+
+def create_named_category(page: CompanyPage) -> ActionResult:
+    """Create a category with a name and one P&L line. Raises PermissionDenied, ValidationFailed."""
+    if not page.has_permission(Permission.CATEGORIES_WRITE):
+        raise PermissionDenied
+    pl_type = page.request.POST.get("plType", "")
+    body = {"name": page.request.POST.get("name", "").strip(), "plTypes": [pl_type] if pl_type else []}
+    form = bind_body(CategorySerializer, body, values={})
+    if not pl_type:
+        form.errors["plTypes"] = _("Choose at least one P&L line.")
+    if not form.is_valid:
+        labels = {"name": _("Name"), "plTypes": _("Posts to")}
+        raise ValidationFailed(
+            [
+                (f"#/{name}", "invalid_value", f"{labels.get(name.partition('/')[0], name)}: {message}")
+                for name, message in form.errors.items()
+            ]
+        )
+    category = append_category(company=page.company, context=page.audit_context, values=dict(form.data))
+    return ActionResult(_("{name} created.").format(name=category.name))
 
 
 def set_standard_tax(page: CompanyPage) -> ActionResult:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from companies.change import change_company
 from companies.models import AuditContext, Company
-from ledger.categorization.actions.categories import create_category
+from ledger.categorization.actions.categories import append_category
 from ledger.models import Category
 from ledger.money.calc.fx import RateTable
 from planning.plan.actions.grid_changes import PlanCell, store_plan_cells
@@ -25,9 +25,7 @@ def import_plan(
         ValidationFailed: at the cells, as `save_plan_cells` does.
     """
     with change_company(company, context=context) as change:
-        last = Category.objects.for_company(company.id).in_display_order().last()
-        first_order = last.order + 1 if last else 0
-        for order, category in enumerate(categories, first_order):
-            values = {"id": category.id, "name": category.name, "pl_types": category.pl_types, "order": order}
-            create_category(company=company, context=context, values=values)
+        for category in categories:
+            values = {"id": category.id, "name": category.name, "pl_types": category.pl_types}
+            append_category(company=company, context=context, values=values)
         store_plan_cells(change, cells, rates)

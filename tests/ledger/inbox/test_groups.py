@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from companies.permissions import Role
+from tests import factories
 from tests.ledger.conftest import get_page_text as text
 from tests.ledger.conftest import list_pl_amounts
 
@@ -88,6 +90,39 @@ def test_money_in_without_a_likely_category_is_one_group(editor, groups_path, ap
     assert parts[2][0]["counterparty"] is None
     by_counterparty = list_forms(editor.get(f"{groups_path}?by=counterparty"))
     assert [title for title, _, _ in by_counterparty] == ["Brandt GmbH", "Somebody"]
+
+
+def test_category_is_created_beside_the_groups(editor, groups_path, api, books, bank):
+    books.create_transaction(bank, "-5.00", fromTo="LinkedIn")
+    body = {"act": "create-category", "name": "Recruiting", "plType": "ga"}
+    done = editor.post(groups_path, body, follow=True)
+    assert "Recruiting created." in text(done)
+    assert ">Recruiting</option>" in done.content.decode()
+    (created,) = [row for row in api.get("categories").json() if row["name"] == "Recruiting"]
+    assert created["plTypes"] == ["ga"]
+    assert created["order"] == max(row["order"] for row in api.get("categories").json())
+    for changes, message in (
+        ({"name": " "}, "Name: This field is required."),
+        ({"plType": ""}, "Posts to: Choose at least one P&L line."),
+        ({"plType": "x"}, "Posts to: "),
+    ):
+        refused = editor.post(groups_path, body | {"name": "Other"} | changes)
+        assert refused.status_code == 400, changes
+        assert text(refused).count(message) == 1, changes
+    assert re.search(r'<details class="disclosure spaced-below" open><summary>New category', refused.content.decode())
+    assert 'value="Other"' in refused.content.decode()
+    assert "Other" not in [row["name"] for row in api.get("categories").json()]
+
+
+def test_category_needs_its_permission(sign_in_browser, acme, groups_path, books, bank):
+    books.create_transaction(bank, "-5.00", fromTo="LinkedIn")
+    member = factories.make_member(
+        acme, "tina@acme.example", role=Role.EDITOR, permissions=["transactions:read", "transactions:write"]
+    )
+    browser = sign_in_browser(member, acme).client
+    assert "New category" not in text(browser.get(groups_path))
+    body = {"act": "create-category", "name": "Recruiting", "plType": "ga"}
+    assert browser.post(groups_path, body).status_code == 403
 
 
 def test_nothing_is_categorized_by_looking(editor, groups_path, books, bank, salaries):
