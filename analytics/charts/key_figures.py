@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from analytics.charts.amount_format import format_brief_amount, format_compact_amount, format_share
 from analytics.charts.chart_data import ChartData
+from analytics.charts.lowest_balance import find_lower_balance_of_today
 from analytics.queries.balances import compute_cash_at_day
 from analytics.queries.runway import Runway
 from companies.auth.access import Access
@@ -89,7 +90,8 @@ def build_lowest_figure(data: ChartData) -> list[KeyFigure]:
         return []
     if not forecast.has_plans:
         return [KeyFigure(_("Lowest forecast"), "–", _("nothing planned yet"))]
-    day, value = min((data.today, data.points_with_opening[-1].cash), forecast.lowest, key=lambda point: point[1])
+    lower = find_lower_balance_of_today(forecast)
+    day, value = (data.today, lower[1]) if lower else forecast.lowest
     hint = _("on {day}: lowest planned balance to {last}")
     if day == data.today:
         hint = _("today; no planned balance to {last} is lower")

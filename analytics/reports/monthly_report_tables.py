@@ -1,7 +1,7 @@
 """Tables of the monthly report: rows of formatted amounts, each with its other amount and the link to its rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from django.utils.functional import Promise
@@ -73,7 +73,7 @@ class CellFormatter:
     """Formats cells of a report in its currency."""
 
     report: ReportMonth
-    plain: ReportCell = field(default_factory=ReportCell)
+    plain: ReportCell = EMPTY_REPORT_CELL
 
     @property
     def currency(self) -> str:

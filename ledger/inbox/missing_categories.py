@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.utils.translation import gettext, gettext_noop
 
 from companies.models import AuditContext, Company
-from ledger.categorization.actions.categories import append_category
+from ledger.categorization.actions.categories import append_categories
 from ledger.inbox.queries import filter_open_transactions
 from ledger.rules.calc.payment_kinds import PaymentKind
 from ledger.rules.queries.category_suggestions import count_kinds_without_category
@@ -54,7 +54,6 @@ def list_missing_categories(company: Company) -> list[MissingCategory]:
 def add_missing_categories(*, company: Company, context: AuditContext, kinds: Collection[str]) -> list[str]:
     """Create the missing categories of some kinds after the others, and return their names."""
     chosen = [category for category in list_missing_categories(company) if category.kind in kinds]
-    for category in chosen:
-        values = {"name": category.name, "pl_types": list(ADDABLE_CATEGORIES[category.kind][1])}
-        append_category(company=company, context=context, values=values)
+    rows = [{"name": category.name, "pl_types": list(ADDABLE_CATEGORIES[category.kind][1])} for category in chosen]
+    append_categories(company=company, context=context, rows=rows)
     return [category.name for category in chosen]

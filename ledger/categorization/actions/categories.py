@@ -1,5 +1,6 @@
 """Create, update, move, replace and delete categories, and the default categories of a new company."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -70,13 +71,14 @@ def create_category(*, company: Company, context: AuditContext, values: dict[str
         return change.create(Category(company=company, **values), "category.created")
 
 
-def append_category(*, company: Company, context: AuditContext, values: dict[str, Any]) -> Category:
-    """Create a category of the company's own after the others."""
+def append_categories(*, company: Company, context: AuditContext, rows: Iterable[dict[str, Any]]) -> list[Category]:
+    """Create categories of the company's own after the others, in their order."""
     with change_company(company, context=context):
         last = Category.objects.for_company(company.id).in_display_order().last()
-        return create_category(
-            company=company, context=context, values={**values, "order": last.order + 1 if last else 0}
-        )
+        return [
+            create_category(company=company, context=context, values={**values, "order": order})
+            for order, values in enumerate(rows, last.order + 1 if last else 0)
+        ]
 
 
 def update_category(

@@ -48,8 +48,8 @@ from ledger.inbox.pages.suggestions import (
 from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import list_categorizable_transactions
 from ledger.models import Transaction
-from ledger.rules.calc.booking_phrases import strip_booking_phrases
 from ledger.rules.pages.split_offers import SplitOffer, build_split_offers
+from ledger.rules.pages.transaction_texts import format_purpose, format_title
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.usual_counterparties import find_usual_counterparties
 from ledger.transactions.pages.labels import (
@@ -202,7 +202,7 @@ def build_row_line(transaction: GroupedTransaction) -> dict[str, Any]:
         "row": row,
         "value": f"{row.id} {compute_version(row)} {counterparty_id or '-'} {tax}".strip(),
         "title": format_title(row),
-        "text": strip_booking_phrases(row.description) if row.from_to else "",
+        "text": format_purpose(row),
         "amount": transaction.amount,
         "why": describe_proposal_basis(proposal, is_incoming=transaction.amount > 0) if proposal else "",
         "ticked": True,
@@ -214,11 +214,6 @@ def build_row_line(transaction: GroupedTransaction) -> dict[str, Any]:
 def build_tax_field(transaction_id: UUID) -> str:
     """Return the name of the field with the tax rate of a transaction."""
     return f"tax-{transaction_id}"
-
-
-def format_title(row: Transaction) -> str:
-    """Return the name of the other party, else the description."""
-    return row.from_to or strip_booking_phrases(row.description) or _("No text")
 
 
 # ---------------------------------------------------------------------------------------------- the action

@@ -28,11 +28,11 @@ from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import filter_open_transactions
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, Transaction
-from ledger.rules.calc.booking_phrases import strip_booking_phrases
 from ledger.rules.calc.category_proposals import CategoryProposal
 from ledger.rules.calc.countries import find_company_countries, find_zone_tax_percent
 from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.pages.split_offers import SplitOffer, build_split_offers
+from ledger.rules.pages.transaction_texts import format_purpose, format_title
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
 from ledger.transactions.pages.edit_conflicts import describe_concurrent_changes
@@ -245,8 +245,8 @@ def build_inbox_line(
     return {
         "row": row,
         "place": f"t-{row.id}",
-        "title": row.from_to or strip_booking_phrases(row.description) or _("No text"),
-        "text": strip_booking_phrases(row.description) if row.from_to else "",
+        "title": format_title(row),
+        "text": format_purpose(row),
         "account": names.get_account_name(row.account_id),
         "rest": row.amount_value - row.categorized_value,
         "seen": compute_version(row),

@@ -17,7 +17,7 @@ from companies.pages.context import CompanyPage
 from companies.pages.forms import bind_body, bind_form
 from companies.permissions import Permission
 from companies.serializers import CompanySerializer
-from ledger.categorization.actions.categories import append_category
+from ledger.categorization.actions.categories import append_categories
 from ledger.categorization.actions.remainder import categorize_remainder
 from ledger.categorization.pages.bulk_actions import format_categorized_count, format_undo_result, validate_request_body
 from ledger.categorization.pages.split_rows import parse_tax_percentage
@@ -198,7 +198,7 @@ def create_named_category(page: CompanyPage) -> ActionResult:
                 for name, message in form.errors.items()
             ]
         )
-    category = append_category(company=page.company, context=page.audit_context, values=dict(form.data))
+    (category,) = append_categories(company=page.company, context=page.audit_context, rows=[dict(form.data)])
     return ActionResult(_("{name} created.").format(name=category.name))
 
 

@@ -97,8 +97,7 @@ class CategoryProposal(NamedTuple):
     tax: TaxSuggestion | None = None
 
     def without_counterparty(self) -> "CategoryProposal":
-        category_line = PastCategorization(*self.categorization.choice, None, None)
-        return self._replace(categorization=category_line)
+        return self._replace(categorization=PastCategorization(*self.categorization.choice, None, None))
 
     def with_other_names(self) -> "CategoryProposal":
         return self._replace(has_other_names=True)

@@ -18,10 +18,10 @@ from ledger.calc.recognition import DateRule
 from ledger.calc.stated_period import StatedPeriod, find_stated_period
 from ledger.models import PlType, Transaction
 from ledger.money.calc.money import format_amount
-from ledger.rules.calc.booking_phrases import strip_booking_phrases
 from ledger.rules.calc.category_proposals import CategoryProposal
 from ledger.rules.calc.payment_kinds import PaymentKind
 from ledger.rules.calc.split_parts import SplitPart
+from ledger.rules.pages.transaction_texts import format_purpose, format_title
 from ledger.rules.queries.split_proposals import SplitProposal, propose_splits
 from ledger.transactions.pages.counterparty_lookup import format_counterparties_for_input
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice
@@ -44,12 +44,11 @@ class SplitOffer(NamedTuple):
 
     @property
     def title(self) -> str:
-        return self.row.from_to or strip_booking_phrases(self.row.description) or _("No text")
+        return format_title(self.row)
 
     @property
     def text(self) -> str:
-        """What the payment is for, if the title does not say it."""
-        return strip_booking_phrases(self.row.description) if self.row.from_to else ""
+        return format_purpose(self.row)
 
     @property
     def amount_text(self) -> str:

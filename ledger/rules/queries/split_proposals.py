@@ -68,7 +68,6 @@ class SplitProposal(NamedTuple):
     parts: list[SplitPart]
     stated_parts: list[StatedPart]
     past_day: date | None
-    is_scaled: bool = False  # the earlier payment had another amount
 
 
 def propose_splits(company: Company, rows: Sequence[Transaction]) -> dict[UUID, SplitProposal]:
@@ -95,8 +94,7 @@ def propose_split(row: Transaction, past: PastSplit | None, options: Iterable[Ca
     if past is None:
         return None
     parts = scale_split_parts(past.parts, to=row.amount_value, currency=currency)
-    is_scaled = sum(part.value for part in past.parts) != row.amount_value
-    return SplitProposal(parts, [], past.day, is_scaled) if all(part.value for part in parts) else None
+    return SplitProposal(parts, [], past.day) if all(part.value for part in parts) else None
 
 
 def build_part_of_kind(kind: PaymentKind, amount: Decimal, options: Iterable[CategoryOption]) -> SplitPart:

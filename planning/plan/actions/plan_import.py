@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from companies.change import change_company
 from companies.models import AuditContext, Company
-from ledger.categorization.actions.categories import append_category
+from ledger.categorization.actions.categories import append_categories
 from ledger.models import Category
 from ledger.money.calc.fx import RateTable
 from planning.plan.actions.grid_changes import PlanCell, store_plan_cells
@@ -25,7 +25,6 @@ def import_plan(
         ValidationFailed: at the cells, as `save_plan_cells` does.
     """
     with change_company(company, context=context) as change:
-        for category in categories:
-            values = {"id": category.id, "name": category.name, "pl_types": category.pl_types}
-            append_category(company=company, context=context, values=values)
+        rows = [{"id": each.id, "name": each.name, "pl_types": each.pl_types} for each in categories]
+        append_categories(company=company, context=context, rows=rows)
         store_plan_cells(change, cells, rates)
