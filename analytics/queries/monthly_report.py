@@ -26,6 +26,7 @@ from ledger.closings.calc.figures import Figure
 from ledger.closings.queries.closings import find_first_booked_month, get_closing
 from ledger.models import Account, Category, Closing, PlType, SubscriptionEvent
 from ledger.money.calc.fx import RateTable
+from ledger.transactions.queries.cash_parts import CashPart
 
 ZERO = Decimal(0)
 TREND_MONTHS = MONTHS_PER_YEAR
@@ -242,13 +243,27 @@ class CashFigures:
 
     @property
     def change(self) -> ReportedAmount:
-        """The change of cash over the month."""
-        opening, closing = self.amounts["opening"], self.amounts["closing"]
-        if opening.other is None and closing.other is None:
-            return ReportedAmount(closing.value - opening.value)
-        other_opening = opening.value if opening.other is None else opening.other
-        other_closing = closing.value if closing.other is None else closing.other
-        return ReportedAmount(closing.value - opening.value, other_closing - other_opening)
+        """The change of cash over the month, without opening balances, which are no flow."""
+        parts = [self.amounts[part] for part in ("closing", "opening", CashPart.OPENING_BALANCES)]
+        value = subtract_amounts(*(part.value for part in parts))
+        if all(part.other is None for part in parts):
+            return ReportedAmount(value)
+        return ReportedAmount(
+            value, subtract_amounts(*(part.value if part.other is None else part.other for part in parts))
+        )
+
+    @property
+    def change_of_last_year(self) -> Decimal | None:
+        """The change of cash over the same month a year before, without opening balances."""
+        if self.last_year is None:
+            return None
+        opening_balances = self.last_year.get(CashPart.OPENING_BALANCES, ZERO)
+        return subtract_amounts(self.last_year["closing"], self.last_year["opening"], opening_balances)
+
+
+def subtract_amounts(closing: Decimal, opening: Decimal, opening_balances: Decimal) -> Decimal:
+    """Return the change of cash that is no opening balance."""
+    return closing - opening - opening_balances
 
 
 def compute_cash_figures(report: ReportMonth) -> CashFigures:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 
 from analytics.calc.board_measures import compute_gross_margin
+from analytics.charts.amount_format import format_full_amount
 from analytics.charts.key_figures import build_runway_figure
 from analytics.queries import report_measures
 from analytics.queries.monthly_report import (
@@ -25,6 +26,7 @@ from analytics.reports.profit_and_loss_table import CellAmounts, StatementRow, h
 from companies.permissions import Permission, Permissions
 from ledger.models import PlType
 from ledger.transactions.pages.labels import LINE_LABELS, SUBTOTAL_LABELS
+from ledger.transactions.queries.cash_parts import CashPart
 
 ZERO = Decimal(0)
 
@@ -126,11 +128,20 @@ def build_cash_rows(cash: CashFigures, runway: Runway, cells: CellFormatter) -> 
                 cells.format_reported_amount(cash.change, plus=True),
                 cells.plain,
                 cells.plain,
-                cells.format_amount(last_year["closing"] - last_year["opening"] if last_year else None, plus=True),
+                cells.format_amount(cash.change_of_last_year, plus=True),
             ],
+            note=describe_opening_balances(cash, cells),
         ),
         ReportRow(_("Runway"), [ReportCell(figure.text), cells.plain, cells.plain, cells.plain], note=figure.hint),
     ]
+
+
+def describe_opening_balances(cash: CashFigures, cells: CellFormatter) -> str:
+    """Return the opening balances that the change in cash leaves out; empty if there are none."""
+    amount = cash.amounts[CashPart.OPENING_BALANCES].value
+    if not amount:
+        return ""
+    return _("Without opening balances of {amount}").format(amount=format_full_amount(amount, cells.currency))
 
 
 def build_result_figures(results: Sequence[StatementRow], cells: CellFormatter) -> list[ReportRow]:

@@ -112,3 +112,26 @@ def test_reopened_report_shows_the_reported_change_in_cash(
     create_categorized_transaction("officeAndAdmin", "ga", "-40.00", "2026-03-20")
     change = read_table(viewer.get(build_report_path(acme)), "figures")["Change in cash"][0]
     assert change == "+560.25 reported 600.25"
+
+
+def test_change_in_cash_is_without_opening_balances(acme, viewer, api, bank, booked_year, close_month, query_data):
+    opening = {"amountValue": "5000.00", "date": "2026-03-01"}
+    assert api.put(f"accounts/{bank}/initial_balance", opening).status_code in (200, 201)
+    bridge = query_data("cashBridge", startDate="2026-03-01", endDate="2026-03-31")
+    assert bridge["openingBalances"] == 5000
+    for is_closed in (False, True):
+        report = viewer.get(build_report_path(acme))
+        figures = read_table(report, "figures")
+        (label,) = [name for name in figures if name.startswith("Change in cash")]
+        assert label == "Change in cash Without opening balances of 5,000.00"
+        assert figures[label][0] == "+600.25"
+        assert read_table(report, "cash")["Opening balances"][0] == "5,000.00"
+        if not is_closed:
+            close_month()
+
+
+def test_change_in_cash_of_last_year_is_without_opening_balances(acme, viewer, api, bank, booked_year):
+    before = read_table(viewer.get(build_report_path(acme)), "figures")["Change in cash"][1]
+    opening = {"amountValue": "5000.00", "date": "2025-03-01"}
+    assert api.put(f"accounts/{bank}/initial_balance", opening).status_code in (200, 201)
+    assert read_table(viewer.get(build_report_path(acme)), "figures")["Change in cash"][1] == before
