@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext_lazy
+from django.utils.translation import ngettext, ngettext_lazy
 
 from companies.api.fields import parse_month_path
 from companies.audit.changes import AuditChange, build_audit_changes
@@ -57,11 +57,10 @@ def show_closings(page: CompanyPage) -> HttpResponse:
         form = bind_form(CloseRequest, page.request.POST, texts=("month", "note"), flags=("acknowledge",))
         if form.is_valid:
             with page.handle_errors(form):
-                closing = actions.close_months(company=page.company, context=page.audit_context, **form.data)
-                message = _("{month} is closed.").format(
-                    month=get_current_locale().format_month(closing.month, full=True)
-                )
-                return page.redirect_with_message(message, "closings")
+                months = closing_queries.list_months_to_close(page.company, form.data["month"])
+                actions.close_months(company=page.company, context=page.audit_context, **form.data)
+                message = ngettext("{months} is closed.", "{months} are closed.", len(months))
+                return page.redirect_with_message(message.format(months=format_month_names(months)), "closings")
         return render_closings(page, form)
     month = page.request.GET.get("month", "")
     return render_closings(page, BoundForm(values={"month": month, "acknowledge": False}))
@@ -75,6 +74,7 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
     chosen_month = chosen_month or (months[-1] if months else None)
     through = closing_queries.list_months_to_close(page.company, chosen_month) if chosen_month else []
     result = check_months(page.company, through, today=page.today, rates=get_rate_table())
+    without_transactions = closing_queries.list_months_without_transactions(page.company, through[:-1])
     rows = closing_queries.list_closings(page.company)
     last_note = next((row.note or "" for row in rows if row.month == chosen_month), "")  # if it is closed again
     actor_names = find_actor_names(
@@ -88,7 +88,9 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
         note=form.values["note"] if page.is_post else last_note,
         months=[(format_month(month), get_current_locale().format_month(month, full=True)) for month in months],
         closing_count=len(through),
-        first_month=get_current_locale().format_month(through[0], full=True) if through else "",
+        earlier_months=format_month_names(through[:-1]),
+        months_without_transactions=format_month_names(without_transactions),
+        without_transactions_count=len(without_transactions),
         last_month=get_current_locale().format_month(through[-1], full=True) if through else "",
         chosen=format_month(chosen_month) if chosen_month else "",
         steps=list_close_steps(page, result, through),
@@ -98,6 +100,14 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
         manages=page.has_permission(MANAGE),
         now=format_month(page.today),
     )
+
+
+def format_month_names(months: Sequence[date]) -> str:
+    """Format consecutive months as text: two by their names, more as a range."""
+    names = [get_current_locale().format_month(month, full=True) for month in months]
+    if len(names) > 2:
+        return _("{first} to {last}").format(first=names[0], last=names[-1])
+    return join_texts(names)
 
 
 def list_closable_months(page: CompanyPage) -> list[date]:

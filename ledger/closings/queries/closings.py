@@ -69,6 +69,12 @@ def find_first_month_with_transactions(company: Company, months: Sequence[date])
     return month if month in months else None
 
 
+def list_months_without_transactions(company: Company, months: Sequence[date]) -> list[date]:
+    """Return the first of consecutive months that have no transaction but opening balances."""
+    first = find_first_month_with_transactions(company, months)
+    return [month for month in months if first is None or month < first]
+
+
 def list_months_to_close(company: Company, through: date) -> list[date]:
     """Return the open months up to `through`, oldest first: from the first booked or after the last closed month."""
     first = find_first_booked_month(company)

@@ -54,9 +54,16 @@ def test_note_of_a_reopened_month_is_kept_in_the_form(
 
 def test_page_tells_how_many_months_are_closed_at_once(acme, owner, transaction_ids):
     one, three = (text(owner.get(page(acme), {"month": month})) for month in ("2026-03", "2026-05"))
-    assert "This closes" not in one
-    assert "This closes 3 months, March 2026 to May 2026. The note is kept with May 2026." in three
+    assert "still open" not in one
+    assert (
+        "March 2026 and April 2026 are still open and are closed with May 2026. The note is kept with May 2026." in three
+    )
     assert "Close 3 months through May 2026" in three
+
+
+def test_message_names_all_months_that_were_closed(acme, owner, transaction_ids):
+    closed = owner.post(page(acme), {"month": "2026-05", "note": "", "acknowledge": "on"}, follow=True)
+    assert "March 2026 to May 2026 are closed." in text(closed)
 
 
 def test_first_open_month_is_selected(acme, owner, transaction_ids, close_month):
@@ -67,7 +74,7 @@ def test_first_open_month_is_selected(acme, owner, transaction_ids, close_month)
     shown = owner.get(page(acme)).content.decode()
     assert get_selected() == "2026-03"
     assert '<input type="hidden" name="month" value="2026-03">' in shown
-    assert "This closes" not in shown
+    assert "still open" not in shown
     close_month()
     assert get_selected() == "2026-04"
 
@@ -77,7 +84,10 @@ def test_month_of_the_opening_balance_alone_is_not_selected(acme, owner, api, bo
     assert api.put(f"accounts/{bank}/initial_balance", opening).status_code in (200, 201)
     shown = owner.get(page(acme))
     assert re.findall(r'<option value="([^"]+)" selected', shown.content.decode()) == ["2026-03"]
-    assert "This closes 2 months, February 2026 to March 2026." in text(shown)
+    assert (
+        "February 2026 is still open and is closed with March 2026. "
+        "February 2026 has no transactions other than opening balances."
+    ) in text(shown)
 
 
 def test_accounts_that_never_have_a_statement_are_listed_apart(acme, owner, books, transaction_ids):
