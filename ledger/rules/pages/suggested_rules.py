@@ -24,7 +24,7 @@ from ledger.rules.queries.counterparty_rules import MAX_PAYMENTS, CounterpartyRu
 from ledger.transactions.pages.labels import LedgerNames, join_texts, load_visible_names
 
 MAX_CREATED = 200  # rules of one form
-MAX_OPEN_LINES = 20  # the others are folded
+MAX_OPEN_LINES = 20  # where none is selected; the others are folded
 MAX_SKIPPED_NAMED = 10
 READ, WRITE = Permission.TRANSACTIONS_READ, Permission.TRANSACTIONS_WRITE
 SUGGESTED_RULE_FIELDS = {"suggestion": "suggestion"}
@@ -46,13 +46,16 @@ def create_suggested_rules_page(page: CompanyPage) -> HttpResponse:
             return create_selected_rules(page, selected)
     suggested = list_counterparty_rules(page.company)
     lines = list_suggestion_lines(suggested, load_visible_names(page), selected=selected)
+    selected_count = sum(line["is_selected"] for line in lines)
+    open_count = selected_count or MAX_OPEN_LINES
     return page.render(
         "ledger/rules/suggested_rules.html",
         status=200 if form.is_valid else 400,
         tab="inbox",
         form=form,
-        lines=lines[:MAX_OPEN_LINES],
-        more=lines[MAX_OPEN_LINES:],
+        lines=lines[:open_count],
+        more=lines[open_count:],
+        selected_count=selected_count,
         is_applied="apply" in page.request.POST,
         max_payments=MAX_PAYMENTS,
         writes=page.has_permission(WRITE),
@@ -62,7 +65,7 @@ def create_suggested_rules_page(page: CompanyPage) -> HttpResponse:
 def list_suggestion_lines(
     suggested: Sequence[CounterpartyRule], names: LedgerNames, *, selected: Collection[str] | None
 ) -> list[dict[str, Any]]:
-    """Return the rules of visible categories for the template, the recommended ones first.
+    """Return the rules of visible categories for the template, the selected ones first, then the recommended ones.
 
     Args:
         selected: values of a posted form; None selects the recommended rules.
@@ -90,7 +93,7 @@ def list_suggestion_lines(
                 "open_count": suggestion.open_count,
             }
         )
-    return lines
+    return sorted(lines, key=lambda line: not line["is_selected"])
 
 
 def create_selected_rules(page: CompanyPage, selected: Sequence[str]) -> HttpResponse:

@@ -46,6 +46,18 @@ def test_page_lists_suggestions_with_repeated_ones_selected(inbox_page, books, b
     }
 
 
+def test_selected_rules_are_all_open_and_only_others_are_folded(inbox_page, api, books, bank, hosting, counterparties):
+    book_categorized(api, books, bank, hosting, fromTo="Aurora AG")
+    book_categorized(api, books, bank, hosting, times=2, fromTo="Stratus SE")
+    shown = inbox_page.get("rules/suggested")
+    html = shown.content.decode()
+    shown_first, folded = html[: html.index('<details class="disclosure more-rows">')], html[html.index("more-rows") :]
+    assert [ticked for _value, ticked in TICK_PATTERN.findall(shown_first)] == [" checked"] * 2
+    assert [ticked for _value, ticked in TICK_PATTERN.findall(folded)] == [""] * 2
+    assert "2 rules are selected below." in get_page_text(shown)
+    assert "2 more, not selected" in get_page_text(shown)
+
+
 def test_selected_rules_are_created_at_once_and_undone_in_one_step(inbox_page, api, acme, counterparties):
     values = [value for value, _ in list_suggestions(inbox_page).values()]
     answer = inbox_page.post("rules/suggested", suggestion=values)
