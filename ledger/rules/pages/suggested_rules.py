@@ -24,6 +24,7 @@ from ledger.rules.queries.counterparty_rules import MAX_PAYMENTS, CounterpartyRu
 from ledger.transactions.pages.labels import LedgerNames, join_texts, load_visible_names
 
 MAX_CREATED = 200  # rules of one form
+MAX_PRESELECTED = 40  # all of them are open, on a page that people read through
 MAX_OPEN_LINES = 20  # where none is selected; the others are folded
 MAX_SKIPPED_NAMED = 10
 READ, WRITE = Permission.TRANSACTIONS_READ, Permission.TRANSACTIONS_WRITE
@@ -68,7 +69,7 @@ def list_suggestion_lines(
     """Return the rules of visible categories for the template, the selected ones first, then the recommended ones.
 
     Args:
-        selected: values of a posted form; None selects the recommended rules.
+        selected: values of a posted form; None selects the first recommended rules.
     """
     visible = [
         (suggestion, category_id)
@@ -79,7 +80,7 @@ def list_suggestion_lines(
     for place, (suggestion, category_id) in enumerate(visible):
         rule, words = suggestion.rule, describe_rule(suggestion.rule, names)
         value = f"{suggestion.key} {rule.name}"
-        is_preselected = suggestion.is_recommended and place < MAX_CREATED
+        is_preselected = suggestion.is_recommended and place < MAX_PRESELECTED
         lines.append(
             {
                 "value": value,

@@ -46,7 +46,9 @@ def test_page_lists_suggestions_with_repeated_ones_selected(inbox_page, books, b
     }
 
 
-def test_selected_rules_are_all_open_and_only_others_are_folded(inbox_page, api, books, bank, hosting, counterparties):
+def test_selected_rules_are_all_open_and_only_others_are_folded(
+    monkeypatch, inbox_page, api, books, bank, hosting, counterparties
+):
     book_categorized(api, books, bank, hosting, fromTo="Aurora AG")
     book_categorized(api, books, bank, hosting, times=2, fromTo="Stratus SE")
     shown = inbox_page.get("rules/suggested")
@@ -56,6 +58,10 @@ def test_selected_rules_are_all_open_and_only_others_are_folded(inbox_page, api,
     assert [ticked for _value, ticked in TICK_PATTERN.findall(folded)] == [""] * 2
     assert "2 rules are selected below." in get_page_text(shown)
     assert "2 more, not selected" in get_page_text(shown)
+    monkeypatch.setattr(pages, "MAX_PRESELECTED", 1)
+    shown = inbox_page.get("rules/suggested")
+    assert shown.content.decode().count(" checked") == 1
+    assert "3 more, not selected" in get_page_text(shown), "what is not seen is not selected"
 
 
 def test_selected_rules_are_created_at_once_and_undone_in_one_step(inbox_page, api, acme, counterparties):
