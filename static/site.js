@@ -238,7 +238,9 @@ document.addEventListener("keydown", (event) => {
     container && !event.repeat && /^[a-z0-9]$/.test(event.key) && container.querySelector(`[data-shortcut-key="${event.key}"]`);
   if (!step && !button) return;
   event.preventDefault();
+  const closed = button?.closest("details:not([open])");
   if (step) reviewRows[row ? reviewRows.indexOf(row) + step : 0]?.focus();
+  else if (closed) closed.open = true; // nothing is done that is not seen
   else if (button.matches("select")) button.focus();
   else button.click();
 });

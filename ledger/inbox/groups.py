@@ -7,7 +7,9 @@ from uuid import UUID
 
 from ledger.models import Transaction
 from ledger.rules.calc.category_proposals import CategoryLine, CategoryProposal
+from ledger.rules.calc.payment_kinds import PaymentKind
 
+VARYING_TAX_KINDS = frozenset([PaymentKind.RENT, PaymentKind.TRAVEL, PaymentKind.ENTERTAINMENT])
 MONEY_IN = "in"  # key of the group of customers' payments
 
 
@@ -23,6 +25,14 @@ class GroupedTransaction(NamedTuple):
         return self.row.amount_value - self.row.categorized_value
 
     @property
+    def needs_tax_rate(self) -> bool:
+        """Whether its category is likely, but not its tax rate, which varies for payments of its kind."""
+        proposal = self.proposal
+        if proposal is None or not proposal.is_likely or proposal.tax is not None:
+            return False
+        return proposal.payment_kind in VARYING_TAX_KINDS
+
+    @property
     def counterparty_key(self) -> tuple[str, bool]:
         """The name, or the text without one, and the direction."""
         return (self.row.from_to or self.row.description).casefold().strip(), self.row.amount_value > 0
@@ -34,6 +44,10 @@ class TransactionGroup(NamedTuple):
     transactions: list[GroupedTransaction]
     choice: CategoryLine | None  # the category that is suggested first for all of them
     is_likely: bool
+
+    @property
+    def needs_tax_rates(self) -> bool:
+        return any(transaction.needs_tax_rate for transaction in self.transactions)
 
     @property
     def has_several_counterparties(self) -> bool:
@@ -77,7 +91,8 @@ def group_by_category(transactions: Iterable[GroupedTransaction]) -> list[Transa
     """Return a group for each category that is likely. Of those without a likely one, money in is one group, since
     customers share a few categories, and money out is grouped by counterparty.
 
-    The largest groups come first: of likely ones, of those with one suggestion, and of the others.
+    First come groups whose tax rates have to be entered, then those with a likely suggestion, with one suggestion, and
+    the others; the largest first.
     """
 
     def get_key(transaction: GroupedTransaction) -> Hashable:
@@ -90,19 +105,24 @@ def group_by_category(transactions: Iterable[GroupedTransaction]) -> list[Transa
 
 
 def group_by_counterparty(transactions: Iterable[GroupedTransaction]) -> list[TransactionGroup]:
-    """Return a group for each counterparty and direction, the largest first."""
+    """Return a group for each counterparty and direction, in the same order."""
     return build_groups(transactions, lambda each: each.counterparty_key)
 
 
 def build_groups(
     transactions: Iterable[GroupedTransaction], get_key: Callable[[GroupedTransaction], Hashable]
 ) -> list[TransactionGroup]:
-    """Return the groups of equal keys: with a likely suggestion, with another, with none; the largest first."""
+    """Return the groups of equal keys: without tax rates, with a likely suggestion, with another, with none; the largest
+    first."""
     members: dict[Hashable, list[GroupedTransaction]] = {}
     for transaction in transactions:
         members.setdefault(get_key(transaction), []).append(transaction)
     groups = [build_group(group) for group in members.values()]
-    return sorted(groups, key=lambda group: (not group.is_likely, group.choice is None, -len(group.transactions)))
+
+    def get_sort_key(group: TransactionGroup) -> tuple[bool, bool, bool, int]:
+        return not group.needs_tax_rates, not group.is_likely, group.choice is None, -len(group.transactions)
+
+    return sorted(groups, key=get_sort_key)
 
 
 def build_group(transactions: list[GroupedTransaction]) -> TransactionGroup:

@@ -64,7 +64,8 @@ from ledger.transactions.pages.return_urls import INBOX_ROW_ID
 
 MAX_GROUPED = 500  # open transactions, the latest
 # Of one page; the others follow. A group is cut where it would exceed the rows.
-MAX_GROUPS, MAX_GROUP_ROWS = 8, 80
+MAX_GROUPS, MAX_GROUP_ROWS = 40, 200
+MAX_OPEN_GROUPS = 8  # of the others only the title and the amount are open
 MAX_OPEN_ROWS = 4  # of a group; the others are folded
 GROUPINGS: dict[str, Any] = {
     "category": gettext_lazy("Suggested category"),
@@ -140,6 +141,7 @@ def list_group_lines(
         if shown_group.transactions:
             lines.append(
                 build_group_line(shown_group, names, place=f"o-{number}", is_by_category=grouping == "category")
+                | {"is_folded": number > MAX_OPEN_GROUPS}
             )
         free_rows -= len(shown_group.transactions)
     return lines, sum(len(line["rows"]) for line in lines) < len(transactions), list(split_offers.values())
@@ -157,6 +159,7 @@ def restore_posted_group(page: CompanyPage, form: BoundForm, lines: list[dict[st
                 row_line["tax"] = post_data.get(row_line["tax_field"], row_line["tax"])
                 row_line["has_error"] = row_line["tax_field"] in form.errors
             line["has_folded_error"] = any(row_line["has_error"] for row_line in line["folded_rows"])
+            line["is_folded"] = False
 
 
 def build_group_line(
@@ -182,6 +185,7 @@ def build_group_line(
         "rows": rows,
         "open_rows": rows[:open_count],
         "folded_rows": rows[open_count:],
+        "needs_tax_rates": group.needs_tax_rates,
         "folded_tax_count": sum(bool(row["tax"]) for row in rows[open_count:]),
     }
 

@@ -235,3 +235,31 @@ def test_queries_do_not_grow_with_transactions(editor, groups_path, api, books, 
             editor.get(groups_path)
         counts.append(len(captured))
     assert counts[0] == counts[1]
+
+
+def test_groups_whose_tax_rate_varies_come_first(editor, groups_path, api, books, bank, salaries):
+    api.put("", {"standardTaxPercent": 19})
+    travel, meals = (
+        api.post("categories", {"name": name, "plTypes": ["ga"]}).json()["id"] for name in ("Travel", "Entertainment")
+    )
+    for name in ("Anna Schneider", "Ben Wagner", "Clara Hoffmann"):
+        books.create_transaction(bank, "-2500.00", fromTo=name, description="Gehalt Oktober")
+    books.create_transaction(bank, "-35.00", fromTo="Restaurant Adria", description="Bewirtung")
+    books.create_transaction(bank, "-99.00", fromTo="Hotel Post", description="Hotel Übernachtung")
+    shown = editor.get(groups_path)
+    forms = list_forms(shown)
+    assert {choice for _title, _values, choice in forms[:2]} == {f"{travel}:ga", f"{meals}:ga"}
+    assert forms[2][2] == f"{salaries}:ga"
+    assert text(shown).count("enter the VAT rate, which varies") == 2
+
+
+def test_all_groups_are_listed_and_the_last_are_folded(editor, groups_path, books, bank):
+    for number in range(12):
+        books.create_transaction(bank, "-5.00", fromTo=f"Shop {number}")
+    shown = editor.get(groups_path)
+    assert len(list_forms(shown)) == 12
+    assert shown.content.decode().count("group-details") == 4
+    assert "More transactions follow" not in text(shown)
+    (_title, (value,), _choice) = list_forms(shown)[11]
+    refused = editor.post(groups_path, {"act": "categorize", "transaction": value, "next": "o-12"})
+    assert refused.content.decode().count("group-details") == 3, "the refused group is open"
