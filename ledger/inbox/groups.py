@@ -112,8 +112,7 @@ def group_by_counterparty(transactions: Iterable[GroupedTransaction]) -> list[Tr
 def build_groups(
     transactions: Iterable[GroupedTransaction], get_key: Callable[[GroupedTransaction], Hashable]
 ) -> list[TransactionGroup]:
-    """Return the groups of equal keys: without tax rates, with a likely suggestion, with another, with none; the largest
-    first."""
+    """Return the groups of equal keys, in the order of `group_by_category`."""
     members: dict[Hashable, list[GroupedTransaction]] = {}
     for transaction in transactions:
         members.setdefault(get_key(transaction), []).append(transaction)
