@@ -1,4 +1,4 @@
-"""What reports show of cash and receivables: closings keep it, as it was when the month was closed.
+"""What reports show of cash, receivables and payables: closings keep it, as it was when the month was closed.
 
 The figures of a closing in the API have the balances of all accounts. Which accounts are cash, what is financing, and
 the invoices of a closed month can change later.
@@ -18,11 +18,14 @@ from ledger.calc.months import get_last_day_of_month
 from ledger.money.calc.fx import RateLookupError, RateTable
 from ledger.money.rates import get_rate_table
 from planning.invoices.queries import DEFAULT_INTERVAL, compute_aging
+from planning.models import InvoiceKind
 
 MAX_STORED_MONTHS = 13  # of those that are closed at once: the latest, back to its month of last year
 
 StoredFigures = dict[str, Any]
-"""Amounts as text in the base currency: `cash` by part of the bridge, `runway` by field, `aging` by bucket."""
+"""Amounts as text in the base currency: `cash` by part of the bridge, `runway` by field, the aging by bucket."""
+
+AGING_KEYS: dict[InvoiceKind, str] = {"receivables": "aging", "payables": "payablesAging"}
 
 
 def list_figures_to_report(company: Company, months: Sequence[date]) -> dict[date, StoredFigures]:
@@ -45,17 +48,28 @@ def compute_figures_to_report(company: Company, month: date, *, rates: RateTable
     following_day = last_day + ONE_DAY
     bridge = compute_cash_bridge(company=company, start=month, end=last_day, today=following_day, rates=rates)
     runway = compute_runway(company=company, cash=bridge.closing, today=following_day, rates=rates)
-    aging = compute_aging(company, kind="receivables", as_of=last_day, interval=DEFAULT_INTERVAL, rates=rates)
+    aging_by_kind = {
+        kind: compute_aging(company, kind=kind, as_of=last_day, interval=DEFAULT_INTERVAL, rates=rates).total
+        for kind in AGING_KEYS
+    }
     return {
         "cash": {part: str(amount) for part, amount in list_bridge_amounts(bridge).items()},
         "runway": asdict(runway, dict_factory=to_text_values),
-        "aging": [str(amount) for amount in (aging.total.current, *aging.total.buckets)],
+        **{
+            AGING_KEYS[kind]: [str(amount) for amount in (aging.current, *aging.buckets)]
+            for kind, aging in aging_by_kind.items()
+        },
     }
 
 
 def list_bridge_amounts(bridge: CashBridge) -> dict[str, Decimal]:
     """Return the amounts of a bridge by part, `opening` and `closing` included."""
     return {"opening": bridge.opening, **bridge.parts, "closing": bridge.closing}
+
+
+def read_stored_aging(stored_figures: StoredFigures, kind: InvoiceKind) -> list[Decimal]:
+    """Return the open amounts by bucket that a closing stores; empty where it stores none."""
+    return [Decimal(text) for text in stored_figures.get(AGING_KEYS[kind], ())]
 
 
 def read_stored_bridge(stored_figures: StoredFigures) -> dict[str, Decimal]:

@@ -44,7 +44,7 @@ NO_RETENTION_TEXT = gettext_lazy("Not available: no customer paid twelve months 
 
 
 def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl) -> ReportTable:
-    """Build the cash bridge of the month beside that of last year."""
+    """Build the cash bridge of the month beside that of last year, without parts that are zero in both."""
     cells = CellFormatter(report)
     queries = build_part_queries(start=report.month, end=cash.last)
     last_year_parts = cash.last_year or {}
@@ -64,6 +64,7 @@ def build_cash_table(report: ReportMonth, cash: CashFigures, build_url: BuildUrl
                 "sum" if part in ("opening", "closing") else "",
             )
             for part in ("opening", *PARTS, "closing")
+            if part in ("opening", "closing") or any([*cash.amounts[part], last_year_parts.get(part)])
         ],
     )
 

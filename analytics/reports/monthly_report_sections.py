@@ -18,6 +18,7 @@ from analytics.queries.monthly_report import (
     compute_month_results,
     compute_recurring_figures,
 )
+from analytics.queries.reported_figures import AGING_KEYS
 from analytics.queries.runway import Runway
 from analytics.reports import monthly_report_aging, monthly_report_cash, monthly_report_results
 from analytics.reports.monthly_report_results import BuildUrl
@@ -63,7 +64,11 @@ def build_monthly_report(report: ReportMonth, *, permissions: Permissions, build
         monthly_report_results.build_month_result_table(report, results),
         monthly_report_results.build_variance_table(report, results),
         *([monthly_report_cash.build_month_recurring_table(report, recurring)] if recurring else []),
-        *([monthly_report_aging.build_aging_table(report)] if Permission.PLANNING_READ in permissions else []),
+        *(
+            [monthly_report_aging.build_aging_table(report, kind) for kind in AGING_KEYS]
+            if Permission.PLANNING_READ in permissions
+            else []
+        ),
         monthly_report_results.build_change_table(report, build_url, names_counterparties=is_named),
         monthly_report_results.build_year_table(report),
         monthly_report_results.build_margin_table(report),

@@ -1,4 +1,4 @@
-"""What a monthly report shows of cash and receivables, where the books differ from what the closing stores."""
+"""Where the books differ from the cash, receivables and payables that the closing of a report stores."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -6,10 +6,17 @@ from decimal import Decimal
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analytics.queries.cash_bridge import build_part_queries
-from analytics.queries.reported_figures import StoredFigures, compute_figures_to_report, read_stored_bridge
+from analytics.queries.reported_figures import (
+    StoredFigures,
+    compute_figures_to_report,
+    read_stored_aging,
+    read_stored_bridge,
+)
 from analytics.reports.cash_bridge import PART_LABELS
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
@@ -18,10 +25,16 @@ from ledger.hooks import ReportDifference
 from ledger.models import Closing
 from ledger.money.rates import get_rate_table
 from planning.invoices.pages.invoices import list_bucket_labels
+from planning.models import InvoiceKind
+
+AGING_LABELS: dict[InvoiceKind, tuple[str | Promise, str | Promise]] = {
+    "receivables": (gettext_lazy("Receivables"), gettext_lazy("Receivables: {age}")),
+    "payables": (gettext_lazy("Payables"), gettext_lazy("Payables: {age}")),
+}
 
 
 def list_report_differences(page: CompanyPage, closing: Closing) -> list[ReportDifference]:
-    """Return the parts of the cash bridge and the receivables that differ from what a closing stores.
+    """Return the parts of the cash bridge, receivables and payables that differ from what a closing stores.
 
     Raises:
         RateLookupError: a currency has no exchange rate.
@@ -34,7 +47,8 @@ def list_report_differences(page: CompanyPage, closing: Closing) -> list[ReportD
     if page.has_permission(Permission.BALANCES_READ):
         differences += list_cash_differences(page, closing.month, stored_figures, now)
     if page.has_permission(Permission.PLANNING_READ):
-        differences += list_receivable_differences(page, stored_figures, now)
+        for kind in AGING_LABELS:
+            differences += list_aging_differences(page, kind, stored_figures, now)
     return [each for each in differences if each.was != each.now]
 
 
@@ -56,12 +70,14 @@ def list_cash_differences(
         )
 
 
-def list_receivable_differences(
-    page: CompanyPage, stored_figures: StoredFigures, now: StoredFigures
+def list_aging_differences(
+    page: CompanyPage, kind: InvoiceKind, stored_figures: StoredFigures, now: StoredFigures
 ) -> Iterator[ReportDifference]:
-    """Yield the receivables in total and by age."""
-    was, amounts = ([Decimal(text) for text in figures["aging"]] for figures in (stored_figures, now))
-    url = reverse("receivables", args=[page.company.id])
-    yield ReportDifference(_("Receivables"), sum(was, start=Decimal(0)), sum(amounts, start=Decimal(0)), url)
+    """Yield the receivables or payables in total and by age; none where the closing does not store them."""
+    was, amounts = (read_stored_aging(figures, kind) for figures in (stored_figures, now))
+    if not was:
+        return
+    url, (title, label_by_age) = reverse(kind, args=[page.company.id]), AGING_LABELS[kind]
+    yield ReportDifference(str(title), sum(was, start=Decimal(0)), sum(amounts, start=Decimal(0)), url)
     for label, reported, amount in zip(list_bucket_labels(), was, amounts, strict=True):
-        yield ReportDifference(_("Receivables: {age}").format(age=label), reported, amount, url)
+        yield ReportDifference(str(label_by_age).format(age=label), reported, amount, url)

@@ -46,7 +46,7 @@ class Closing(CompanyOwned):
     log_number = models.BigIntegerField()  # of the company's last audit entry before the closing
     rates_version = models.BigIntegerField()  # of the exchange rates by which the figures were converted
     plan = models.JSONField(null=True)  # of the month's calendar year; null where it was not stored
-    report_figures = models.JSONField(null=True)  # cash and receivables of the report; null where they were not stored
+    report_figures = models.JSONField(null=True)  # cash, invoices; null where not stored
     acknowledged_checks = models.JSONField(null=True)  # checks of the API that failed; null where they were not stored
     created_time = models.DateTimeField()
     created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001

@@ -43,7 +43,7 @@ def test_shared_report_is_that_of_the_page(acme, api, owner, client, share_repor
     for name in ("Landlord", "Small landlord", "Customer A", "No name"):
         del own["changes"][name]
     assert shared == own
-    assert len(shared) == 10
+    assert len(shared) == 11
     assert "We <hired>." in text(answer)
 
 
