@@ -25,6 +25,15 @@ CELLS = """
 WIDTHS = """
 () => [...document.querySelectorAll('.report .scroll-area')].map((place) => place.scrollWidth - place.clientWidth)
 """
+# The profit and loss after an empty space, with more rows than a table that is kept together.
+LENGTHEN_RESULTS = """
+() => {
+    for (const part of document.querySelectorAll('.report > :not(:has(#results-heading))')) part.remove();
+    document.querySelector('.report').insertAdjacentHTML('afterbegin', '<div id="space"></div>');
+    const body = document.querySelector('.report tbody');
+    for (let count = 0; count < 20; count++) body.append(body.lastElementChild.cloneNode(true));
+}
+"""
 
 
 @pytest.fixture
@@ -110,6 +119,35 @@ def test_report_prints_on_a4_without_cut_columns(page, live_server, report, sett
     count = len(printed.pages)
     for number, each in enumerate(printed.pages, 1):
         assert f"{number} / {count}" in each.extract_text()
+
+
+def test_heading_of_a_long_table_is_printed_with_its_first_rows(page, live_server, report):
+    """Wherever on a page the table begins."""
+    acme, month, _api = report
+    sign_in_by_cookie(page, live_server.url, User.objects.get(email="olga@acme.example"))
+    page.goto(f"{live_server.url}/app/companies/{acme.id}/reports/{month}")
+    page.wait_for_selector("#results-heading")
+    page.evaluate(LENGTHEN_RESULTS)
+    page.emulate_media(media="print")
+    positions = set()
+    for height in range(700, 960, 20):
+        page.evaluate("(height) => { document.getElementById('space').style.height = `${height}px`; }", height)
+        texts = [remove_spaces(each.extract_text()) for each in print_report(page).pages]
+        (number,) = [number for number, text in enumerate(texts) if "ProfitandlossLine" in text]
+        assert "Costofrevenue" in texts[number], height
+        positions.add(number)
+    assert positions == {0, 1}, "the table begins on either page"
+
+
+def test_print_names_the_company_once_and_underlines_nothing(page, live_server, report):
+    acme, month, _api = report
+    sign_in_by_cookie(page, live_server.url, User.objects.get(email="olga@acme.example"))
+    page.goto(f"{live_server.url}/app/companies/{acme.id}/reports/{month}")
+    page.emulate_media(media="print")
+    assert remove_spaces(print_report(page).pages[0].extract_text()).count("Acme") == 1
+    links = page.locator(".report .statement td a")
+    assert links.count() > 0
+    assert set(links.evaluate_all("all => all.map((each) => getComputedStyle(each).textDecorationLine)")) == {"none"}
 
 
 def test_shared_report_names_the_product_and_prints_with_a_button(page, live_server, report, settings):
