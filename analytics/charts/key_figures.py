@@ -130,8 +130,9 @@ def build_runway_figure(runway: Runway, *, currency: str, day: date | None = Non
     ).format(amount=format_brief_amount(monthly_net, currency, plus=runway.runway_months is None), count=count)
     if runway.runway_months is None:
         return KeyFigure(name, _("No burn"), hint)
-    text = _("over 5 years") if runway.runway_months > MAX_RUNWAY_MONTHS else format_month_count(runway.runway_months)
-    return KeyFigure(name, text, hint)
+    if runway.runway_months > MAX_RUNWAY_MONTHS:
+        return KeyFigure(name, _("over 5 years"), hint)
+    return KeyFigure(name, format_month_count(runway.runway_months), f"{hint}. {_('Months are rounded down.')}")
 
 
 def format_month_count(count: Decimal) -> str:
