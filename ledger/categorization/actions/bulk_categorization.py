@@ -150,8 +150,8 @@ def find_category_before(company: Company, rows: Any) -> dict[str, Any] | None:
     categorizations = list(Categorization.objects.for_company(company.id).filter(transaction_id=ids[0]).unlinked()[:2])
     if len(categorizations) != 1:
         return None
-    pl_type, *others = [*categorizations[0].split] or [None]
-    return {"category_id": str(categorizations[0].category_id), "pl_type": None if others else pl_type}
+    lines = list(categorizations[0].split)
+    return {"category_id": str(categorizations[0].category_id), "pl_type": lines[0] if len(lines) == 1 else None}
 
 
 def is_plain_choice(company: Company, choice: CategorizationChoice) -> bool:

@@ -1,6 +1,5 @@
 """What a transaction keeps of its categorization when only its category changes: tax, period and counterparty."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -24,7 +23,7 @@ class KeptDetails:
     period: bool = False
     counterparty: bool = False
 
-    def find(self, company: Company, transaction_ids: Sequence[UUID]) -> Details:
+    def find(self, company: Company, transaction_ids: list[UUID]) -> Details:
         """Return the categorizations with details to keep. The parts of a split transaction have no common ones."""
         return {each.transaction_id: each for each in self.filter(company, IdIn("transaction_id", transaction_ids))}
 
