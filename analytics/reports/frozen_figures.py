@@ -102,5 +102,6 @@ def build_frozen_recurring_table(report: ReportMonth, figures: Sequence[Figure])
         title=_("Recurring revenue bridge"),
         head=[_("Step"), "MRR", _("Committed MRR")],
         rows=rows if figures else [],
+        hint=_("Committed MRR includes signed changes that are not yet in effect."),
         empty_text=_("There was no recurring revenue."),
     )

@@ -158,10 +158,11 @@ def build_board_measure_table(
         )
         rows.append(build_measure_row(_("CAC payback"), cac_payback, text, description))
     if summary:
-        for label, value in (
-            (_("Net revenue retention"), summary.net_revenue_retention),
-            (_("Gross revenue retention"), summary.gross_revenue_retention),
+        net_note = _("MRR of the customers of twelve months ago, now ÷ then")
+        for label, value, description in (
+            (_("Net revenue retention"), summary.net_revenue_retention, net_note),
+            (_("Gross revenue retention"), summary.gross_revenue_retention, _("The same without expansion")),
         ):
-            kind, note = ("", _("Over twelve months")) if value is not None else ("unavailable", NO_RETENTION_TEXT)
+            kind, note = ("", description) if value is not None else ("unavailable", NO_RETENTION_TEXT)
             rows.append(ReportRow(label, [cells.format_percentage(value)], kind, note))
     return ReportTable(id="measures", title=_("Measures"), head=[_("Measure"), _("Value")], rows=rows)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from analytics.calc import calendar_periods
 from analytics.queries import profit_and_loss
 from companies.locales import get_current_locale
-from ledger.calc.months import add_months, get_last_day_of_month
+from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,24 @@ def format_period_heading(period: date, interval: calendar_periods.PeriodInterva
     if start:
         return _("{period}, from {first}").format(period=name, first=start)
     return _("{period}, to {last}").format(period=name, last=end) if end else name
+
+
+def format_month_span(first: date, until: date) -> str:
+    """Format the months from `first` to `until`, with days if the last month is not over.
+
+    >>> format_month_span(date(2024, 10, 1), date(2024, 10, 31))
+    'October 2024'
+    >>> format_month_span(date(2024, 9, 1), date(2024, 10, 31))
+    'Sep 2024 to Oct 2024'
+    >>> format_month_span(date(2024, 10, 1), date(2024, 10, 22))
+    '1 Oct 2024 to 22 Oct 2024'
+    """
+    locale = get_current_locale()
+    if until != get_last_day_of_month(until):
+        return _("{first} to {last}").format(first=locale.format_day(first), last=locale.format_day(until))
+    if first == get_first_day_of_month(until):
+        return locale.format_month(first, full=True)
+    return _("{first} to {last}").format(first=locale.format_month(first), last=locale.format_month(until))
 
 
 def format_period_name(period: date, interval: calendar_periods.PeriodInterval) -> str:

@@ -24,6 +24,7 @@ from analytics.reports.period_headings import (
     PeriodHeading,
     build_compared_headings,
     build_period_heading,
+    format_month_span,
     format_period_name,
     get_last_counted_day,
     list_compared_names,
@@ -77,6 +78,7 @@ def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
         report_notices.append(
             notices.build_rate_notice(page.company, error, can_list=page.has_permission(Permission.TRANSACTIONS_READ))
         )
+    until = get_last_counted_day(period.until, page.today, to_date=to_date)
     return page.render(
         "analytics/profit_and_loss.html",
         tab="profit-and-loss",
@@ -89,7 +91,8 @@ def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
         comparisons=[*period.comparisons, (PLAN_COMPARISON, _("Plan"))],
         year=f"startDate={page.today.year}-01-01&endDate={page.today.year}-12-31",
         last_month=build_last_month_query(page.today),
-        until=get_last_counted_day(period.until, page.today, to_date=to_date),
+        until=until,
+        period_text=format_month_span(period.calendar[0], until),
         offers_to_date=True,
         to_date=to_date,
         plans=page.has_permission(Permission.PLANNING_READ),

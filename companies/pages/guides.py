@@ -49,7 +49,10 @@ def show_guide(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404
     language = get_language() if get_language() in list_guide_languages(name) else ENGLISH
     page_context = {
-        "guides": [(_("For finance teams"), FINANCE_GUIDES), (_("For developers"), DEVELOPER_GUIDES)],
+        "guides": [
+            (heading, [(name, title, is_in_english_only(name)) for name, title in guides.items()])
+            for heading, guides in ((_("For finance teams"), FINANCE_GUIDES), (_("For developers"), DEVELOPER_GUIDES))
+        ],
         "name": name,
         "title": GUIDES[name],
         "guide_language": language,
@@ -62,6 +65,11 @@ def show_guide(request: HttpRequest, name: str) -> HttpResponse:
 def list_guide_languages(name: str) -> set[str]:
     """Return the languages of a guide: English, and those of `docs/<language>/`."""
     return {ENGLISH, *(path.parent.name for path in (settings.ROOT / "docs").glob(f"*/{name}.md"))}
+
+
+def is_in_english_only(name: str) -> bool:
+    """Return whether a guide is not translated into the language of the reader."""
+    return get_language() != ENGLISH and get_language() not in list_guide_languages(name)
 
 
 @cache

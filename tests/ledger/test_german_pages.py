@@ -35,11 +35,11 @@ def test_transaction_history_is_german(german_pages, books, bill_id, alice):
             "Kategorie": ("—", "Hosting"), "GuV-Zeile": ("—", "Herstellungskosten"),
         }),
         ("Buchung geändert", alice.display_name, {
-            "Betrag": ("−119,00 €", "−120,00 €"), "Von / an": ("Nimbus Cloud", "Nimbus"),
+            "Betrag": ("−119,00 €", "−120,00 €"), "Auftraggeber/Empfänger": ("Nimbus Cloud", "Nimbus"),
         }),
         ("Buchung angelegt", "API-Schlüssel „test“", {
             "Betrag": ("—", "−119,00 €"), "Datum": ("—", "15.03.2026"), "Konto": ("—", "Main"),
-            "Von / an": ("—", "Nimbus Cloud"),
+            "Auftraggeber/Empfänger": ("—", "Nimbus Cloud"),
         }),
     ]  # fmt: skip
     assert "Buchungsdatum" in get_page_text(answer)
@@ -83,7 +83,7 @@ def test_default_categories_are_translated_and_show_only_chosen_emojis(german_pa
     assert api.put(f"categories/{rows['Marketing']['id']}", changed).status_code == 200
     assert api.post("categories", {"name": "Coffee", "emoji": "☕", "plTypes": ["ga"]}).status_code == 201
     text = get_page_text(german_pages.client.get(f"/app/companies/{acme.id}/settings/categories"))
-    for part in ("Einmaliger Umsatz", "Ertragsteuern", "Steuerzahlungen", "🦊 Werbung", "☕ Coffee"):
+    for part in ("Einmaliger Umsatz", "Ertragsteuern", "Umsatzsteuerzahlungen", "🦊 Werbung", "☕ Coffee"):
         assert part in text, part
     assert "Income tax" not in text
     assert [row["name"] for row in rows.values() if row["emoji"] in text] == []

@@ -51,6 +51,14 @@ def test_guide_is_shown_in_the_language_of_the_reader_where_it_is_translated():
     assert '<article class="guide-text" lang="en">' in english
 
 
+def test_guides_that_are_not_translated_say_so_in_the_list():
+    german = Client(headers={"Accept-Language": "de"}).get("/docs/guides/month-end").content.decode()
+    assert '<span lang="en">Closing a month</span> (englisch)' in german
+    assert german.count(" (englisch)") == len(GUIDES) - 1
+    assert "Month-end step by step" not in german
+    assert "in English" not in Client().get("/docs/guides/month-end").content.decode()
+
+
 def test_translated_guides_have_the_sections_of_the_original():
     for path in (settings.ROOT / "docs").glob("de/*.md"):
         original = settings.ROOT / "docs" / path.name

@@ -286,7 +286,7 @@ def test_payments_are_left_out_and_listed_where_many_are_categorized(editor, inb
     shown = editor.get(f"{inbox_path}/{page}")
     values = re.findall(r'name="(?:suggestion|transaction)" value="([^" ]+)', shown.content.decode())
     assert values == [hosting]
-    text = "3 payments are not included: their texts state parts or a period, or the last one was split."
+    text = "3 payments are not included. Review them separately: they have to be split or spread over months."
     assert text in get_page_text(shown)
     offers = list_offers(shown)
     assert [label.partition(":")[0] for label, *_ in offers] == [
