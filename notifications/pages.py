@@ -16,7 +16,7 @@ from companies.permissions import Permission
 from notifications import actions, emails
 from notifications.emails import EMAIL_SUBJECTS
 from notifications.messages import render_stored_message
-from notifications.models import Notification, NotificationQuerySet
+from notifications.models import Notification, NotificationQuerySet, NotificationType
 
 
 @company_page(reads=Permission.NOTIFICATIONS_READ, writes=Permission.NOTIFICATIONS_WRITE)
@@ -82,21 +82,31 @@ def list_own_notifications(page: CompanyPage) -> NotificationQuerySet:
 
 
 # Raw SQL, since every page runs it. ORM: 4.3 x.
+# What one did oneself needs no attention: these are listed, but not counted.
+_CONFIRMATIONS = [NotificationType.IMPORT_FINISHED, NotificationType.IMPORT_UNDONE]
 _UNREAD = """
     SELECT count(*) FROM notifications_notification
      WHERE company_id = %(company)s AND recipient_id = %(person)s AND read_time IS NULL
+       AND NOT (type = ANY (%(confirmations)s) AND created_user_id IS NOT DISTINCT FROM %(person)s::text)
 """
 
 
 def add_unread_count(request: HttpRequest) -> dict[str, object]:
-    """Context processor: the count of unread notifications, computed when a template uses it."""
+    """Context processor: the count of unread notifications that need attention, computed when a template uses it."""
 
     def count_unread() -> int:
         access = getattr(request, "access", None)
         if access is None or Permission.NOTIFICATIONS_READ not in access.permissions:
             return 0
         with connection.cursor() as cursor:
-            cursor.execute(_UNREAD, {"company": access.company.id, "person": get_signed_in_user(request).pk})
+            cursor.execute(
+                _UNREAD,
+                {
+                    "company": access.company.id,
+                    "person": get_signed_in_user(request).pk,
+                    "confirmations": _CONFIRMATIONS,
+                },
+            )
             return int(cursor.fetchone()[0])
 
     return {"unread": SimpleLazyObject(count_unread)}

@@ -4,6 +4,7 @@ import io
 from datetime import UTC, datetime
 from decimal import Decimal
 from html import unescape
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -12,9 +13,10 @@ from django.db import OperationalError
 from PIL import Image
 
 from companies import change
-from companies.models import ApiKey, AuditEntry, Company, Membership
+from companies.models import ApiKey, AuditContext, AuditEntry, Company, Membership
 from companies.permissions import Role
 from notifications.models import Notification
+from notifications.notify import notify_import_finished
 from tests import factories
 from tests.change_tables import list_changes
 
@@ -306,6 +308,16 @@ def test_notification_bell_counts_unread(owner, acme, notification):
     assert '<span class="count">1' in owner.get(build_page_path(acme)).content.decode()
     owner.post(build_page_path(acme, "notifications"))
     assert '<span class="count">' not in owner.get(build_page_path(acme)).content.decode()
+
+
+def test_notification_bell_does_not_count_own_imports(owner, acme, audit_context, alice):
+    alices = AuditContext(time=audit_context.time, actor=str(alice.pk), user_id=alice.pk)
+    counts = {"count": 5, "skipped_before_data_start": 0, "duplicates": 0}
+    notify_import_finished(company_id=acme.id, context=alices, import_id=uuid4(), **counts)
+    assert '<span class="count">' not in owner.get(build_page_path(acme)).content.decode()
+    assert "5 transactions saved." in owner.get(build_page_path(acme, "notifications")).content.decode()
+    notify_import_finished(company_id=acme.id, context=audit_context, import_id=uuid4(), **counts)
+    assert '<span class="count">1' in owner.get(build_page_path(acme)).content.decode(), "what a key imported counts"
 
 
 def test_opening_notification_marks_as_read_and_redirects_to_subject(owner, acme, notification):
