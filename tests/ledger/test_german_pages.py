@@ -56,7 +56,8 @@ def test_transaction_list_and_filter_errors_are_german(german_pages, bill_id):
 
 def test_page_export_header_is_german_but_api_export_is_english(german_pages, bill_id, api):
     book = openpyxl.load_workbook(io.BytesIO(b"".join(german_pages.get("/export/transactions.xlsx"))))
-    assert [cell.value for cell in book["Buchungen"][1]][:5] == ["Datum", "Konto", "Auftraggeber/Empfänger", "Beschreibung", "Betrag"]
+    headings = ["Datum", "Konto", "Auftraggeber/Empfänger", "Beschreibung", "Betrag"]
+    assert [cell.value for cell in book["Buchungen"][1]][:5] == headings
     page_text = b"".join(api.get("exports/transactions.csv", headers={"Accept-Language": "de"})).decode()
     assert page_text.startswith("Date,Account,From/to,")
 
