@@ -65,6 +65,8 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
     PaymentKind.CARD_PAYMENT_RECEIVED: gettext_lazy(
         "Looks like a payment received on a credit card. Import the bank's statement to link it as a transfer."
     ),
+    PaymentKind.SUBSCRIPTION_REVENUE: gettext_lazy("Looks like revenue from a subscription"),
+    PaymentKind.PROJECT_REVENUE: gettext_lazy("Looks like revenue from a project or service"),
     PaymentKind.CUSTOMER_PAYMENT: gettext_lazy("Looks like a payment by a customer"),
 }
 
@@ -89,6 +91,11 @@ def describe_proposal_basis(proposal: CategoryProposal, *, is_incoming: bool) ->
             explanation = f"{similarity}; {explanation}"
     tax_explanation = describe_tax(proposal.tax, is_incoming=is_incoming) if proposal.tax else ""
     return " · ".join(filter(None, (explanation, tax_explanation)))
+
+
+def describe_customer_tax(tax: TaxSuggestion) -> str:
+    """Describe the tax of a payment by a customer whose text does not say for what."""
+    return f"{PAYMENT_KIND_EXPLANATIONS[PaymentKind.CUSTOMER_PAYMENT]} · {describe_tax(tax, is_incoming=True)}"
 
 
 def describe_tax(tax: TaxSuggestion, *, is_incoming: bool) -> str:

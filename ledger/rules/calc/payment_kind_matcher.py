@@ -120,8 +120,14 @@ def matches_signs(signs: KindSigns, name: Tokens, text: Tokens, *, is_incoming: 
     doubts = REVERSAL_WORDS if is_incoming else DOUBT_WORDS - BILL_WORDS if signs.is_billed else DOUBT_WORDS
     if text:
         return doubts.isdisjoint(text) and has_phrase(text, signs.texts)
-    # Some banks give one text only, as the name. It begins with the kind; "Hans Lohn" is a person.
-    return not has_legal_form and doubts.isdisjoint(name) and has_start(name, signs.texts)
+    # Some banks give one text only, as the name. It begins with the kind; "Hans Lohn" is a person. The names of
+    # customers may begin with any word ("Consulting Weber").
+    return (
+        signs.is_incoming is not True
+        and not has_legal_form
+        and doubts.isdisjoint(name)
+        and has_start(name, signs.texts)
+    )
 
 
 def matches_party(signs: KindSigns, name: Tokens, text: Tokens) -> bool:

@@ -1,6 +1,7 @@
 """The table of signs of each kind of payment: names of vendors and words of texts, German and English."""
 
 from ledger.rules.calc.payment_kinds import PaymentKind, build_signs
+from ledger.rules.calc.revenue_signs import REVENUE_SIGNS
 
 WAGE_TAX_WORDS = (
     *("Lohnsteuer", "Lohnst", "Lohn.St", "LSt", "Lohn- und Kirchensteuer", "wage tax", "payroll tax", "PAYE"),
@@ -342,17 +343,5 @@ KIND_SIGNS = (
         except_texts=("Rechnung", "Rechnungsnummer", "Rechnungsnr", "RE", "Rg", "invoice"),
         is_incoming=True,
     ),
-    build_signs(
-        PaymentKind.CUSTOMER_PAYMENT,
-        names=("Stripe", "Stripe Payments", "Stripe Technology", "GoCardless", "Mollie", "Adyen", "Paddle"),
-        is_incoming=True,
-    ),
-    build_signs(
-        PaymentKind.CUSTOMER_PAYMENT,
-        texts=(
-            *("Rechnung", "Rechnungsnummer", "Rechnungsnr", "Rg", "RE", "Rgnr", "invoice", "inv"),
-            *("Abo", "Abonnement", "Monatspauschale", "subscription"),
-        ),
-        is_incoming=True,
-    ),
+    *REVENUE_SIGNS,
 )

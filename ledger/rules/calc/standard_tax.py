@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ledger.rules.calc.countries import Countries, find_name_countries
 from ledger.rules.calc.parties import find_phrase_places
-from ledger.rules.calc.payment_kinds import PaymentKind, extract_kind_words, to_phrases
+from ledger.rules.calc.payment_kinds import REVENUE_KINDS, PaymentKind, extract_kind_words, to_phrases
 from ledger.rules.calc.rule_matcher import fold_text
 
 # Sold across borders as a rule: the standard rate needs a sign that the supplier is in the company's country.
@@ -109,7 +109,7 @@ def usually_includes_tax(
     words = extract_kind_words(description)
     if is_incoming and pl_type == "revenue":
         is_payout = not PAYMENT_PROVIDERS.isdisjoint(extract_kind_words(from_to)[:1] or words[:1])
-        return kind in (None, PaymentKind.CUSTOMER_PAYMENT) and not is_payout
+        return (kind is None or kind in REVENUE_KINDS) and not is_payout
     is_untaxed = any(find_phrase_places(words, phrase) for phrase in UNTAXED_PHRASES)
     return not is_incoming and pl_type != "revenue" and kind in TAXED_KINDS and not is_untaxed
 

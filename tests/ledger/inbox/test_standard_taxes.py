@@ -45,12 +45,12 @@ def read_suggestion(page, transaction_id):
         ),
         ("Allianz AG", "", "-100.00", None, "Office and administration: Looks like insurance"),
         (
-            *("Novatec GmbH", "Rechnung 7", "119.00", "19"),
-            "Recurring revenue: Looks like a payment by a customer · 19 % VAT suggested",
+            *("Novatec GmbH", "Rechnung 7 Abo", "119.00", "19"),
+            "Recurring revenue: Looks like revenue from a subscription · 19 % VAT suggested",
         ),
         (
-            *("Novatec B.V.", "Rechnung 7", "119.00", None),
-            "Recurring revenue: Looks like a payment by a customer · Customer abroad: no VAT",
+            *("Novatec B.V.", "Rechnung 7 Workshop", "119.00", None),
+            "One-off revenue: Looks like revenue from a project or service · Customer abroad: no VAT",
         ),
     ],
 )
@@ -159,6 +159,27 @@ def test_one_group_has_suppliers_at_home_and_abroad(editor, inbox_path, books, h
     form = {"act": "categorize", "transaction": values, "category": category, **rates}
     assert editor.post(f"{inbox_path}/groups", form).status_code == 303
     assert list_stored_taxes(books, hosting_rows) == [-19, None]
+
+
+def test_customer_without_a_category_has_the_rate_in_its_group(editor, inbox_path, books, bank):
+    """The text says that revenue is paid, but not which: the category is chosen, the rate is filled in."""
+    ids = [
+        books.create_transaction(bank, "119.00", fromTo=name, description=text)["id"]
+        for name, text in (("Novatec AG", "Rechnung 7"), ("Novatec B.V.", "Rechnung 8"), ("Weber", "Danke"))
+    ]
+    page = editor.get(f"{inbox_path}/groups")
+    form = re.search(r'<form method="post" class="card transaction-group".*?</form>', page.content.decode(), re.DOTALL)[
+        0
+    ]
+    rates = dict(re.findall(r'name="(tax-[^"]+)"[^>]*value="([^"]*)"', form))
+    assert [rates[f"tax-{row}"] for row in ids] == ["19", "", ""]
+    assert "Looks like a payment by a customer · 19 % VAT suggested" in form
+    assert "Customer abroad: no VAT" in form
+    assert 'name="category"' not in form
+    values = re.findall(r'name="transaction" value="([^"]+)"', form)
+    body = {"act": "categorize", "transaction": values, "other": f"{books.get_category_id('revenueOneOff')}:revenue"}
+    assert editor.post(f"{inbox_path}/groups", body | rates).status_code == 303
+    assert list_stored_taxes(books, ids) == [19, None, None]
 
 
 @pytest.mark.parametrize(

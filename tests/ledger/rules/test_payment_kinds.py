@@ -142,7 +142,15 @@ OUT, IN = False, True
         ("", "PAYMENT RECEIVED - THANK YOU", IN, "cardPaymentReceived"),
         ("Novatec AG", "Rechnung RE-2026-1002", IN, "customerPayment"),
         ("Novatec AG", "Gutschrift Überweisung Rechnung RE-2026-1002", IN, "customerPayment"),
-        ("Kita-App UG", "GUTSCHR. UEBERWEISUNG Abo Oktober KD 2201", IN, "customerPayment"),
+        ("Kita-App UG", "GUTSCHR. UEBERWEISUNG Abo Oktober KD 2201", IN, "subscriptionRevenue"),
+        ("Stripe Technology Europe Ltd", "STRIPE PAYOUT po_1Q8x SaaS Abos", IN, "subscriptionRevenue"),
+        ("Brandt Logistik GmbH", "Wartungsvertrag Q4", IN, "subscriptionRevenue"),
+        ("Northwind Ltd", "Invoice 7 annual plan", IN, "subscriptionRevenue"),
+        ("Autohaus Nord KG", "Ueberweisung Projekt Konfigurator", IN, "projectRevenue"),
+        ("Praxis Dr. Lorenz", "Onboarding Rechnung 2026-0194", IN, "projectRevenue"),
+        ("Northwind Ltd", "Set-up fee, invoice 7", IN, "projectRevenue"),
+        # A subscription and a project: the text leaves open for what.
+        ("Novatec AG", "Rechnung 7 Workshop und Lizenzen", IN, "customerPayment"),
         ("Stripe Payments Europe Ltd", "STRIPE PAYOUT", IN, "customerPayment"),
     ],
 )
@@ -209,6 +217,13 @@ def test_texts_say_the_kind(from_to, description, is_incoming, expected):
         ("Payroll Experts Ltd", "Payroll service", OUT),
         ("Peter Kurz", "Rechnung 12 Lohnsteuer Beratung", OUT),
         ("Anna Schneider", "Gehalt Rückzahlung", IN),
+        ("Adobe Systems Software Ireland", "Erstattung doppelt belastete Lizenz", IN),
+        ("Novatec AG", "Workshop und Lizenzen", IN),
+        ("Novatec AG", "Abonnent 7", IN),
+        ("BAFA", "Zuschuss Beratung 7", IN),
+        ("Projektträger", "Förderung Projekt 7", IN),
+        ("Consulting Weber", "", IN),
+        ("Workshop Berlin", "Projekt 7", OUT),
         ("Anna Schneider", "Gehalt Oktober", IN),
         ("Untermieter Maier", "Miete Oktober", IN),
         ("Maier Hausverwaltung", "Rückzahlung Miete", OUT),
@@ -297,6 +312,44 @@ def test_own_category_counts_whose_name_says_more(kind, names, expected):
 def test_category_of_another_thing_does_not_count(kind, name, pl_type):
     options = [CategoryOption(RENT, name, None, (pl_type,)), OFFICE_OPTION]
     assert find_kind_category(kind, options) == (OFFICE, "ga")
+
+
+SUBSCRIPTION, PROJECT = PaymentKind.SUBSCRIPTION_REVENUE, PaymentKind.PROJECT_REVENUE
+RECURRING, ONE_OFF, OWN, OTHER_OWN = (UUID(int=n) for n in range(11, 15))
+REVENUE_OPTIONS = [
+    CategoryOption(RECURRING, "Recurring revenue", "revenueRecurring", ("revenue",)),
+    CategoryOption(ONE_OFF, "One-off revenue", "revenueOneOff", ("revenue",)),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "own_names", "expected"),
+    [
+        (SUBSCRIPTION, [], RECURRING),
+        (PROJECT, [], ONE_OFF),
+        (SUBSCRIPTION, ["Erlöse Projekte", "Erlöse SaaS"], OTHER_OWN),
+        (PROJECT, ["Erlöse Projekte", "Erlöse SaaS"], OWN),
+        (PROJECT, ["One-off sales"], OWN),
+        (PROJECT, ["Erlöse 19 %"], ONE_OFF),
+        # Two that fit: which one is not said.
+        (PROJECT, ["Erlöse Projekte", "Workshops"], None),
+        (SUBSCRIPTION, ["Abos", "SaaS"], None),
+        # A name that says both says neither.
+        (PROJECT, ["Lizenzen und Projekte"], ONE_OFF),
+        (PaymentKind.CUSTOMER_PAYMENT, ["Erlöse Projekte"], None),
+    ],
+)
+def test_revenue_has_the_only_category_of_its_kind(kind, own_names, expected):
+    named_ids = zip((OWN, OTHER_OWN), own_names, strict=False)
+    own = [CategoryOption(row_id, name, None, ("revenue",)) for row_id, name in named_ids]
+    assert find_kind_category(kind, [*REVENUE_OPTIONS, *own]) == (expected and (expected, "revenue"))
+
+
+def test_category_of_costs_has_no_revenue():
+    options = [*REVENUE_OPTIONS, CategoryOption(OWN, "Beratung", None, ("ga",))]
+    assert find_kind_category(PROJECT, options) == (ONE_OFF, "revenue")
+    both = CategoryOption(OWN, "Workshops", None, ("ga", "revenue"))
+    assert find_kind_category(PROJECT, [*REVENUE_OPTIONS, both]) == (OWN, "revenue")
 
 
 def test_exact_name_of_another_kind_does_not_count():

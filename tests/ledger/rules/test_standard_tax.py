@@ -17,7 +17,7 @@ from ledger.rules.calc.countries import (
     find_zone_tax_percent,
 )
 from ledger.rules.calc.payment_kind_matcher import find_payment_kind
-from ledger.rules.calc.payment_kinds import PaymentKind
+from ledger.rules.calc.payment_kinds import REVENUE_KINDS, PaymentKind
 from ledger.rules.calc.standard_tax import TAXED_KINDS, TaxSettings, find_standard_tax, find_stated_percents
 
 OUT, IN = False, True
@@ -83,7 +83,10 @@ def suggest(from_to, description, is_incoming, pl_type, *, kind=None, standard="
         # Revenue, refunds and payouts.
         ("Müller & Söhne GmbH", "RE-2026-0188", IN, "revenue", STANDARD),
         ("Vogel Consulting", "Zahlung wie besprochen", IN, "revenue", STANDARD),
+        ("Kita-App UG", "Abo Oktober", IN, "revenue", STANDARD),
+        ("Praxis Dr. Lorenz", "Workshop", IN, "revenue", STANDARD),
         ("Novatec B.V.", "Invoice 7", IN, "revenue", ABROAD),
+        ("Stripe Technology Europe Ltd", "STRIPE PAYOUT SaaS Abos", IN, "revenue", NOTHING),
         ("Stripe Technology Europe Ltd", "STRIPE PAYOUT", IN, "revenue", NOTHING),
         ("PayPal (Europe) S.à r.l.", "Abbuchung", IN, "revenue", NOTHING),
         ("Müller & Söhne GmbH", "Gutschrift RE-2026-0188", OUT, "revenue", NOTHING),
@@ -198,7 +201,7 @@ def test_no_rate_is_suggested_for_untaxed_lines_and_kinds(from_to, description, 
         pl_type=pl_type,
         kind=kind,
     )
-    is_taxed = (is_incoming and kind in (None, PaymentKind.CUSTOMER_PAYMENT)) or kind in TAXED_KINDS
+    is_taxed = (is_incoming and (kind is None or kind in REVENUE_KINDS)) or kind in TAXED_KINDS
     if pl_type in ("no", "neutral") or (not is_taxed and not find_stated_percents(f"{from_to} {description}")):
         assert tax is None
     if tax:
