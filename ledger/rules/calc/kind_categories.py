@@ -69,6 +69,9 @@ KIND_CATEGORIES = {
     PaymentKind.OFFICE_SUPPLIES: KindCategory(
         ("Office supplies", "Office equipment", "Bürobedarf", "Büromaterial", "Büroausstattung"), "officeAndAdmin", "ga"
     ),
+    PaymentKind.BOOKS: KindCategory(
+        ("Books", "Books and journals", "Fachliteratur", "Bücher", "Bücher und Zeitschriften"), "officeAndAdmin", "ga"
+    ),
     PaymentKind.CLEANING: KindCategory(
         ("Cleaning", "Reinigung", "Reinigungskosten", "Raumkosten"), "officeAndAdmin", "ga"
     ),
@@ -102,6 +105,9 @@ KIND_CATEGORIES = {
     PaymentKind.DEVELOPMENT_SOFTWARE: KindCategory(SOFTWARE_NAMES, "productDevelopment", "pd"),
     PaymentKind.OFFICE_SOFTWARE: KindCategory(SOFTWARE_NAMES, "officeAndAdmin", "ga"),
     PaymentKind.ADVERTISING: KindCategory(("Advertising", "Werbung"), "marketing", "cac"),
+    PaymentKind.RECRUITING: KindCategory(
+        ("Recruiting", "Recruitment", "Hiring", "Personalbeschaffung", "Personalsuche", "Stellenanzeigen"), None, "ga"
+    ),
     PaymentKind.PROFESSIONAL_SERVICES: KindCategory(
         ("Legal and accounting", "Accounting", "Legal fees", "Steuerberatung", "Rechts- und Beratungskosten"),
         "professionalServices",

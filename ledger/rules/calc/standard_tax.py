@@ -25,12 +25,15 @@ TAXED_KINDS = CROSS_BORDER_KINDS | {
     PaymentKind.VEHICLE,
     PaymentKind.ENERGY,
     PaymentKind.ADVERTISING,
+    PaymentKind.RECRUITING,
     PaymentKind.PROFESSIONAL_SERVICES,
 }
 UNTAXED_LINES = frozenset(["no", "neutral"])
 UNTAXED_PHRASES = to_phrases(["Kfz-Steuer", "Kraftfahrzeugsteuer", "vehicle tax", "road tax"])
 # First words of the names of payment providers.
 PAYMENT_PROVIDERS = frozenset(extract_kind_words("stripe gocardless mollie adyen paddle paypal klarna sumup"))
+# First words of the names of marketplaces: branches with VAT numbers in other countries sell there, sellers too.
+MARKETPLACES = frozenset(["amazon", "amzn"])
 MAX_STATED_PERCENT = Decimal(30)
 _TAX_WORD = r"(?:mwst|mehrwertsteuer|ust|umsatzsteuer|vorsteuer|vat|tva|iva|btw|moms|mva|alv|podatek vat|dph|afa)(?!\w)"
 _PERCENT = r"([0-9]{1,3}(?:[.,][0-9]{1,2})?) ?(?:%|prozent|percent)"
@@ -96,7 +99,8 @@ def find_standard_tax(
         return None
     if settings.countries & party_countries:
         return TaxSuggestion(settings.standard_percent, TaxBasis.STANDARD)
-    return TaxSuggestion(None, TaxBasis.ABROAD)
+    is_marketplace = not MARKETPLACES.isdisjoint(extract_kind_words(from_to or description)[:1])
+    return None if is_marketplace and kind == PaymentKind.OFFICE_SUPPLIES else TaxSuggestion(None, TaxBasis.ABROAD)
 
 
 def usually_includes_tax(

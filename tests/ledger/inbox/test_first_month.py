@@ -157,6 +157,22 @@ def test_vague_kind_is_no_primary_suggestion(editor, inbox_path, books, bank):
     assert "Accept" not in text(editor.get(f"{inbox_path}/accept"))
 
 
+def test_recruiting_needs_its_own_category(editor, inbox_path, api, books, bank):
+    row = books.create_transaction(bank, "-650.00", fromTo="LinkedIn Ireland", description="LinkedIn Recruiter")["id"]
+    assert propose(api, row, paymentKinds=True) == []
+    assert f"{ADD_CATEGORIES} Recruiting (1)" in text(editor.get(inbox_path))
+    assert "Recruiting: Looks like recruiting" in text(add_categories(editor, inbox_path, "recruiting"))
+
+
+def test_vendor_of_another_kind_is_not_taken_for_one_with_a_similar_name(api, books, bank):
+    """Amazon sells keyboards, Amazon Web Services hosting."""
+    past = books.create_transaction(bank, "-90.00", fromTo="Amazon Web Services EMEA SARL")["id"]
+    selection = {"mode": "ids", "ids": [past]}
+    api.post("transactions/categorize", {"selection": selection, "categoryId": books.get_category_id("hosting")})
+    row = books.create_transaction(bank, "-9.00", fromTo="Amazon Business EU", description="Tastaturen")["id"]
+    assert propose(api, row, paymentKinds=True)[0]["categoryId"] == books.get_category_id("officeAndAdmin")
+
+
 @pytest.mark.parametrize(
     ("description", "reason"),
     [

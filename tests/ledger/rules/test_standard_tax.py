@@ -53,6 +53,12 @@ def suggest(from_to, description, is_incoming, pl_type, *, kind=None, standard="
         ("Hetzner Online GmbH", "Server 09/2026", OUT, "cogs", STANDARD),
         ("", "HETZNER ONLINE GUNZENHAUSEN", OUT, "cogs", STANDARD),
         ("DATEV eG", "Rechnung 77100233", OUT, "ga", STANDARD),
+        ("Amazon Business EU", "Tastaturen, Kabel 302-99812", OUT, "ga", STANDARD),
+        # Goods of its branch in Germany have German VAT; those of sellers may have none.
+        ("Amazon EU S.a.r.l.", "Bestellung 302-221", OUT, "ga", NOTHING),
+        ("StepStone Deutschland GmbH", "Stellenanzeige", OUT, "ga", STANDARD),
+        ("LinkedIn Ireland", "LinkedIn Recruiter Okt", OUT, "ga", ABROAD),
+        ("", "AMAZON ADVERTISING EU SARL", OUT, "cac", ABROAD),
         # Suppliers abroad; vendors that sell across borders, and whose name says no country.
         ("Slack Technologies Ltd", "Slack Business+", OUT, "ga", ABROAD),
         ("Amazon Web Services EMEA SARL", "AWS EMEA", OUT, "cogs", ABROAD),
