@@ -76,6 +76,7 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
 TAX_EXPLANATIONS: dict[TaxBasis, Any] = {
     TaxBasis.HISTORY: gettext_lazy("includes {percent} % tax"),
     TaxBasis.STANDARD: gettext_lazy("{percent} % VAT suggested"),
+    TaxBasis.REDUCED: gettext_lazy("{percent} % VAT suggested (reduced rate)"),
     TaxBasis.STATED: gettext_lazy("{percent} % VAT according to the description"),
 }
 

@@ -43,6 +43,10 @@ def read_suggestion(page, transaction_id):
             *("Hetzner Online GmbH", "inkl. 7 % MwSt", "-107.00", "7"),
             "Hosting: Looks like hosting · 7 % VAT according to the description",
         ),
+        (
+            *("DB Vertrieb GmbH", "Bahn-Tickets", "-107.00", "7"),
+            "Office and administration: Looks like travel · 7 % VAT suggested (reduced rate)",
+        ),
         ("Allianz AG", "", "-100.00", None, "Office and administration: Looks like insurance"),
         (
             *("Novatec GmbH", "Rechnung 7 Abo", "119.00", "19"),
