@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Min
 
 from analytics.calc.calendar_periods import PERIOD_MONTHS, PeriodInterval, get_period_start, shift_day_by_months
 from analytics.queries.posted_results import (
@@ -24,10 +25,12 @@ from analytics.queries.posted_results import (
 )
 from companies.models import Company
 from ledger.calc.months import add_months, count_months_between, get_first_day_of_month, get_last_day_of_month
-from ledger.models import EXPENSE_LINES, PlType
+from ledger.closings.queries.closings import find_first_month_with_transactions
+from ledger.models import EXPENSE_LINES, MonthResult, PlType
 from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from planning.forecast.queries import sum_planned_results_in_base
+from planning.models import PlanItem
 from planning.scenarios.queries import LoadedScenario
 
 Comparison = Literal["previousPeriod", "previousYear"]
@@ -86,6 +89,24 @@ def get_bar_key(line: str, category: CategoryHeading) -> str:
     if line != PlType.REVENUE:
         return line
     return category.system_key if category.system_key in REVENUE_KEYS else OTHER_REVENUE_KEY
+
+
+def find_first_statement_month(company: Company, months: Sequence[date], *, with_plan: bool) -> date | None:
+    """Return the first of consecutive months with a transaction, a recognized amount or, with the plan, an item of it.
+
+    None if there is none.
+    """
+    window = {"month__gte": months[0], "month__lte": months[-1]}
+    results = MonthResult.objects.for_company(company.id).filter(count__gt=0, **window)
+    first_months = [
+        find_first_month_with_transactions(company, months),
+        results.aggregate(first=Min("month"))["first"],
+    ]
+    if with_plan:
+        items = PlanItem.objects.for_company(company.id).filter(month__lte=months[-1])
+        first_item_month = items.aggregate(first=Min("month"))["first"]
+        first_months.append(first_item_month and max(first_item_month, months[0]))
+    return min(filter(None, first_months), default=None)
 
 
 class ResultRow(NamedTuple):

@@ -1,6 +1,7 @@
 """The page and the workbook of the profit and loss statement."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from functools import partial
@@ -111,11 +112,20 @@ def is_plan_compared(page: CompanyPage) -> bool:
 
 
 def parse_statement_period(page: CompanyPage) -> ReportPeriod:
-    """Parse the period of the URL, in which the plan is one of the comparisons."""
+    """Parse the period of the URL, in which the plan is one of the comparisons.
+
+    The default period has no months before the first transaction or service period of the company.
+    """
     query = {name: page.request.GET.get(name, "") for name in page.request.GET}
     if is_plan_compared(page):
         del query["comparison"]
-    return parse_report_period(query, today=page.today)
+    period = parse_report_period(query, today=page.today)
+    if any(query.get(name) for name in ("months", "startDate", "endDate")):
+        return period
+    first = profit_and_loss.find_first_statement_month(page.company, period.calendar, with_plan=is_plan_compared(page))
+    if first is None or first <= period.first:
+        return period
+    return replace(period, first=first, last=get_last_day_of_month(page.today), months=None)
 
 
 def list_other_parameters(page: CompanyPage, interval: str, *, to_date: bool) -> dict[str, str]:
