@@ -49,6 +49,10 @@ class CellAmounts:
         return CellAmounts(-self.actual, -self.planned, compared, reported=reported)
 
     @property
+    def has_amounts(self) -> bool:
+        return any((self.actual, self.planned, self.compared, self.reported))
+
+    @property
     def as_reported(self) -> Decimal:
         return self.actual if self.reported is None else self.reported
 
@@ -184,7 +188,7 @@ def build_statement_sheet(
     """Build the sheet of a statement: income is positive, costs are negative.
 
     Periods that have not begun show their plan. The total counts them, but not where actual and plan are compared. A
-    single period has no total.
+    single period has no total, also beside a last one without amounts.
 
     Args:
         has_plan_comparison: whether actual, plan and variance stand beside each other.
@@ -234,8 +238,11 @@ class StatementSheetBuilder:
 
     @property
     def has_total(self) -> bool:
-        """Whether the total differs from a single period."""
-        return self.is_plan_in_total or len(self.table.headings) - len(self.planned_places) != 1
+        """Whether the total says more than a single period, beside which the last one may have just begun."""
+        begun_places = [place for place in range(len(self.table.headings)) if place not in self.planned_places]
+        if len(begun_places) == 2 and not any(row.cells[begun_places[-1]].has_amounts for row in self.table.rows):
+            begun_places.pop()
+        return self.is_plan_in_total or len(begun_places) != 1
 
     def has_percentage(self, place: int) -> bool:
         return self.has_plan_comparison and self.table.percentages[place]

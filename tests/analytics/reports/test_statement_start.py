@@ -47,6 +47,7 @@ def test_default_period_starts_with_the_first_transaction(api, bank, get_page, b
     answer = api.put(f"accounts/{bank}/initial_balance", {"date": str(EARLIER), "amountValue": "1000.00"})
     assert answer.status_code == 200, answer.content
     book_revenue(PREVIOUS)
+    book_revenue(MONTH)
     html = get_page()
     assert list_headings(html) == [f"{PREVIOUS:%b %Y}", f"{MONTH:%b %Y}", "Total"]
     assert f"{PREVIOUS:%b %Y} to " in html
@@ -89,6 +90,12 @@ def test_single_month_has_no_total_of_the_same_amounts(get_page, book_revenue, q
     book_revenue(MONTH)
     (heading,) = list_headings(get_page(query))
     assert heading.startswith(f"{MONTH:%b %Y}")
+
+
+@pytest.mark.parametrize("query", ["", "?comparison=plan"])
+def test_month_beside_an_empty_one_has_no_total_of_the_same_amounts(get_page, book_revenue, query):
+    book_revenue(PREVIOUS)
+    assert list_headings(get_page(query)) == [f"{PREVIOUS:%b %Y}", f"{MONTH:%b %Y}"]
 
 
 def test_total_with_the_plan_of_later_months_stays(api, books, get_page, book_revenue):
