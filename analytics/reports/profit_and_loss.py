@@ -18,7 +18,7 @@ from django.views.decorators.gzip import gzip_page
 from analytics.calc import calendar_periods
 from analytics.queries import profit_and_loss
 from analytics.queries.open_transactions import sum_open_transactions
-from analytics.report_period import ReportPeriod, parse_report_period
+from analytics.report_period import ReportPeriod, has_chosen_period, parse_report_period
 from analytics.reports import notices
 from analytics.reports.notices import Notice
 from analytics.reports.period_headings import (
@@ -120,12 +120,10 @@ def parse_statement_period(page: CompanyPage) -> ReportPeriod:
     if is_plan_compared(page):
         del query["comparison"]
     period = parse_report_period(query, today=page.today)
-    if any(query.get(name) for name in ("months", "startDate", "endDate")):
+    if has_chosen_period(query):
         return period
-    first = profit_and_loss.find_first_statement_month(page.company, period.calendar, with_plan=is_plan_compared(page))
-    if first is None or first <= period.first:
-        return period
-    return replace(period, first=first, last=get_last_day_of_month(page.today), months=None)
+    first = profit_and_loss.find_first_data_month(page.company, period.calendar, with_plan=is_plan_compared(page))
+    return replace(period.starting_with(first), last=get_last_day_of_month(page.today))
 
 
 def list_other_parameters(page: CompanyPage, interval: str, *, to_date: bool) -> dict[str, str]:

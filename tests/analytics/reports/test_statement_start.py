@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
-from tests.analytics.reports.test_overview import create_transaction, sign_in
+from tests.analytics.reports.test_overview import create_transaction, find_section, parse_table_rows, sign_in
 from tests.analytics.reports.test_profit_and_loss_page import parse_statement, plan_hosting
 from tests.run_date import TODAY
 
@@ -108,6 +108,18 @@ def test_total_with_the_plan_of_later_months_stays(api, books, get_page, book_re
         f"{MONTH:%b %Y}",
         f"{next_month:%b %Y}",
     ]
+
+
+def test_overview_starts_with_the_first_transaction(alice, acme, book_revenue):
+    def list_months(query=""):
+        html = sign_in(alice).get(f"/app/companies/{acme.id}{query}").content.decode()
+        return list(parse_table_rows(find_section(html, "Cash flow")))
+
+    book_revenue(PREVIOUS)
+    months = list_months()
+    assert months[0].startswith(f"{PREVIOUS:%b %Y}")
+    assert months[1].startswith(f"{MONTH:%b %Y}")
+    assert list_months("?months=12")[0].startswith(f"{add_months(MONTH, -11):%b %Y}")
 
 
 def test_company_without_transactions_has_the_usual_period(get_page):
