@@ -46,8 +46,9 @@ class PaymentKind(StrEnum):
 
 MAX_TEXT_LENGTH = 500  # characters of a description that suggestions read
 VAGUE_KINDS = frozenset([PaymentKind.TAX])  # which say less than their category; never the primary suggestion
-# Payments by customers, of which the last does not say for what.
-REVENUE_KINDS = frozenset([PaymentKind.SUBSCRIPTION_REVENUE, PaymentKind.PROJECT_REVENUE, PaymentKind.CUSTOMER_PAYMENT])
+# Payments by customers whose texts say for what, and all of them.
+NAMED_REVENUE_KINDS = frozenset([PaymentKind.SUBSCRIPTION_REVENUE, PaymentKind.PROJECT_REVENUE])
+REVENUE_KINDS = NAMED_REVENUE_KINDS | {PaymentKind.CUSTOMER_PAYMENT}
 SINGLE_TAXES = frozenset([PaymentKind.WAGE_TAX, PaymentKind.VAT, PaymentKind.INCOME_TAX])
 # Kinds of which one payee, a tax office or a bank, has several: its name says little about the next payment.
 SHARED_PAYEE_KINDS = SINGLE_TAXES | {PaymentKind.BANK_FEES, PaymentKind.INTEREST, PaymentKind.LOAN}
