@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 from uuid import UUID
 
+from django.db.models.fields.json import KeyTextTransform
+
 from companies.errors import InvalidInputError
 from companies.models import IdIn
 from ledger import hooks
@@ -94,7 +96,10 @@ def find_invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict
         IdIn("transaction_id", transaction_ids), file__parse_data__date__isnull=False
     )
     rows = dated_files.order_by("-file__created_time", "-file_id").values_list(
-        "transaction_id", "file__parse_data__date"
+        "transaction_id",
+        KeyTextTransform(
+            "date", "file__parse_data"
+        ),  # the path alone leaves a cycle that holds the request and its body
     )
     dates = {transaction_id: date.fromisoformat(text) for transaction_id, text in rows if text}
     for planned_dates in hooks.list_invoice_dates.run(company_id=company_id, transaction_ids=transaction_ids):
