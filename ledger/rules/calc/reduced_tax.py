@@ -67,7 +67,7 @@ TRAVEL_PORTALS = frozenset(extract_kind_words("airbnb booking expedia hrs trainl
 PLACE_COUNTRIES = COUNTRY_WORDS | {
     word: frozenset([country])
     for country, words in (
-        ("AT", "wien vienna salzburg innsbruck graz linz"),
+        ("AT", "wien vienna salzburg innsbruck graz"),
         ("CH", "zürich zurich basel bern genf geneva lausanne"),
         ("FR", "paris lyon straßburg strasbourg nizza"),
         ("GB", "london manchester edinburgh"),
