@@ -186,6 +186,23 @@ def test_customer_without_a_category_has_the_rate_in_its_group(editor, inbox_pat
     assert list_stored_taxes(books, ids) == [19, None, None]
 
 
+@pytest.mark.parametrize(("typed", "stored"), [("19", 19), ("7", 7.79), ("", None)])
+def test_customer_without_a_category_has_the_rate_beside_the_list(editor, inbox_path, books, bank, typed, stored):
+    row = books.create_transaction(bank, "119.00", fromTo="Novatec AG", description="RE-2026-118")["id"]
+    page = editor.get(inbox_path)
+    assert "Looks like a payment by a customer · 19 % VAT suggested" in get_page_text(page)
+    assert re.findall(r'<input name="tax"[^>]*value="([^"]*)"', page.content.decode()) == ["19"]
+    form = {"act": "accept", "id": row, "category": f"{books.get_category_id('revenueOneOff')}:revenue", "tax": typed}
+    assert editor.post(inbox_path, form).status_code == 303
+    assert list_stored_taxes(books, [row]) == [stored]
+
+
+def test_other_payments_have_no_rate_beside_the_list(editor, inbox_path, books, bank):
+    for amount, name, text in (("119.00", "Weber", "Danke"), ("-119.00", "Novatec AG", "Rechnung 7")):
+        books.create_transaction(bank, amount, fromTo=name, description=text)
+    assert '<input name="tax"' not in editor.get(inbox_path).content.decode()
+
+
 @pytest.mark.parametrize(
     ("changes", "for_all", "stored"),
     [
