@@ -60,7 +60,7 @@ from ledger.imports.queries.account_numbers import find_account_of_headings
 from ledger.imports.table_items import detect_account_mapping, read_uploaded_table
 from ledger.models import Account
 
-PREVIEW_FIELD = "preview"  # button that shows the files again, with other choices
+PREVIEW_FIELD = "preview"  # in the form that shows the files again, with other choices
 BYTES_PER_MIB = 1024 * 1024
 STATEMENTS_SHOWN = 50  # of one file
 OPTION_CHOICES = {

@@ -61,7 +61,7 @@ def group_values(pairs):
 def choose_accounts(client, address, answer, *accounts):
     """The page after an account was chosen for each file that asks for one."""
     form = re.search(r'<form id="review-form" .*?>(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
-    given, sent = iter(accounts), [("preview", "1")]
+    given, sent = iter(accounts), []
     for name, value, select in re.findall(
         r'<input type="hidden" name="(\w+)" value="([^"]*)">|(<select .*?name="account")', form
     ):

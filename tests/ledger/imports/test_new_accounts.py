@@ -150,7 +150,7 @@ def test_one_account_is_created_and_the_others_keep_what_was_typed(editor, acme,
 
 def test_preview_keeps_what_was_typed(editor, acme, bank):
     _, check = open_three_files(editor, acme)
-    body = find_review_form(check).build_body() | {"name-1": ["Second"], "account": [bank, "", ""], "preview": ["1"]}
+    body = find_review_form(check).build_body() | {"name-1": ["Second"], "account": [bank, "", ""]}
     check = editor.post(check.request["PATH_INFO"], body)
     assert [form["name"] for form in find_account_forms(check)] == ["Second", ""]
     assert "Create 2 accounts" in get_page_text(check)
