@@ -1,7 +1,8 @@
 """What recognising a caller costs, and what issuing tokens costs beside the stock toolkit.
 
 The same server (one worker) answers in turn a constant view and the smallest authenticated GET of one company, by key
-and by access token: requests a second, as a share of the constant view's. Then refresh tokens and codes are
+and by access token, all in the same threads (/healthz has a thread of its own): requests a second, as a share of the
+constant view's. Then refresh tokens and codes are
 exchanged at our token endpoint and at the toolkit's own, each in a gunicorn of one worker with the same settings, in
 turn.
 
@@ -24,7 +25,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-from tests.bench.bench_server import BenchServer, serve_bench
+from tests.bench.bench_server import BenchServer, serve_bench, serve_page_app
 from tests.bench.figures import print_figure
 from tests.bench.load import build_get, build_post, measure_rate
 from tests.machine import ROOT, find_free_port
@@ -172,11 +173,12 @@ def main() -> int:
     with serve_bench() as server:
         words = (server.company, str(TOKENS), str(CODES), CHALLENGE)
         client_id, access, *tokens = run_script(server, OURS, *words)
-        constant, by_key, by_token = measure_in_turn(
-            lambda: measure_rate(server.port, build_get("/healthz"), seconds=SECONDS),
-            lambda: measure_rate(server.port, build_get(server.path, server.key), seconds=SECONDS),
-            lambda: measure_rate(server.port, build_get(server.path, access), seconds=SECONDS),
-        )
+        with serve_page_app(server) as port:
+            constant, by_key, by_token = measure_in_turn(
+                lambda: measure_rate(port, build_get("/constant"), seconds=SECONDS),
+                lambda: measure_rate(port, build_get(server.path, server.key), seconds=SECONDS),
+                lambda: measure_rate(port, build_get(server.path, access), seconds=SECONDS),
+            )
         for way, rate in (("API key", by_key), ("access token", by_token)):
             print_figure(
                 f"GET one company by {way}",

@@ -5,7 +5,10 @@ import http.client
 import json
 import os
 import signal
+import socket
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +17,7 @@ from typing import Any
 
 import psycopg
 
-from tests.machine import Machine, create_prepared_machine, find_free_port
+from tests.machine import ROOT, Machine, create_prepared_machine, find_free_port
 
 
 @dataclass
@@ -87,6 +90,25 @@ def serve_bench(*, workers: int = 1, currency: str = "EUR", **settings: object) 
                 yield BenchServer(machine, port, company, key, database, up_pid=process.pid)
             process.send_signal(signal.SIGINT)
             process.wait(60)
+
+
+@contextlib.contextmanager
+def serve_page_app(bench: BenchServer) -> Iterator[int]:
+    """Serve ``tests.bench.page_app`` with our gunicorn and settings and one worker, and give its port."""
+    port = find_free_port()
+    issuer = f"http://127.0.0.1:{bench.port}"  # of the access tokens that the other server issued
+    environment = bench.machine.environment(PORT=port, RATE_LIMIT=10_000_000, BASE_URL=issuer)
+    words = ["-m", "gunicorn", "-c", "config/gunicorn.py", "-w", "1", "tests.bench.page_app"]
+    with subprocess.Popen([sys.executable, *words], cwd=ROOT, env=environment) as process:
+        try:
+            for _ in range(200):
+                with contextlib.suppress(OSError):
+                    socket.create_connection(("127.0.0.1", port)).close()
+                    break
+                time.sleep(0.1)
+            yield port
+        finally:
+            process.terminate()
 
 
 def measure_seconds(act: Callable[[], Any]) -> float:

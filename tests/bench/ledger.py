@@ -3,18 +3,13 @@
 Run with ``make bench`` or ``python -m tests.bench.ledger``. Every figure is a ratio within this run.
 """
 
-import contextlib
 import json
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 
-from tests.bench.bench_server import BenchServer, measure_alternating, measure_seconds, serve_bench
+from tests.bench.bench_server import BenchServer, measure_alternating, measure_seconds, serve_bench, serve_page_app
 from tests.bench.figures import AT_MOST, print_figure
 from tests.bench.imports import build_items, copy_rows, format_copy_lines, open_accounts
-from tests.machine import ROOT, find_free_port
 
 ROWS, MANY = 100_000, 10_000
 GOAL_CONSTANT, GOAL_SERIALIZER, GOAL_THOUSAND, GOAL_BULK = 0.08, 4.0, 11.0, 0.4
@@ -51,24 +46,6 @@ class Client:
     def often(self) -> None:
         for _ in range(REQUESTS):
             self.once()
-
-
-@contextlib.contextmanager
-def serve_plain_page(bench: BenchServer) -> Iterator[int]:
-    """Our gunicorn with our settings, one worker, and the addresses to compare with."""
-    port = find_free_port()
-    environment = bench.machine.environment(PORT=port, RATE_LIMIT=10_000_000)
-    words = ["-m", "gunicorn", "-c", "config/gunicorn.py", "-w", "1", "tests.bench.page_app"]
-    with subprocess.Popen([sys.executable, *words], cwd=ROOT, env=environment) as process:
-        try:
-            for _ in range(200):
-                with contextlib.suppress(OSError):
-                    socket.create_connection(("127.0.0.1", port)).close()
-                    break
-                time.sleep(0.1)
-            yield port
-        finally:
-            process.terminate()
 
 
 def main() -> None:
@@ -116,7 +93,7 @@ def list_ids(bench: BenchServer, count: int) -> list[str]:
 
 
 def measure_pages(bench: BenchServer) -> None:
-    with serve_plain_page(bench) as port:
+    with serve_page_app(bench) as port:
         ours = f"{bench.path}/transactions?limit="
         clients = [
             Client(port, "/constant"),

@@ -1,6 +1,6 @@
-"""The service with one more address: the page of transactions as a ModelSerializer would make it, to compare with.
+"""The service with two more addresses to compare with: a constant view, and transactions by a plain ModelSerializer.
 
-Served by ``tests.bench.ledger`` through gunicorn, in the very process that serves ours.
+Served through gunicorn in the process, and the threads, that serve ours (``bench_server.serve_page_app``).
 """
 
 import os
