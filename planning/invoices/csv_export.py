@@ -3,6 +3,7 @@
 import datetime as dt
 import io
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import IO, Any
 
 from django.http import FileResponse
@@ -66,10 +67,10 @@ def build_csv_cells(standing: InvoiceStanding, *, permissions: Permissions) -> l
         planned.invoice_date,
         standing.due_date,
         standing.expected.date,
-        standing.amount_value,
-        standing.settled_amount_value,
-        standing.written_off_amount_value,
-        standing.open_amount_value,
+        Decimal(standing.amount_value),
+        Decimal(standing.settled_amount_value),
+        Decimal(standing.written_off_amount_value),
+        Decimal(standing.open_amount_value),
         planned.amount_currency,
         STATE_LABELS[standing.state],
         standing.days_overdue,
