@@ -1,9 +1,6 @@
 """Transactions to review in groups, each categorized at once: by suggested category, or by counterparty."""
 
-from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -21,7 +18,6 @@ from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from companies.versions import compute_version
-from ledger.categorization.pages.split_rows import parse_tax_percentage
 from ledger.inbox.groups import (
     GroupedTransaction,
     TransactionGroup,
@@ -42,8 +38,9 @@ from ledger.inbox.pages.suggestions import (
     MAX_ACCEPTED,
     MAX_OFFERS_SHOWN,
     AcceptedSuggestion,
+    build_tax_field,
     categorize_accepted,
-    describe_transaction,
+    parse_tax_rates,
 )
 from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import list_categorizable_transactions
@@ -211,11 +208,6 @@ def build_row_line(transaction: GroupedTransaction) -> dict[str, Any]:
     }
 
 
-def build_tax_field(transaction_id: UUID) -> str:
-    """Return the name of the field with the tax rate of a transaction."""
-    return f"tax-{transaction_id}"
-
-
 # ---------------------------------------------------------------------------------------------- the action
 
 
@@ -256,25 +248,6 @@ def parse_group(page: CompanyPage) -> list[AcceptedSuggestion]:
         )
         for row_id, version, counterparty_id in transactions
     ]
-
-
-def parse_tax_rates(page: CompanyPage, texts: Mapping[UUID, str]) -> dict[UUID, Decimal | None]:
-    """Parse the tax rates of transactions. Raises ValidationFailed, which names the transactions of invalid ones."""
-    percents, errors = {}, {}
-    for transaction_id, text in texts.items():
-        try:
-            percents[transaction_id] = parse_tax_percentage(text, pointer=f"#/{build_tax_field(transaction_id)}")
-        except ValidationFailed as error:
-            errors[transaction_id] = error.errors[0]
-    if errors:
-        rows = Transaction.objects.for_company(page.company.id).in_bulk(list(errors))
-        raise ValidationFailed(
-            [
-                (pointer, code, f"{describe_transaction(rows[row_id])}: {detail}" if row_id in rows else detail)
-                for row_id, (pointer, code, detail) in errors.items()
-            ]
-        )
-    return percents
 
 
 GROUP_ACTIONS = {
