@@ -32,28 +32,28 @@ class KeptDetails:
         return bool(self.filter(company, Q(transaction__in=rows)).exists())
 
     def filter(self, company: Company, selected: Any) -> Any:
-        kept = Q(pk__in=[])
+        has_detail = Q(pk__in=[])
         if self.tax:
-            kept |= Q(pass_through_tax__isnull=False)
+            has_detail |= Q(pass_through_tax__isnull=False)
         if self.period:
-            kept |= ~Q(rule=DateRule.TRANSACTION_DATE)
+            has_detail |= ~Q(rule=DateRule.TRANSACTION_DATE)
         if self.counterparty:
-            kept |= Q(counterparty__isnull=False, counterparty_by_settlement=False)
+            has_detail |= Q(counterparty__isnull=False, counterparty_by_settlement=False)
         whole_amount = F("transaction__amount_value") - F("transaction__transferred_value")
-        return Categorization.objects.for_company(company.id).unlinked().filter(selected, kept, value=whole_amount)
+        return Categorization.objects.for_company(company.id).unlinked().filter(selected, has_detail, value=whole_amount)
 
     def add(self, choice: CategorizationChoice, details: Categorization | None) -> CategorizationChoice:
         """Return the choice with the details that the transaction keeps."""
         if details is None:
             return choice
-        kept: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         if self.tax:
-            kept["pass_through_tax"] = details.pass_through_tax
+            values["pass_through_tax"] = details.pass_through_tax
         if self.period:
-            kept["rule"] = RecognitionRule.from_categorization(details)
+            values["rule"] = RecognitionRule.from_categorization(details)
         if self.counterparty and not details.counterparty_by_settlement:
-            kept["counterparty_id"] = details.counterparty_id
-        return replace(choice, **kept)
+            values["counterparty_id"] = details.counterparty_id
+        return replace(choice, **values)
 
 
 KEEP_NOTHING = KeptDetails()
