@@ -32,15 +32,15 @@ class KeptDetails:
         return bool(self.filter(company, Q(transaction__in=rows)).exists())
 
     def filter(self, company: Company, selected: Any) -> Any:
-        has_detail = Q(pk__in=[])
+        condition = Q(pk__in=[])
         if self.tax:
-            has_detail |= Q(pass_through_tax__isnull=False)
+            condition |= Q(pass_through_tax__isnull=False)
         if self.period:
-            has_detail |= ~Q(rule=DateRule.TRANSACTION_DATE)
+            condition |= ~Q(rule=DateRule.TRANSACTION_DATE)
         if self.counterparty:
-            has_detail |= Q(counterparty__isnull=False, counterparty_by_settlement=False)
+            condition |= Q(counterparty__isnull=False, counterparty_by_settlement=False)
         whole_amount = F("transaction__amount_value") - F("transaction__transferred_value")
-        return Categorization.objects.for_company(company.id).unlinked().filter(selected, has_detail, value=whole_amount)
+        return Categorization.objects.for_company(company.id).unlinked().filter(selected, condition, value=whole_amount)
 
     def add(self, choice: CategorizationChoice, details: Categorization | None) -> CategorizationChoice:
         """Return the choice with the details that the transaction keeps."""
