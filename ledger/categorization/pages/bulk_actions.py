@@ -21,7 +21,7 @@ from companies.permissions import Permission
 from ledger.calc.recognition import DateRule
 from ledger.categorization.actions import bulk_categorization, uncategorization
 from ledger.categorization.pages.split_rows import parse_tax_percentage
-from ledger.categorization.queries.kept_details import KeptDetails
+from ledger.categorization.queries.details_to_keep import DetailsToKeep
 from ledger.categorization.serializers import categorizations
 from ledger.models import BulkOperation
 from ledger.transactions.actions import transactions
@@ -246,7 +246,7 @@ def prepare_categorize_action(page: CompanyPage, form: BoundForm, selection_body
         body["usingDateRule"] = build_date_rule(form.values["rule"], form.values["ruleStart"], form.values["ruleEnd"])
     values = validate_request_body(categorizations.CategorizeRequest, body)
     tax_percent = parse_tax_percentage(form.values["tax"], pointer="#/tax")
-    keep = KeptDetails(
+    keep = DetailsToKeep(
         tax=not form.values["tax"], period="usingDateRule" not in body, counterparty="counterparty" not in body
     )
 
