@@ -24,7 +24,13 @@ from ledger.categorization.choices import (
     list_chosen_categorizations,
     list_recognition_periods,
 )
-from ledger.categorization.queries.kept_details import KEEP_NOTHING, KeptDetails
+from ledger.categorization.queries.details_to_keep import (
+    KEEP_NOTHING,
+    DetailsToKeep,
+    add_details,
+    find_detailed_categorizations,
+    has_details_to_keep,
+)
 from ledger.categorization.queries.references import (
     find_settled_counterparties,
     get_category_pl_types,
@@ -86,7 +92,7 @@ def categorize_transactions(
     rule: RecognitionRule | None = None,
     pass_through_tax: Decimal | None = None,
     tax_percent: Decimal | None = None,
-    keep: KeptDetails = KEEP_NOTHING,
+    keep: DetailsToKeep = KEEP_NOTHING,
 ) -> int:
     """Assign the whole amount of each selected transaction to one category, replacing earlier categorizations.
 
@@ -120,15 +126,15 @@ def categorize_transactions(
         categorized_ids: list[UUID] = []
         settled_count = 0
         is_plain = is_plain_choice(company, choice) and not has_closed_days(company, rows)
-        if is_plain and not keep.are_in(company, rows):
+        if is_plain and not has_details_to_keep(company, rows, keep):
             for chunk in iterate_row_chunks(rows, "id"):
                 ids = [row_id for (row_id,) in chunk]
                 settled_count += apply_plain_choice(change, ids, choice)
                 categorized_ids += ids
         else:
             for transactions in iterate_categorizable_transactions(rows):
-                details = keep.find(company, [transaction.id for transaction in transactions])
-                choices = [(transaction, keep.add(choice, details.get(transaction.id))) for transaction in transactions]
+                previous = find_detailed_categorizations(company, [each.id for each in transactions], keep)
+                choices = [(each, add_details(choice, previous.get(each.id), keep)) for each in transactions]
                 settled_count += apply_choices(change, choices, selection=selection)
                 categorized_ids += [transaction.id for transaction in transactions]
         affected = len(categorized_ids)
