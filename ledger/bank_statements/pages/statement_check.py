@@ -31,12 +31,19 @@ from ledger.bank_statements.pages.statement_messages import (
 from ledger.bank_statements.pages.statement_uploads import MAX_NAME_LENGTH, TooManyFiles
 from ledger.bank_statements.parsers.models import MAX_ACCOUNT_NUMBER_LENGTH
 from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown
+from ledger.calc.delimited_text import Lines
 from ledger.files.actions import clean_filename
 from ledger.imports import progress
 from ledger.imports.actions import uploads
+from ledger.imports.calc.masked_numbers import is_masked_number
 from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES, ROWS_SHOWN
-from ledger.imports.pages.file_accounts import list_importable_accounts
+from ledger.imports.pages.file_accounts import (
+    describe_number_owners,
+    find_account_of_upload,
+    list_importable_accounts,
+    list_number_owners,
+)
 from ledger.imports.pages.new_account import (
     ProposedAccount,
     build_new_account_context,
@@ -49,7 +56,7 @@ from ledger.imports.pages.uploaded_files import (
     get_upload_owner,
     redirect_to_next_file,
 )
-from ledger.imports.queries.account_numbers import find_account_of_headings
+from ledger.imports.queries.account_numbers import find_account_of_headings, find_account_of_table
 from ledger.imports.table_items import detect_account_mapping, read_uploaded_table
 from ledger.models import Account
 
@@ -254,22 +261,26 @@ def preview_statement_file(page: CompanyPage, file: UploadedStatement, choices: 
     try:
         return StatementCheck(file, import_statement_file(page, file, choices))
     except DomainError as refusal:
+        owners = describe_number_owners(page, refusal.number) if isinstance(refusal, AccountUnknown) else ""
         return StatementCheck(
             file,
-            refusal=describe_refusal(refusal),
+            refusal=owners or describe_refusal(refusal),
             proposed_account=propose_account(page, file, refusal) if isinstance(refusal, AccountUnknown) else None,
             is_waiting=needs_reading_choice(refusal),
-            lacks_account=isinstance(refusal, AccountUnknown) and not refusal.number and file.account is None,
+            lacks_account=isinstance(refusal, AccountUnknown)
+            and not names_full_number(refusal)
+            and file.account is None,
         )
 
 
-def propose_account(page: CompanyPage, file: UploadedStatement, refusal: AccountUnknown) -> ProposedAccount:
-    """Return the account that a statement seems to be of."""
-    if not refusal.number:
-        try:
-            lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id))
-        except DomainError:  # no table
-            return ProposedAccount(currency=page.company.base_currency)
+def propose_account(page: CompanyPage, file: UploadedStatement, refusal: AccountUnknown) -> ProposedAccount | None:
+    """Return the account that a statement seems to be of; None where an account has its number."""
+    if list_number_owners(page, refusal.number):
+        return None
+    if not names_full_number(refusal):
+        lines = read_table_of_file(page, file)
+        if lines is None:
+            return ProposedAccount(refusal.number, page.company.base_currency)
         detection = detect_account_mapping(None, lines, {})
         return propose_account_of_table(detection, base_currency=page.company.base_currency)
     currency = refusal.currency if refusal.currency in Currency.values else page.company.base_currency
@@ -277,12 +288,24 @@ def propose_account(page: CompanyPage, file: UploadedStatement, refusal: Account
 
 
 def find_remembered_account(page: CompanyPage, file: UploadedStatement) -> Account | None:
-    """Return the account that tables such as this one were imported into."""
+    """Return the account whose masked number the file's name has, or that tables such as it were imported into."""
+    lines, accounts = read_table_of_file(page, file), list_importable_accounts(page)
+    if lines is None:
+        return None
+    return find_account_of_table(accounts, lines, filename=file.name) or find_account_of_headings(accounts, lines)
+
+
+def read_table_of_file(page: CompanyPage, file: UploadedStatement) -> Lines | None:
+    """Return the lines of an uploaded file; None if it is no table."""
     try:
-        lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id))
+        return read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id))
     except DomainError:
         return None
-    return find_account_of_headings(list_importable_accounts(page), lines)
+
+
+def names_full_number(refusal: AccountUnknown) -> bool:
+    """Whether a file states the number of its account, and not only the ends of it."""
+    return bool(refusal.number) and not is_masked_number(refusal.number)
 
 
 def describe_refusal(refusal: DomainError) -> str:
@@ -360,6 +383,11 @@ def import_statement_files(
     return received, waiting
 
 
+def build_waiting_file(page: CompanyPage, file: UploadedStatement) -> WaitingFile:
+    account = file.account or find_account_of_upload(page, file.upload_id, filename=file.name)
+    return WaitingFile(str(file.upload_id), file.name, str(account.id) if account else "")
+
+
 def submit_statement_import(page: CompanyPage, files: list[UploadedStatement], choices: dict[str, str]) -> HttpResponse:
     """Store all files or none, but those that wait for an answer; go to the first of them, else to the imports."""
     form = BoundForm(values={})
@@ -371,8 +399,6 @@ def submit_statement_import(page: CompanyPage, files: list[UploadedStatement], c
         if received:
             paid = describe_import_payments(page, [each.batch for each in received])
             messages.success(page.request, f"{format_statement_result(received)}{paid}")
-        add_waiting_files(
-            page, [WaitingFile(str(file.upload_id), file.name, file.query_items[1][1]) for file in waiting]
-        )
+        add_waiting_files(page, [build_waiting_file(page, file) for file in waiting])
         return redirect_to_next_file(page)
     return render_statement_check(page, files, choices, error=next(iter(form.errors.values()), form.general))
