@@ -147,7 +147,8 @@ class ColumnsForm(forms.Form):
     def __init__(
         self, data: AnyMapping[str, Any], *, table: Table, accounts: Sequence[Account], is_first: bool = False
     ):
-        super().__init__(data, bound_field_class=DetectedField if is_first else None)
+        self.bound_field_class = DetectedField if is_first else None
+        super().__init__(data)
         self.table = table
         self.accounts = {str(account.id): account for account in accounts}
         account: Any = self.fields["account"]

@@ -13,8 +13,8 @@ from ledger.calc.delimited_text import Lines
 from ledger.imports.calc.account_numbers import find_stated_numbers
 from ledger.imports.calc.detection import find_configured_table, has_account_number
 from ledger.imports.calc.detection_result import Detection
-from ledger.imports.own_export_settings import find_own_export_settings
 from ledger.imports.calc.masked_numbers import is_same_masked_number
+from ledger.imports.own_export_settings import find_own_export_settings
 from ledger.imports.queries.account_numbers import find_other_account, has_stated_number
 from ledger.models import Account
 

@@ -58,7 +58,7 @@ def is_same_masked_number(first: str, second: str) -> bool:
     [True, True, True]
     >>> [is_same_masked_number("5412********1188", number) for number in ("4711", "4929 3456 1234 1188", "88")]
     [False, False, False]
-    >>> is_same_masked_number("DE12 **** **** 1234", "DE12 5001 0517 0648 4812 34"), is_same_masked_number("1188", "1188")
+    >>> is_same_masked_number("DE12 **** 1234", "DE12 5001 0517 0648 4812 34"), is_same_masked_number("1188", "1188")
     (True, False)
     """
     parts, other_parts = _find_visible_parts(first), _find_visible_parts(second)

@@ -116,9 +116,10 @@ class SignSearch(DirectionSearch):
             self.result.proven_fields.append("sign")
         elif not signed and self.has_missing_balance():
             self.mapping = replace(self.mapping, sign_from_balance=True)  # what it does not show is refused
-        elif not signed or same or opposite or self.has_two_readings(column):
-            if not self.choose_sign_from_opening(column, amounts, signed=signed):
-                self.add_sign_flip_question()
+        elif (not signed or same or opposite or self.has_two_readings(column)) and not self.choose_sign_from_opening(
+            column, amounts, signed=signed
+        ):
+            self.add_sign_flip_question()
 
     def choose_sign_from_opening(self, column: Column, amounts: Amounts, *, signed: bool) -> bool:
         """Whether the balance of the account before the file shows the signs, which are taken then."""

@@ -65,7 +65,8 @@ def find_account_of_upload(page: CompanyPage, upload_id: UUID, *, filename: str)
     """
     lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=upload_id))
     accounts = list_importable_accounts(page)
-    if account := find_account_of_table(accounts, lines, filename=filename) or find_account_of_headings(accounts, lines):
+    account = find_account_of_table(accounts, lines, filename=filename) or find_account_of_headings(accounts, lines)
+    if account:
         return account
     return accounts[0] if len(accounts) == 1 and may_be_of_account(lines, accounts[0]) else None
 

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from ledger.calc.delimited_text import Line
 from ledger.imports.calc.account_numbers import find_stated_numbers, has_full_number, is_comparable, is_same_number
-from ledger.imports.calc.masked_numbers import is_masked_number, is_same_masked_number, iterate_masked_numbers
 from ledger.imports.calc.column_mapping import ColumnMapping, find_column_position, normalize_csv_settings
 from ledger.imports.calc.detection import detect_mapping, find_configured_table, list_configured_columns
 from ledger.imports.calc.detection_result import AccountFacts
+from ledger.imports.calc.masked_numbers import is_masked_number, is_same_masked_number, iterate_masked_numbers
 from ledger.imports.calc.table import Table
 from ledger.models import Account
 
