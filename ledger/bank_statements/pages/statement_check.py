@@ -29,9 +29,9 @@ from ledger.bank_statements.pages.statement_messages import (
     list_balance_faults,
 )
 from ledger.bank_statements.pages.statement_uploads import MAX_NAME_LENGTH, TooManyFiles
+from ledger.bank_statements.pages.table_settings import keep_table_settings
 from ledger.bank_statements.parsers.models import MAX_ACCOUNT_NUMBER_LENGTH
 from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown
-from ledger.calc.delimited_text import Lines
 from ledger.files.actions import clean_filename
 from ledger.imports import progress
 from ledger.imports.actions import uploads
@@ -40,9 +40,11 @@ from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES, ROWS_SHOWN
 from ledger.imports.pages.file_accounts import (
     describe_number_owners,
+    find_account_of_table_upload,
     find_account_of_upload,
     list_importable_accounts,
     list_number_owners,
+    read_table_of_upload,
 )
 from ledger.imports.pages.new_account import (
     ProposedAccount,
@@ -56,8 +58,7 @@ from ledger.imports.pages.uploaded_files import (
     get_upload_owner,
     redirect_to_next_file,
 )
-from ledger.imports.queries.account_numbers import find_account_of_headings, find_account_of_table
-from ledger.imports.table_items import detect_account_mapping, read_uploaded_table
+from ledger.imports.table_items import detect_account_mapping
 from ledger.models import Account
 
 BYTES_PER_MIB = 1024 * 1024
@@ -249,7 +250,11 @@ def preview_statement_files(
         for file in files:
             progress.start_next_file()
             check = preview_statement_file(page, file, choices)
-            if is_first and check.lacks_account and (account := find_remembered_account(page, file)):
+            if (
+                is_first
+                and check.lacks_account
+                and (account := find_account_of_table_upload(page, file.upload_id, filename=file.name))
+            ):
                 check = preview_statement_file(page, replace(file, account=account), choices)
             checks.append(check)
         transaction.set_rollback(True)
@@ -278,29 +283,13 @@ def propose_account(page: CompanyPage, file: UploadedStatement, refusal: Account
     if list_number_owners(page, refusal.number):
         return None
     if not names_full_number(refusal):
-        lines = read_table_of_file(page, file)
+        lines = read_table_of_upload(page, file.upload_id)
         if lines is None:
             return ProposedAccount(refusal.number, page.company.base_currency)
         detection = detect_account_mapping(None, lines, {})
         return propose_account_of_table(detection, base_currency=page.company.base_currency)
     currency = refusal.currency if refusal.currency in Currency.values else page.company.base_currency
     return ProposedAccount(refusal.number[:MAX_ACCOUNT_NUMBER_LENGTH], currency)
-
-
-def find_remembered_account(page: CompanyPage, file: UploadedStatement) -> Account | None:
-    """Return the account whose masked number the file's name has, or that tables such as it were imported into."""
-    lines, accounts = read_table_of_file(page, file), list_importable_accounts(page)
-    if lines is None:
-        return None
-    return find_account_of_table(accounts, lines, filename=file.name) or find_account_of_headings(accounts, lines)
-
-
-def read_table_of_file(page: CompanyPage, file: UploadedStatement) -> Lines | None:
-    """Return the lines of an uploaded file; None if it is no table."""
-    try:
-        return read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id))
-    except DomainError:
-        return None
 
 
 def names_full_number(refusal: AccountUnknown) -> bool:
@@ -393,9 +382,9 @@ def submit_statement_import(page: CompanyPage, files: list[UploadedStatement], c
     form = BoundForm(values={})
     with page.handle_errors(form):
         received, waiting = import_statement_files(page, files, choices)
-        for file in files:
-            if file not in waiting:
-                uploads.delete_upload(**get_upload_owner(page), upload_id=file.upload_id)
+        for file, result in zip([each for each in files if each not in waiting], received, strict=True):
+            keep_table_settings(page, file.upload_id, result)
+            uploads.delete_upload(**get_upload_owner(page), upload_id=file.upload_id)
         if received:
             paid = describe_import_payments(page, [each.batch for each in received])
             messages.success(page.request, f"{format_statement_result(received)}{paid}")

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from companies.errors import DomainError
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from ledger.calc.delimited_text import Lines
@@ -63,12 +64,30 @@ def find_account_of_upload(page: CompanyPage, upload_id: UUID, *, filename: str)
     The table or its name states its number, or it has its saved columns, or it is the only account and the table says
     nothing else.
     """
-    lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=upload_id))
+    account, lines = (
+        find_account_of_table_upload(page, upload_id, filename=filename),
+        read_table_of_upload(page, upload_id),
+    )
     accounts = list_importable_accounts(page)
-    account = find_account_of_table(accounts, lines, filename=filename) or find_account_of_headings(accounts, lines)
-    if account:
+    if account or lines is None or len(accounts) != 1:
         return account
-    return accounts[0] if len(accounts) == 1 and may_be_of_account(lines, accounts[0]) else None
+    return accounts[0] if may_be_of_account(lines, accounts[0]) else None
+
+
+def find_account_of_table_upload(page: CompanyPage, upload_id: UUID, *, filename: str) -> Account | None:
+    """Return the account whose number an uploaded table or its name states, or whose saved columns it has."""
+    lines, accounts = read_table_of_upload(page, upload_id), list_importable_accounts(page)
+    if lines is None:
+        return None
+    return find_account_of_table(accounts, lines, filename=filename) or find_account_of_headings(accounts, lines)
+
+
+def read_table_of_upload(page: CompanyPage, upload_id: UUID) -> Lines | None:
+    """Return the lines of an uploaded file; None if it is no table."""
+    try:
+        return read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=upload_id))
+    except DomainError:
+        return None
 
 
 def may_be_of_account(lines: Lines, account: Account) -> bool:

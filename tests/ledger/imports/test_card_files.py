@@ -5,7 +5,9 @@ import re
 import pytest
 
 from ledger.models import Account
+from tests import factories
 from tests.ledger.bank_file_builders import build_simple_camt
+from tests.ledger.bank_statements.test_statement_pages import confirm_import as confirm_statements
 from tests.ledger.bank_statements.test_statement_pages import open_check_page as open_statements
 from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
 from tests.ledger.imports.test_new_accounts import create_proposed_account, find_account_forms
@@ -212,3 +214,31 @@ def test_balance_of_the_account_that_the_file_does_not_continue_proves_nothing(e
     row = "2026-11-02;2026-11-02;CLAUDE.AI ANTHROPIC;178,50;2.500,00"
     _, check = open_check_page(editor, acme, "", build_card_file(row))
     assert SIGN_QUESTION in get_page_text(check)
+
+
+def test_answer_for_one_month_is_kept_for_the_next(editor, acme, card):
+    address, _ = open_check_page(editor, acme, "", build_card_file(*OWED))
+    confirm_import(editor, f"{address}&answer:flipSign=true")
+    after_a_gap = "2026-12-02;2026-12-02;NOTION LABS;20,00;500,00"
+    address, check = open_check_page(editor, acme, "", build_card_file(after_a_gap))
+    assert SIGN_QUESTION not in get_page_text(check)
+    confirm_import(editor, address)
+    assert list_stored_rows(acme)[-1][:2] == ("2026-12-02", "-20.00")
+
+
+def test_signs_proven_in_a_batch_are_kept_for_the_next_month(editor, acme, main_account, card):
+    batch = ("giro.xml", build_simple_camt("-40.00")), ("november.csv", build_card_file().encode())
+    confirm_statements(editor, *open_statements(editor, acme, *batch))
+    refund = "2026-12-02;2026-12-02;ERSTATTUNG;20,00;-500,00"  # alone it may be what is owed
+    _, check = open_check_page(editor, acme, "", build_card_file(refund))
+    assert SIGN_QUESTION not in get_page_text(check)
+    assert Account.objects.for_company(acme.id).get(id=card).import_settings["csv"]["flipSign"] is False
+
+
+def test_batch_without_permission_for_accounts_keeps_no_settings(sign_in_browser, acme, main_account, card):
+    held = ["transactions:read", "transactions:write", "accounts:read"]
+    client = sign_in_browser(factories.make_member(acme, "some@acme.example", permissions=held), acme).client
+    batch = ("giro.xml", build_simple_camt("-40.00")), ("november.csv", build_card_file().encode())
+    confirm_statements(client, *open_statements(client, acme, *batch))
+    assert len(list_stored_rows(acme)) == 4
+    assert not (Account.objects.for_company(acme.id).get(id=card).import_settings or {}).get("csv")
