@@ -19,7 +19,8 @@ from analytics.charts import cash_sections, key_figures, profit_and_loss_section
 from analytics.charts.chart_data import ChartData
 from analytics.charts.key_figures import KeyFigure
 from analytics.charts.sections import Section
-from analytics.report_period import parse_report_period
+from analytics.queries.profit_and_loss import find_first_data_month
+from analytics.report_period import has_chosen_period, parse_report_period
 from analytics.reports import notices
 from analytics.reports.notices import Notice
 from analytics.reports.onboarding_steps import build_onboarding_steps
@@ -205,9 +206,12 @@ def build_company_page(request: HttpRequest, company_id: str) -> CompanyPage:
 
 def build_chart_data(page: CompanyPage) -> ChartData:
     """Build the chart data of the period in the URL."""
+    period = parse_report_period(page.request.GET, today=page.today)
+    if not has_chosen_period(page.request.GET):
+        period = period.starting_with(find_first_data_month(page.company, period.calendar, with_plan=True))
     return ChartData(
         company=page.company,
-        period=parse_report_period(page.request.GET, today=page.today),
+        period=period,
         can_open_accounts=page.has_permission(Permission.ACCOUNTS_READ),
         can_list_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
         can_write_plan=page.has_permission(Permission.PLANNING_READ) and page.has_permission(Permission.PLANNING_WRITE),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Self
 from uuid import UUID
 
 from django.db.models.fields.json import KeyTextTransform
@@ -11,7 +12,7 @@ from companies.models import IdIn
 from ledger import hooks
 from ledger.calc.months import count_months_between
 from ledger.calc.recognition import DateRule, compute_service_period
-from ledger.models import FileTransaction
+from ledger.models import Categorization, FileTransaction
 
 MAX_PERIOD_MONTHS = 30 * 12  # the longest time over which things are usually written off
 
@@ -40,6 +41,16 @@ class RecognitionRule:
     end: date | None = None
     invoice_date: date | None = None
     is_catch_up: bool = False  # recognizeFrom: what lies in closed months is recognized in the first open one
+
+    @classmethod
+    def from_categorization(cls, categorization: Categorization) -> Self:
+        """Return the rule of a stored categorization, without its catch-up."""
+        return cls(
+            categorization.rule,
+            categorization.rule_start_date,
+            categorization.rule_end_date,
+            categorization.invoice_date,
+        )
 
 
 def resolve_service_period(

@@ -21,6 +21,7 @@ from companies.permissions import Permission
 from ledger.calc.recognition import DateRule
 from ledger.categorization.actions import bulk_categorization, uncategorization
 from ledger.categorization.pages.split_rows import parse_tax_percentage
+from ledger.categorization.queries.details_to_keep import DetailsToKeep
 from ledger.categorization.serializers import categorizations
 from ledger.models import BulkOperation
 from ledger.transactions.actions import transactions
@@ -241,9 +242,13 @@ def prepare_categorize_action(page: CompanyPage, form: BoundForm, selection_body
     body: dict[str, Any] = {"selection": selection_body, "categoryId": category_id, "plType": pl_type}
     if name := form.values["counterparty"]:
         body["counterparty"] = {"id": str(get_counterparty_by_name(page, name).id)}
-    body["usingDateRule"] = build_date_rule(form.values["rule"], form.values["ruleStart"], form.values["ruleEnd"])
+    if form.values["rule"] or form.values["ruleStart"] or form.values["ruleEnd"]:
+        body["usingDateRule"] = build_date_rule(form.values["rule"], form.values["ruleStart"], form.values["ruleEnd"])
     values = validate_request_body(categorizations.CategorizeRequest, body)
     tax_percent = parse_tax_percentage(form.values["tax"], pointer="#/tax")
+    keep = DetailsToKeep(
+        tax=not form.values["tax"], period="usingDateRule" not in body, counterparty="counterparty" not in body
+    )
 
     def run_action() -> str:
         count = bulk_categorization.categorize_transactions(
@@ -251,6 +256,7 @@ def prepare_categorize_action(page: CompanyPage, form: BoundForm, selection_body
             context=page.audit_context,
             selection=values["selection"],
             tax_percent=tax_percent,
+            keep=keep,
             **categorizations.to_categorize_arguments(values),
         )
         return format_categorized_count(count)

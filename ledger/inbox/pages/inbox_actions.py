@@ -66,7 +66,8 @@ def accept_suggestion(page: CompanyPage) -> ActionResult:
         category_line = choice["category_id"], choice["pl_type"]
         usual_id = find_usual_counterparty(page.company, rows[0], category_line)
         choice["counterparty"] = (usual_id, None) if usual_id else None
-        tax_percent = find_usual_tax_percentage(page.company, rows[0].id, category_line)
+        if "tax" not in post_data:
+            tax_percent = find_usual_tax_percentage(page.company, rows[0].id, category_line)
     with record_inbox_undo(page, [rows[0].id]) as run:
         categorize_remainder(
             company=page.company,
