@@ -26,6 +26,7 @@ from analytics.reports.notices import Notice
 from analytics.reports.onboarding_steps import build_onboarding_steps
 from companies.actions.companies import update_company
 from companies.pages.context import CompanyPage, company_page, get_access_or_404, require_sign_in
+from companies.pages.csv_files import build_csv_response
 from companies.permissions import Permission
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.current_rates import list_old_rates
@@ -195,9 +196,8 @@ def download_overview_chart(request: HttpRequest, company_id: str, chart: str) -
     except RateLookupError:
         raise Http404 from None  # the page shows the error and has no such link
     assert table is not None  # noqa: S101 - every section has one
-    name = f"{chart}-{data.start.isoformat()}-{data.until.isoformat()}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(table.to_csv(), content_type="text/csv; charset=utf-8", headers=headers)
+    name = f"{chart}-{data.start.isoformat()}-{data.until.isoformat()}"
+    return build_csv_response(table.list_csv_rows(), name=name)
 
 
 def build_company_page(request: HttpRequest, company_id: str) -> CompanyPage:

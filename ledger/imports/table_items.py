@@ -146,13 +146,8 @@ def get_account_facts(account: Account | None) -> AccountFacts:
         return AccountFacts()
     is_card_account = account.type == AccountType.CREDIT_CARD
     numbers = tuple(each.account_number or "" for each in list_numbered_accounts(account.company_id))
-    return AccountFacts(
-        account.default_currency,
-        is_card_account,
-        account.account_number or "",
-        numbers,
-        partial(find_balance_before, account),
-    )
+    find_balance = partial(find_balance_before, account)
+    return AccountFacts(account.default_currency, is_card_account, account.account_number or "", numbers, find_balance)
 
 
 def detect_account_mapping(account: Account | None, lines: Sequence[Line], settings: Any) -> Detection:

@@ -56,6 +56,7 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
     PaymentKind.OFFICE_SOFTWARE: gettext_lazy("Looks like office software"),
     PaymentKind.ADVERTISING: gettext_lazy("Looks like advertising"),
     PaymentKind.RECRUITING: gettext_lazy("Looks like recruiting"),
+    PaymentKind.FREELANCERS: gettext_lazy("Looks like freelance work"),
     PaymentKind.PROFESSIONAL_SERVICES: gettext_lazy("Looks like legal or tax advice"),
     PaymentKind.BANK_FEES: gettext_lazy("Looks like bank fees"),
     PaymentKind.PAYMENT_FEES: gettext_lazy("Looks like payment fees"),

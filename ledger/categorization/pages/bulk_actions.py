@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from companies.errors import NotFoundError, ValidationFailed
+from companies.errors import ValidationFailed
 from companies.models import parse_id
 from companies.pages.amount_formats import format_count
 from companies.pages.context import ROWS_PER_PAGE, CompanyPage, company_page
@@ -25,7 +25,7 @@ from ledger.categorization.queries.details_to_keep import DetailsToKeep
 from ledger.categorization.serializers import categorizations
 from ledger.models import BulkOperation
 from ledger.transactions.actions import transactions
-from ledger.transactions.actions.bulk_undo import RunUndoResult, record_undo, undo_run
+from ledger.transactions.actions.bulk_undo import AlreadyUndone, RunUndoResult, record_undo, undo_run
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name
 from ledger.transactions.pages.edit_conflicts import check_not_changed
 from ledger.transactions.pages.labels import load_visible_names, parse_category_choice
@@ -147,8 +147,8 @@ def undo_bulk_action(page: CompanyPage) -> HttpResponse:
     with page.handle_errors():
         try:
             result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
-        except NotFoundError:
-            messages.info(page.request, _("Already undone."))
+        except AlreadyUndone as undone:
+            messages.info(page.request, undone.detail)
         else:
             messages.success(page.request, format_undo_result(page, result))
     return redirect(build_transaction_list_url(page))

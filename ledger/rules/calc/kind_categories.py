@@ -108,6 +108,9 @@ KIND_CATEGORIES = {
     PaymentKind.RECRUITING: KindCategory(
         ("Recruiting", "Recruitment", "Hiring", "Personalbeschaffung", "Personalsuche", "Stellenanzeigen"), None, "ga"
     ),
+    PaymentKind.FREELANCERS: KindCategory(
+        ("Freelancers", "Freelancer", "Contractors", "Freie Mitarbeiter", "Fremdleistungen"), None, "pd"
+    ),
     PaymentKind.PROFESSIONAL_SERVICES: KindCategory(
         ("Legal and accounting", "Accounting", "Legal fees", "Steuerberatung", "Rechts- und Beratungskosten"),
         "professionalServices",

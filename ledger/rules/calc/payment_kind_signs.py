@@ -307,5 +307,12 @@ KIND_SIGNS = (
         except_texts=("Rechnung", "Rechnungsnummer", "Rechnungsnr", "RE", "Rg", "invoice"),
         is_incoming=True,
     ),
+    # Last, since lawyers and tax advisers bill fees too.
+    build_signs(PaymentKind.FREELANCERS, name_starts=("Freelance", "Freelancer")),
+    build_signs(
+        PaymentKind.FREELANCERS,
+        texts=("Freelance", "Freelancer", "freie Mitarbeit", "Honorar", "Honorarrechnung", "contractor fee"),
+        is_billed=True,
+    ),
     *REVENUE_SIGNS,
 )

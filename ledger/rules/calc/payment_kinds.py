@@ -32,6 +32,7 @@ class PaymentKind(StrEnum):
     OFFICE_SOFTWARE = "officeSoftware"
     ADVERTISING = "advertising"
     RECRUITING = "recruiting"
+    FREELANCERS = "freelancers"
     PROFESSIONAL_SERVICES = "professionalServices"
     BANK_FEES = "bankFees"
     PAYMENT_FEES = "paymentFees"
@@ -60,7 +61,7 @@ STEADY_KINDS = frozenset(
         *(PaymentKind.SALARY, PaymentKind.SOCIAL_SECURITY, PaymentKind.RENT, PaymentKind.INSURANCE),
         *(PaymentKind.MEMBERSHIP, PaymentKind.TELECOM, PaymentKind.CLEANING, PaymentKind.ENERGY),
         *(PaymentKind.HOSTING, PaymentKind.DEVELOPMENT_SOFTWARE, PaymentKind.OFFICE_SOFTWARE),
-        *(PaymentKind.ADVERTISING, PaymentKind.PROFESSIONAL_SERVICES),
+        *(PaymentKind.ADVERTISING, PaymentKind.PROFESSIONAL_SERVICES, PaymentKind.FREELANCERS),
     ]
 )
 KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE = Decimal("0.75"), Decimal("0.4")

@@ -10,7 +10,7 @@ from tests.ledger.bank_file_builders import build_simple_camt
 from tests.ledger.bank_statements.test_statement_pages import confirm_import as confirm_statements
 from tests.ledger.bank_statements.test_statement_pages import open_check_page as open_statements
 from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
-from tests.ledger.imports.test_new_accounts import create_proposed_account, find_account_forms
+from tests.ledger.imports.test_new_accounts import create_proposed_accounts, find_account_forms
 from tests.ledger.statement_upload import get_status_and_code, list_stored_rows, upload_statement
 from tests.page_text import get_page_text
 
@@ -136,7 +136,7 @@ def test_second_card_does_not_go_to_the_first_one_with_the_same_columns(editor, 
 
 def test_next_month_finds_the_account_that_was_created_for_the_first(editor, acme, bank):
     _, check = open_check_page(editor, acme, "", build_card_file())
-    check = create_proposed_account(editor, acme, check)
+    check = create_proposed_accounts(editor, check)
     confirm_import(editor, check.redirect_chain[-1][0])
     account = Account.objects.for_company(acme.id).get(type="creditCard")
     assert (account.name, account.account_number) == ("Credit card 1188", MASKED)

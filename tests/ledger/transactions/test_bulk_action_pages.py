@@ -328,9 +328,10 @@ def test_bulk_action_is_undone_once_by_its_company(pages, make_pages, books, ban
     answer = pages.post(act="categorize", id=row, category=hosting)
     run = CategorizationRun.objects.get()
     stranger = make_pages(carol, globex)
-    assert "Already undone." in get_page_text(
-        stranger.client.get(stranger.post(act="undo", run=str(run.id))["Location"])
-    )
+    for unknown in (str(run.id), "01a2222a-5c97-74f6-a8c6-99ff44ec0c0e", "x", "\0"):
+        answer_to_stranger = stranger.post(act="undo", run=unknown)
+        assert answer_to_stranger.status_code == 404, unknown
+        assert "This address does not exist" in get_page_text(answer_to_stranger)
     assert str(run.id) not in stranger.get(run=str(run.id)).content.decode()
     assert books.list_categorizations(row) != []
     press_undo(pages, answer)

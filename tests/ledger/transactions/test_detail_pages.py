@@ -280,6 +280,7 @@ def test_invalid_split_row_shows_field_errors(pages, books, bill_id):
         ({"counterparty": "Nobody"}, "counterparty-1"),
         ({"rule": "custom"}, "start-1"),
         ({"rule": "custom", "start": "2026-03-02", "end": "2026-03-01"}, "end-1"),
+        ({"rule": "custom", "start": "2026-03-02", "end": "9999-03-01"}, "end-1"),
         ({"invoice": "yesterday"}, "invoice-1"),
     ]:
         answer = pages.post(f"/{bill_id}/split", **build_split_form(usual, usual | part))
