@@ -21,9 +21,13 @@ from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from ledger.bank_statements.actions import statements
 from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
-from ledger.bank_statements.errors import ColumnsUnknown, MappingAmbiguous
+from ledger.bank_statements.errors import ColumnsUnknown, DateOrderUnknown, MappingAmbiguous
 from ledger.bank_statements.items import BankImportItem, NewStatementItems
-from ledger.bank_statements.pages.proposed_accounts import names_full_number, propose_account
+from ledger.bank_statements.pages.proposed_accounts import (
+    describe_owners_of_refused,
+    lacks_full_number,
+    propose_account,
+)
 from ledger.bank_statements.pages.statement_messages import (
     describe_refusal,
     format_entry_counts,
@@ -33,6 +37,7 @@ from ledger.bank_statements.pages.statement_messages import (
 )
 from ledger.bank_statements.pages.statement_uploads import MAX_NAME_LENGTH, TooManyFiles
 from ledger.bank_statements.pages.table_settings import keep_table_settings
+from ledger.bank_statements.parsers import formats
 from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown
 from ledger.files.actions import clean_filename
 from ledger.imports import progress
@@ -40,7 +45,6 @@ from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES, ROWS_SHOWN
 from ledger.imports.pages.file_accounts import (
-    describe_number_owners,
     find_account_of_table_upload,
     find_account_of_upload,
     list_importable_accounts,
@@ -109,10 +113,17 @@ class StatementCheck:
     proposed_account: ProposedAccount | None = None  # where it names none, or one that nobody has
     is_waiting: bool = False  # a person is asked how to read it once the others are imported
     lacks_account: bool = False  # it names none, and none was chosen
+    asks_date_order: bool = False
 
     @property
     def is_refused(self) -> bool:
         return bool(self.refusal) and not self.is_waiting
+
+    @property
+    def has_date_order(self) -> bool:
+        """Whether the order of day and month can be chosen: in QIF."""
+        outcomes = self.received.statements if self.received else []
+        return self.asks_date_order or any(outcome.statement.format == formats.QIF for outcome in outcomes)
 
     @property
     def needs_account_choice(self) -> bool:
@@ -242,6 +253,7 @@ def render_statement_check(
         sent=sent,
         accounts=list_importable_accounts(page),
         chosen=choices,
+        has_date_order=any(statement_check.has_date_order for statement_check in checks),
         new_accounts=list_new_account_forms(page, checks, created or NewAccounts()),
         **build_new_account_context(page),
     )
@@ -311,17 +323,13 @@ def preview_statement_file(page: CompanyPage, file: UploadedStatement, choices: 
     try:
         return StatementCheck(file, import_statement_file(page, file, choices))
     except DomainError as refusal:
-        owners = describe_number_owners(page, refusal.number) if isinstance(refusal, AccountUnknown) else ""
         return StatementCheck(
             file,
-            refusal=owners or describe_refusal(refusal),
-            proposed_account=propose_account(page, file.upload_id, refusal)
-            if isinstance(refusal, AccountUnknown)
-            else None,
+            refusal=describe_owners_of_refused(page, refusal) or describe_refusal(refusal),
+            proposed_account=propose_account(page, file.upload_id, refusal),
             is_waiting=needs_reading_choice(refusal),
-            lacks_account=isinstance(refusal, AccountUnknown)
-            and not names_full_number(refusal)
-            and file.account is None,
+            asks_date_order=isinstance(refusal, DateOrderUnknown),
+            lacks_account=lacks_full_number(refusal) and file.account is None,
         )
 
 
