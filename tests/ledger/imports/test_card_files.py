@@ -6,7 +6,7 @@ import pytest
 
 from ledger.models import Account
 from tests import factories
-from tests.ledger.bank_file_builders import build_simple_camt
+from tests.ledger.bank_file_builders import build_ofx, build_simple_camt
 from tests.ledger.bank_statements.test_statement_pages import confirm_import as confirm_statements
 from tests.ledger.bank_statements.test_statement_pages import open_check_page as open_statements
 from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
@@ -113,6 +113,16 @@ def test_masked_number_chooses_the_account_in_a_batch(editor, acme, main_account
 def test_masked_number_chooses_the_account_over_the_api(upload_statement_file, card, bank):
     (statement,) = upload_statement_file(build_card_file().encode())["statements"]
     assert (statement["accountId"], statement["count"]) == (card, 3)
+
+
+@pytest.mark.parametrize("stored", ["1188", MASKED, "5412345612341188"])
+def test_masked_number_of_a_statement_finds_its_account(upload_statement_file, books, stored):
+    account = books.create_account(name="Company card", type="creditCard", accountNumber=stored)
+    movement = {"TRNTYPE": "DEBIT", "DTPOSTED": "20261102", "TRNAMT": "-178.50", "FITID": "1", "NAME": "CLAUDE.AI"}
+    content = build_ofx(movement, account="XXXXXXXXXXXX1188")
+    for account_id in ({}, {"accountId": account}):
+        (statement,) = upload_statement_file(content, dryRun="true", **account_id)["statements"]
+        assert (statement["accountId"], statement["count"]) == (account, 1)
 
 
 def test_file_of_one_card_is_refused_for_another_one_that_is_not_it(api, books, card):
