@@ -1,7 +1,7 @@
 """The period of a report and what it is compared with, as its URL says; kept in every link of the report."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from urllib.parse import urlencode
 
@@ -91,6 +91,12 @@ class ReportPeriod:
     def query(self) -> str:
         return urlencode(self.parameters)
 
+    def starting_with(self, month: date | None) -> "ReportPeriod":
+        """Return the period without the months before one; unchanged without a later one."""
+        if month is None or month <= self.first:
+            return self
+        return replace(self, first=month, months=None)
+
     @property
     def spans(self) -> list[tuple[int, str]]:
         """(months, query) of the offered spans."""
@@ -142,6 +148,11 @@ def parse_report_period(query: Mapping[str, str], *, today: date, allows_compari
         messages.append(" ".join((_("Unknown period."), describe_default_span())))
         months = str(DEFAULT_SPAN_MONTHS)
     return build_span_period(int(months), today=today, comparison=comparison, messages=tuple(messages))
+
+
+def has_chosen_period(query: Mapping[str, str]) -> bool:
+    """Return whether a URL says the period."""
+    return any(query.get(name) for name in ("months", "startDate", "endDate"))
 
 
 def describe_default_span() -> str:

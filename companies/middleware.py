@@ -12,6 +12,7 @@ from django.utils.cache import patch_vary_headers
 from companies import body_limits, compression, error_pages
 from companies.api.request_slots import RequestSlots
 from companies.auth import passwords, sessions, sign_in
+from companies.direction_marks import remove_direction_marks
 from companies.locales import get_request_locale, parse_accept_language, use_locale
 from companies.models import generate_id
 
@@ -148,7 +149,8 @@ def limit_bodies(get_response: GetResponse) -> GetResponse:
 
 
 def prepare_pages(get_response: GetResponse) -> GetResponse:
-    """Serve pages in the reader's language, redirect forms with 303, and answer 429 with a page.
+    """Serve pages in the reader's language and without direction marks, redirect forms with 303, and answer 429 with a
+    page.
 
     A redirect that answers a form is 303: every client follows it with GET (RFC 9110, 15.4.4; RFC 9700, 4.12). OAuth
     answers apps in its own way (``oauth.pages.Redirect``).
@@ -163,6 +165,8 @@ def prepare_pages(get_response: GetResponse) -> GetResponse:
             patch_vary_headers(response, ["Accept-Language"])
         else:
             response = get_response(request)
+        if response.get("Content-Type", "").startswith("text/html") and not response.streaming:
+            response.content = remove_direction_marks(response.content)
         if request.method == "POST" and isinstance(response, HttpResponseRedirect) and response.status_code == 302:
             response.status_code = 303
         return response

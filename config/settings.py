@@ -323,7 +323,7 @@ LOGGING = {
         # Anybody can send these, as often as they like: they are answered 400 or 413, and need no traceback.
         **{
             f"django.security.{name}": {"level": "CRITICAL"}
-            for name in ("DisallowedHost", "TooManyFieldsSent", "TooManyFilesSent")
+            for name in ("DisallowedHost", "RequestDataTooBig", "TooManyFieldsSent", "TooManyFilesSent")
         },
         "oauthlib": {"level": "INFO"},  # below INFO it logs codes and tokens
         "oauth2_provider": {"level": "INFO"},

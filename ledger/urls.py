@@ -20,7 +20,6 @@ from ledger.files import views as files
 from ledger.imports import views as imports
 from ledger.imports.pages import csv_import as importing
 from ledger.imports.pages import imports as import_pages
-from ledger.imports.pages import new_account
 from ledger.inbox.pages import groups as inbox_groups
 from ledger.inbox.pages import inbox, suggestions
 from ledger.money import pages as rate_pages
@@ -198,7 +197,6 @@ urlpatterns = [
     path("app/companies/<str:company_id>/accounts.csv", account_pages.download_accounts, name="accounts-csv"),
     path("app/companies/<str:company_id>/accounts", account_pages.show_accounts, name="accounts"),
     path("app/companies/<str:company_id>/accounts/new", account_pages.create_account_page, name="account-new"),
-    path("app/companies/<str:company_id>/accounts/new-for-import", new_account.create_import_account_page, name="account-new-for-import"),
     path("app/companies/<str:company_id>/accounts/groups", group_pages.show_account_groups, name="account-groups"),
     path("app/companies/<str:company_id>/accounts/groups/new", group_pages.create_account_group_page, name="account-group-new"),
     path("app/companies/<str:company_id>/accounts/groups/<uuid:group_id>", group_pages.edit_account_group_page, name="account-group"),

@@ -27,18 +27,21 @@ for (const form of document.querySelectorAll("[data-split]")) {
   const updateRemainder = () => {
     let sum = 0;
     let emptyField = null;
-    for (const row of form.querySelectorAll(".split-row")) {
+    const rows = [...form.querySelectorAll(".split-row")];
+    const isFilled = (row) => ["category", "amount", "tax"].some((name) => row.querySelector(`[name^="${name}-"]`)?.value);
+    const isAlone = rows.filter((row) => isFilled(row) && !row.querySelector('[name^="remove-"]')?.checked).length === 1;
+    for (const row of rows) {
       const findField = (name) => row.querySelector(`[name^="${name}-"]`);
       const amountField = findField("amount");
       const tax = findField("tax")?.value ?? "";
       amountField.placeholder = "";
       if (findField("remove")?.checked) continue;
-      const isShare = amountField.value.includes("%");
       const amount = parseAmount(amountField.value, total);
+      const includesTax = amountField.value.includes("%") || (isAlone && amount === total);
       const hasTaxAmount = tax && !tax.includes("%");
       if (!amountField.value && !hasTaxAmount) {
         if (findField("category").value) emptyField = amountField;
-      } else sum += amount + (isShare ? 0 : parseAmount(tax, amount));
+      } else sum += amount + (includesTax ? 0 : parseAmount(tax, amount));
     }
     const remainder = roundAmount(total - sum);
     remainderText.hidden = Number.isNaN(remainder);

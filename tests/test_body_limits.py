@@ -262,3 +262,22 @@ def test_body_with_too_many_values_is_rejected_before_parsing(api, body):
     assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
     held = measure_peak_memory(send)
     assert held <= 4 * len(body)  # the client and the server have it once each
+
+
+def test_large_form_to_a_page_with_uploads_is_refused_without_traceback(sign_in_browser, alice, acme, caplog):
+    """Its length is that of a file, but its fields are too long."""
+    body = "name=" + "x" * 64 * KIB
+    client = sign_in_browser(alice, acme).client
+    answer = client.post(f"/app/companies/{acme.id}/imports/new", body, content_type=FORM)
+    assert answer.status_code == 413
+    assert "The form contains too much data. Nothing was saved." in answer.content.decode()
+    assert caplog.records == []
+
+
+def test_large_body_to_the_api_is_refused_without_traceback(api, caplog):
+    authorized = {"HTTP_AUTHORIZATION": api.headers["Authorization"]}
+    for path, content_type, length in (("accounts", JSON, MIB), ("statements", MULTIPART, 64 * MIB)):
+        address = f"/companies/{api.company.id}/{path}"
+        answer = api.client.post(address, b"x" * (length + 1), content_type=content_type, **authorized)
+        assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+    assert caplog.records == []

@@ -67,11 +67,11 @@ def test_chart_axes_are_localized(get_page_html, books):
     assert "−€10k" in get_page_html(period, "en-US")
 
 
-def test_csv_rows_and_api_values_are_not_localized(get_page_html, books, api):
+def test_csv_files_are_written_for_german_readers_and_api_values_are_not(get_page_html, books, api):
     plain = get_page_html("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28").splitlines()
     german = get_page_html("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28", "de").splitlines()
-    assert (plain[0][:4], german[0][:4]) == ("Day,", "Tag,")
-    assert plain[1:] == german[1:]
+    assert (plain[0][:4], german[0][:5]) == ("Day,", "\ufeffTag;")
+    assert [line.replace(",", ";").replace(".", ",") for line in plain[1:]] == german[1:]
     (row,) = api.get("transactions", headers={"Accept-Language": "de"}).json()
     assert (row["amountValue"], row["date"]) == ("-12345.60", "2026-01-31")
 

@@ -1,7 +1,5 @@
 """The table behind a chart: one set of values for the page and the downloaded file."""
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -16,7 +14,6 @@ from django.utils.translation import gettext as _
 
 from analytics.charts.amount_format import add_sign, format_full_amount
 from companies.locales import get_current_locale
-from companies.pages.csv_escaping import escape_formulas
 from ledger.calc.months import format_month, get_last_day_of_month
 from ledger.money.calc.money import format_amount
 
@@ -126,30 +123,22 @@ class ChartTable:
         """Whether all cells are zero."""
         return not any(cell for row in self.rows for cell in row.cells)
 
-    def to_csv(self) -> str:
-        """Return the rows as CSV (RFC 4180): ISO dates, plain decimals with a point, empty for unknown values."""
-        file = io.StringIO()
-        writer = csv.writer(file)
-        writer.writerow([self.first, *map(self.format_heading, self.columns)])
-        for row in self.rows:
-            writer.writerow(
-                [
-                    escape_formulas(row.key),
-                    *map(self.format_plain_cell, row.cells, (column.kind for column in self.columns)),
-                ]
-            )
-        return file.getvalue()
+    def list_csv_rows(self) -> list[Sequence[object]]:
+        """Return the rows of a CSV file: ISO dates, amounts to the cent, empty for unknown values."""
+        kinds = [column.kind for column in self.columns]
+        rows = ([row.key, *map(self.get_csv_cell, row.cells, kinds)] for row in self.rows)
+        return [[self.first, *map(self.format_heading, self.columns)], *rows]
 
     def format_heading(self, column: TableColumn) -> str:
         unit = {ColumnKind.PERCENT: " (%)", ColumnKind.COUNT: ""}.get(column.kind, f" ({self.currency})")
         return f"{column.label}{unit}"
 
-    def format_plain_cell(self, cell: Cell, kind: ColumnKind) -> str:
-        if cell is None:
-            return ""
-        if isinstance(cell, Variance):
-            return format_amount(cell.amount, self.currency)
-        return str(cell) if isinstance(cell, int) or kind is ColumnKind.PERCENT else format_amount(cell, self.currency)
+    def get_csv_cell(self, cell: Cell, kind: ColumnKind) -> Decimal | int | None:
+        """Return the number of a cell as a file has it."""
+        amount = cell.amount if isinstance(cell, Variance) else cell
+        if amount is None or isinstance(amount, int) or (kind is ColumnKind.PERCENT and amount is cell):
+            return amount
+        return Decimal(format_amount(amount, self.currency))
 
 
 def format_variance(variance: Variance, currency: str) -> str:

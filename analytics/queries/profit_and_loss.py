@@ -24,10 +24,11 @@ from analytics.queries.posted_results import (
 )
 from companies.models import Company
 from ledger.calc.months import add_months, count_months_between, get_first_day_of_month, get_last_day_of_month
-from ledger.models import EXPENSE_LINES, PlType
+from ledger.models import EXPENSE_LINES, MonthResult, PlType, Transaction
 from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import MONEY_CONTEXT, round_half_up
 from planning.forecast.queries import sum_planned_results_in_base
+from planning.models import PlanItem
 from planning.scenarios.queries import LoadedScenario
 
 Comparison = Literal["previousPeriod", "previousYear"]
@@ -86,6 +87,26 @@ def get_bar_key(line: str, category: CategoryHeading) -> str:
     if line != PlType.REVENUE:
         return line
     return category.system_key if category.system_key in REVENUE_KEYS else OTHER_REVENUE_KEY
+
+
+def find_first_data_month(company: Company, months: Sequence[date], *, with_plan: bool) -> date | None:
+    """Return the first of consecutive months with a transaction, a recognized amount or, with the plan, an item of it.
+
+    None if there is none. Opening balances are no transactions. One statement.
+    """
+    days = {"date__gte": months[0], "date__lte": get_last_day_of_month(months[-1])}
+    transactions = Transaction.objects.for_company(company.id).without_initial_balances().filter(**days)
+    window = {"month__gte": months[0], "month__lte": months[-1]}
+    results = MonthResult.objects.for_company(company.id).filter(count__gt=0, **window)
+    first_days = [
+        transactions.order_by("date").values_list("date")[:1],
+        results.order_by("month").values_list("month")[:1],
+    ]
+    if with_plan:
+        items = PlanItem.objects.for_company(company.id).filter(month__lte=months[-1])
+        first_days.append(items.order_by("month").values_list("month")[:1])
+    first_day = min((day for (day,) in first_days[0].union(*first_days[1:])), default=None)
+    return max(get_first_day_of_month(first_day), months[0]) if first_day else None
 
 
 class ResultRow(NamedTuple):

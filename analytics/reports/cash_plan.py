@@ -19,6 +19,7 @@ from companies.locales import get_current_locale
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.sheets import (
     Sheet,
+    SheetCell,
     SheetColumn,
     SheetRow,
     build_amount_cells,
@@ -115,14 +116,19 @@ def build_month_sheet(page: CompanyPage, months: Sequence[PlannedMonth]) -> Shee
                 )
                 for month in months
             ),
-            SheetColumn(_("Total"), kind="total"),
+            *([SheetColumn(_("Total"), kind="total")] if len(months) > 1 else []),
         ],
         rows=[
-            SheetRow(name, build_amount_cells(values), "sum" if values is amounts[_("Net")] else "line")
+            SheetRow(name, build_month_cells(values), "sum" if values is amounts[_("Net")] else "line")
             for name, values in amounts.items()
         ],
         style=get_sheet_style(page.request),
     )
+
+
+def build_month_cells(values: Sequence[Decimal]) -> list[SheetCell]:
+    """Return the cells of each month and of their total; a single month has none."""
+    return build_amount_cells(values) if len(values) > 1 else [SheetCell(value) for value in values]
 
 
 @company_page(reads=Permission.PLANNING_READ)

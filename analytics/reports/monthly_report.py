@@ -11,6 +11,7 @@ from django.views.decorators.gzip import gzip_page
 from analytics.queries.monthly_report import load_report_month
 from analytics.queries.open_transactions import sum_open_transactions
 from analytics.reports import notices
+from analytics.reports.commentary_draft import draft_commentary
 from analytics.reports.monthly_report_results import BuildUrl
 from analytics.reports.monthly_report_sections import MonthlyReport, build_monthly_report
 from companies.audit.names import find_actor_names
@@ -124,6 +125,7 @@ def render_report(page: CompanyPage, month: date, form: BoundForm, commentary: R
         author=actor_names.get((commentary.last_updated_user_id or "") if commentary else "", _("System")),
         form=form,
         seen=page.get_seen_version(commentary) if commentary else page.request.POST.get("seen", NO_VERSION),
+        draft="" if commentary or page.is_post or report is None else draft_commentary(report.tables),
         max_length=MAX_COMMENTARY_LENGTH,
         writes=page.has_permission(Permission.PLANNING_WRITE) and page.has_permission(Permission.PLANNING_READ),
         shares=page.has_permission(Permission.CLOSINGS_MANAGE),

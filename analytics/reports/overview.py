@@ -19,12 +19,14 @@ from analytics.charts import cash_sections, key_figures, profit_and_loss_section
 from analytics.charts.chart_data import ChartData
 from analytics.charts.key_figures import KeyFigure
 from analytics.charts.sections import Section
-from analytics.report_period import parse_report_period
+from analytics.queries.profit_and_loss import find_first_data_month
+from analytics.report_period import has_chosen_period, parse_report_period
 from analytics.reports import notices
 from analytics.reports.notices import Notice
 from analytics.reports.onboarding_steps import build_onboarding_steps
 from companies.actions.companies import update_company
 from companies.pages.context import CompanyPage, company_page, get_access_or_404, require_sign_in
+from companies.pages.csv_files import build_csv_response
 from companies.permissions import Permission
 from ledger.money.calc.fx import RateLookupError
 from ledger.money.current_rates import list_old_rates
@@ -194,9 +196,8 @@ def download_overview_chart(request: HttpRequest, company_id: str, chart: str) -
     except RateLookupError:
         raise Http404 from None  # the page shows the error and has no such link
     assert table is not None  # noqa: S101 - every section has one
-    name = f"{chart}-{data.start.isoformat()}-{data.until.isoformat()}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(table.to_csv(), content_type="text/csv; charset=utf-8", headers=headers)
+    name = f"{chart}-{data.start.isoformat()}-{data.until.isoformat()}"
+    return build_csv_response(table.list_csv_rows(), name=name)
 
 
 def build_company_page(request: HttpRequest, company_id: str) -> CompanyPage:
@@ -205,9 +206,12 @@ def build_company_page(request: HttpRequest, company_id: str) -> CompanyPage:
 
 def build_chart_data(page: CompanyPage) -> ChartData:
     """Build the chart data of the period in the URL."""
+    period = parse_report_period(page.request.GET, today=page.today)
+    if not has_chosen_period(page.request.GET):
+        period = period.starting_with(find_first_data_month(page.company, period.calendar, with_plan=True))
     return ChartData(
         company=page.company,
-        period=parse_report_period(page.request.GET, today=page.today),
+        period=period,
         can_open_accounts=page.has_permission(Permission.ACCOUNTS_READ),
         can_list_transactions=page.has_permission(Permission.TRANSACTIONS_READ),
         can_write_plan=page.has_permission(Permission.PLANNING_READ) and page.has_permission(Permission.PLANNING_WRITE),

@@ -1,6 +1,7 @@
 """The page and the workbook of the profit and loss statement."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from functools import partial
@@ -17,7 +18,7 @@ from django.views.decorators.gzip import gzip_page
 from analytics.calc import calendar_periods
 from analytics.queries import profit_and_loss
 from analytics.queries.open_transactions import sum_open_transactions
-from analytics.report_period import ReportPeriod, parse_report_period
+from analytics.report_period import ReportPeriod, has_chosen_period, parse_report_period
 from analytics.reports import notices
 from analytics.reports.notices import Notice
 from analytics.reports.period_headings import (
@@ -111,11 +112,18 @@ def is_plan_compared(page: CompanyPage) -> bool:
 
 
 def parse_statement_period(page: CompanyPage) -> ReportPeriod:
-    """Parse the period of the URL, in which the plan is one of the comparisons."""
+    """Parse the period of the URL, in which the plan is one of the comparisons.
+
+    The default period has no months before the first transaction or service period of the company.
+    """
     query = {name: page.request.GET.get(name, "") for name in page.request.GET}
     if is_plan_compared(page):
         del query["comparison"]
-    return parse_report_period(query, today=page.today)
+    period = parse_report_period(query, today=page.today)
+    if has_chosen_period(query):
+        return period
+    first = profit_and_loss.find_first_data_month(page.company, period.calendar, with_plan=is_plan_compared(page))
+    return replace(period.starting_with(first), last=get_last_day_of_month(page.today))
 
 
 def list_other_parameters(page: CompanyPage, interval: str, *, to_date: bool) -> dict[str, str]:

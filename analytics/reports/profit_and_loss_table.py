@@ -49,6 +49,10 @@ class CellAmounts:
         return CellAmounts(-self.actual, -self.planned, compared, reported=reported)
 
     @property
+    def has_amounts(self) -> bool:
+        return any((self.actual, self.planned, self.compared, self.reported))
+
+    @property
     def as_reported(self) -> Decimal:
         return self.actual if self.reported is None else self.reported
 
@@ -183,7 +187,8 @@ def build_statement_sheet(
 ) -> Sheet:
     """Build the sheet of a statement: income is positive, costs are negative.
 
-    Periods that have not begun show their plan. The total counts them, but not where actual and plan are compared.
+    Periods that have not begun show their plan. The total counts them, but not where actual and plan are compared. A
+    single period has no total, also beside a last one without amounts.
 
     Args:
         has_plan_comparison: whether actual, plan and variance stand beside each other.
@@ -195,7 +200,10 @@ def build_statement_sheet(
         title,
         _("Line"),
         table.currency,
-        [*map(builder.build_column, range(len(table.headings))), builder.build_total_column()],
+        [
+            *map(builder.build_column, range(len(table.headings))),
+            *([builder.build_total_column()] if builder.has_total else []),
+        ],
         [SheetRow(row.name, builder.build_cells(row), row.kind) for row in table.rows],
         style,
     )
@@ -223,6 +231,19 @@ class StatementSheetBuilder:
     def planned_places(self) -> list[int]:
         return [place for place, heading in enumerate(self.table.headings) if heading.kind == "planned"]
 
+    @property
+    def is_plan_in_total(self) -> bool:
+        """Whether the total counts the plan of periods that have not begun."""
+        return bool(self.planned_places) and not (self.has_plan_comparison or self.has_comparison)
+
+    @property
+    def has_total(self) -> bool:
+        """Whether the total says more than a single period, beside which the last one may have just begun."""
+        begun_places = [place for place in range(len(self.table.headings)) if place not in self.planned_places]
+        if len(begun_places) == 2 and not any(row.cells[begun_places[-1]].has_amounts for row in self.table.rows):
+            begun_places.pop()
+        return self.is_plan_in_total or len(begun_places) != 1
+
     def has_percentage(self, place: int) -> bool:
         return self.has_plan_comparison and self.table.percentages[place]
 
@@ -240,7 +261,7 @@ class StatementSheetBuilder:
     def build_total_column(self) -> SheetColumn:
         notes = []
         if self.planned_places:
-            notes.append(_("so far") if self.has_plan_comparison or self.has_comparison else _("with plan"))
+            notes.append(_("with plan") if self.is_plan_in_total else _("so far"))
         return SheetColumn(_("Total"), notes, self.list_parts(""), "total")
 
     def list_parts(self, comparison_name: str, *, in_percent: bool = False) -> list[str]:
@@ -257,10 +278,12 @@ class StatementSheetBuilder:
                 cells += self.build_period_cells(
                     row, amounts, is_planned=self.plans[place], in_percent=self.has_percentage(place)
                 )
+        if not self.has_total:
+            return cells
         places = [place for place in range(len(row.cells)) if place not in self.planned_places]
         actual = [row.cells[place] for place in places]
         total = sum(actual, start=CellAmounts())
-        if self.planned_places and not (self.has_plan_comparison or self.has_comparison):
+        if self.is_plan_in_total:
             later = sum((row.cells[place].planned for place in self.planned_places), start=ZERO)
             total = CellAmounts(total.actual + later)
         is_planned = any(self.plans[place] for place in places)

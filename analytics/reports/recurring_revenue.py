@@ -31,13 +31,8 @@ from analytics.queries.customers import (
     list_customer_lines,
 )
 from companies.pages.context import CompanyPage, InvalidListPage, company_page
-from companies.pages.sheets import (
-    SheetStyle,
-    build_csv_response,
-    build_sheet_csv_response,
-    get_sheet_style,
-    write_csv,
-)
+from companies.pages.csv_files import build_csv_response
+from companies.pages.sheets import SheetStyle, build_sheet_csv_response, get_sheet_style
 from companies.permissions import Permission
 from ledger.calc.months import format_month
 from ledger.models import Counterparty, CounterpartyType, Product, Subscription, SubscriptionEvent
@@ -127,9 +122,8 @@ def download_recurring_revenue_chart(page: CompanyPage, chart: str) -> HttpRespo
     except RateLookupError:
         raise Http404 from None  # the page shows the error and has no such link
     assert table is not None  # noqa: S101 - every section has one
-    name = f"{chart}-{params.values['startMonth']}-{params.values['endMonth']}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(table.to_csv(), content_type="text/csv; charset=utf-8", headers=headers)
+    name = f"{chart}-{params.values['startMonth']}-{params.values['endMonth']}"
+    return build_csv_response(table.list_csv_rows(), name=name)
 
 
 def list_product_names(page: CompanyPage) -> dict[str, str]:
@@ -243,7 +237,7 @@ def download_customers(page: CompanyPage) -> HttpResponse:
             ]
     except RateLookupError:
         return page.redirect("customers")  # which shows the error
-    return build_csv_response(write_csv(rows), name="customers")
+    return build_csv_response(rows, name="customers")
 
 
 def parse_page_number(text: str) -> int:

@@ -21,7 +21,7 @@ from analytics.recurring_revenue_params import RecurringRevenueParams
 from analytics.reports.recurring_revenue import MEASURE_LABELS, TAB, list_product_names, parse_page_number
 from companies.models import IdIn
 from companies.pages.context import CompanyPage, company_page
-from companies.pages.sheets import build_csv_response, write_csv
+from companies.pages.csv_files import build_csv_response
 from companies.permissions import Permission
 from ledger.calc.months import format_month
 from ledger.models import Counterparty
@@ -85,7 +85,7 @@ def download_revenue_movements(page: CompanyPage) -> HttpResponse:
     if movements.rounding:
         rows.append([_("Rounding"), "", "", Decimal(format_amount(movements.rounding, currency))])
     name = f"mrr-{movement}-{format_month(params.first)}-{format_month(params.last)}"
-    return build_csv_response(write_csv([headings, *rows]), name=name)
+    return build_csv_response([headings, *rows], name=name)
 
 
 def parse_movement(page: CompanyPage) -> tuple[RecurringRevenueParams, str]:

@@ -28,10 +28,34 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
         """Write an entry within the transaction of the change. Raises LookupError if `action` is not a declared
         event type.
         """
+        entry = self.build_entry(
+            context,
+            company_id=company_id,
+            action=action,
+            entity_type=entity_type,
+            entity_id=entity_id,
+            before=before,
+            after=after,
+        )
+        entry.save(force_insert=True)
+        return entry
+
+    def build_entry(
+        self,
+        context: AuditContext,
+        *,
+        company_id: UUID,
+        action: str,
+        entity_type: str,
+        entity_id: UUID | str | None,
+        before: dict[str, Any] | None = None,
+        after: dict[str, Any] | None = None,
+    ) -> "AuditEntry":
+        """Return an entry to write within the transaction of the change. Raises LookupError as `record`."""
         if action not in EVENT_TYPES:
             raise LookupError(f"companies.models.events does not know {action}")
         context.touched_company_ids.add(company_id)
-        return self.create(
+        return self.model(
             company_id=company_id,
             time=context.time,
             actor=context.actor,

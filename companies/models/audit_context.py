@@ -53,11 +53,17 @@ class Audited(models.Model):
 
     def apply_changes(self, context: AuditContext, **values: Any) -> bool:
         """Store the values that differ, in one statement; return whether any did."""
+        changed_columns = self.set_changes(context, **values)
+        if changed_columns:
+            self.save(update_fields=[*changed_columns, "last_updated_time", "last_updated_user_id"])
+        return bool(changed_columns)
+
+    def set_changes(self, context: AuditContext, **values: Any) -> list[str]:
+        """Set the values that differ, with the audit columns if any does; return their columns."""
         changed_values = {name: value for name, value in values.items() if getattr(self, name) != value}
         if not changed_values:
-            return False
+            return []
         for name, value in changed_values.items():
             setattr(self, name, value)
         self.last_updated_time, self.last_updated_user_id = context.time, context.actor
-        self.save(update_fields=[*changed_values, "last_updated_time", "last_updated_user_id"])
-        return True
+        return list(changed_values)

@@ -248,7 +248,7 @@ class CompanyPage:
     def company(self) -> Company:
         return self.access.company
 
-    @property
+    @cached_property
     def today(self) -> date:
         return get_today(self.company, self.now)
 

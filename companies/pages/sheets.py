@@ -4,9 +4,7 @@ A sheet has a row name and one value a cell, so that a copied sheet is numbers i
 sign, no currency, no words. Texts beside a value (class `meta`) are not copied.
 """
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, NamedTuple
@@ -16,12 +14,11 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
 from django.utils.html import escape
 from django.utils.safestring import SafeString
-from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from companies.locales import get_current_locale
 from companies.pages.amount_formats import WIDE
-from companies.pages.csv_escaping import escape_formulas
+from companies.pages.csv_files import build_csv_response
 
 UNIT_LABELS: dict[str, str | Promise] = {"whole": _("Whole"), "cents": _("Cents"), "thousands": _("Thousands")}
 NEGATIVE_LABELS = {"minus": "-{}", "parentheses": "({})"}
@@ -172,49 +169,29 @@ class Sheet:
             return get_current_locale().format_number(cell.amount, PLACES[cell.kind])
         return self.style.format_amount(cell.amount, self.currency)
 
-    def to_csv(self) -> str:
-        """Return the rows as CSV (RFC 4180): plain decimals with a point to the cent, empty where there is nothing."""
-        file = io.StringIO()
-        writer = csv.writer(file)
+    def list_csv_rows(self) -> list[Sequence[object]]:
+        """Return the rows of a CSV file: amounts to the cent, empty where there is nothing."""
         names = (
             " ".join(filter(None, (column.name, *column.notes, part)))
             for column in self.columns
             for part in column.parts or ("",)
         )
-        writer.writerow([self.first, *names])
         decimals = Decimal(1).scaleb(-get_currency_precision(self.currency))
-        for row in self.rows:
-            amounts = (format_csv_amount(cell, decimals) for cell in row.cells)
-            writer.writerow([escape_formulas(row.name), *amounts])
-        return file.getvalue()
+        rows = ([row.name, *(round_csv_amount(cell, decimals) for cell in row.cells)] for row in self.rows)
+        return [[self.first, *names], *rows]
 
 
-def format_csv_amount(cell: SheetCell, decimals: Decimal) -> str:
-    """Return a cell of a file: a plain decimal, or nothing."""
+def round_csv_amount(cell: SheetCell, decimals: Decimal) -> Decimal | None:
+    """Return the number of a cell as a file has it; None if it is empty."""
     if cell.amount is None:
-        return ""
+        return None
     places = decimals if cell.kind == "money" else Decimal(1).scaleb(-PLACES[cell.kind])
-    return f"{cell.amount.quantize(places, rounding=ROUND_HALF_UP, context=WIDE):f}"
+    return cell.amount.quantize(places, rounding=ROUND_HALF_UP, context=WIDE)
 
 
 def build_sheet_csv_response(sheet: Sheet, *, name: str) -> HttpResponse:
     """Build the download of a sheet."""
-    return build_csv_response(sheet.to_csv(), name=name)
-
-
-def write_csv(rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as CSV (RFC 4180); texts that a spreadsheet would run as a formula are escaped."""
-    file = io.StringIO()
-    writer = csv.writer(file)
-    for row in rows:
-        writer.writerow([escape_formulas(cell) if isinstance(cell, str) else cell for cell in row])
-    return file.getvalue()
-
-
-def build_csv_response(text: str, *, name: str) -> HttpResponse:
-    """Build a download of CSV."""
-    headers = {"Content-Disposition": f'attachment; filename="{slugify(name)}.csv"'}
-    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
+    return build_csv_response(sheet.list_csv_rows(), name=name)
 
 
 def build_amount_cells(amounts: Sequence[Decimal], **more: Any) -> list[SheetCell]:

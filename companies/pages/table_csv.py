@@ -14,11 +14,10 @@ from html.parser import HTMLParser
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from companies import locales
-from companies.pages.sheets import build_csv_response, write_csv
+from companies.pages.csv_files import build_csv_response
 
 TABLE_PARAMETER, CURSOR_PARAMETER = "table", "cursor"
 MAX_ROWS = 2_000  # of a list of several pages
@@ -258,4 +257,4 @@ def serve_table(request: HttpRequest, render_page: Callable[[], HttpResponse]) -
             status=400,
             content_type="text/plain; charset=utf-8",
         )
-    return build_csv_response(write_csv(rows), name=slugify(name))
+    return build_csv_response(rows, name=name)

@@ -7,7 +7,6 @@ from typing import IO, Any
 
 from django.http import FileResponse, StreamingHttpResponse
 
-CSV_CONTENT_TYPE = "text/csv; charset=utf-8"
 XLSX_CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 JOURNAL_CONTENT_TYPE = "text/plain; charset=utf-8"
 BLOCK_BYTES = 64 * 1024

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from companies.errors import DomainError
 from companies.pages.context import CompanyPage, company_page, get_error_message
+from companies.pages.csv_files import CSV_CONTENT_TYPE, get_page_csv_format
 from companies.permissions import Permission
 from ledger.exports import file_responses
 from ledger.exports.calc import beancount, hledger
@@ -22,7 +23,7 @@ from ledger.exports.workbooks import stream_xlsx
 from ledger.transactions.pages.transaction_list import TransactionListQuery, parse_list_query, render_transaction_list
 
 TABLE_FORMATS: dict[str, tuple[Callable[[TransactionTable], Iterator[bytes]], str]] = {
-    "transactions.csv": (stream_csv, file_responses.CSV_CONTENT_TYPE),
+    "transactions.csv": (stream_csv, CSV_CONTENT_TYPE),
     "transactions.xlsx": (stream_xlsx, file_responses.XLSX_CONTENT_TYPE),
 }
 JOURNAL_SYNTAXES: dict[str, ModuleType] = {"journal.beancount": beancount, "journal.hledger": hledger}
@@ -56,7 +57,12 @@ def build_export_response(page: CompanyPage, name: str, list_query: TransactionL
     if name in TABLE_FORMATS:
         stream, content_type = TABLE_FORMATS[name]
         table = build_transaction_table(
-            company=company, rows=list_query.rows, order=list_query.order, permissions=permissions, row_kind=row_kind
+            company=company,
+            rows=list_query.rows,
+            order=list_query.order,
+            permissions=permissions,
+            row_kind=row_kind,
+            csv_format=get_page_csv_format(),
         )
         return file_responses.build_streaming_response(stream(table), name=name, content_type=content_type)
     pieces = stream_journal(

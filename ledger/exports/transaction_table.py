@@ -1,6 +1,5 @@
 """Transactions as a table for spreadsheets: one row per transaction, or one row per categorization."""
 
-import csv
 import io
 import operator
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -16,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from companies.errors import ValidationFailed
 from companies.models import Company
 from companies.pages.csv_escaping import escape_formulas
+from companies.pages.csv_files import API_CSV_FORMAT, CsvFormat
 from companies.permissions import Permissions
 from ledger.bulk.spool import open_snapshot, read_rows, spool_rows
 from ledger.exports.sql_decimals import build_decimals_sql
@@ -42,6 +42,7 @@ CATEGORIZATION_HEADINGS: dict[str, Any] = {
 }
 """``amount`` is the categorization's, with the tax in it."""
 HEADINGS = {TRANSACTIONS: TRANSACTION_HEADINGS, CATEGORIZATIONS: CATEGORIZATION_HEADINGS}
+AMOUNT_COLUMNS = {"amount", "tax", "transaction_amount"}
 ROWS_PER_CHUNK = 500
 
 TRANSACTION_COLUMNS = (
@@ -97,6 +98,7 @@ class TransactionTable:
     """A table of transactions in the user's language, with the names that `permissions` allow.
 
     `rows` is a queryset of the company's transactions, `order` a pair of columns, `row_kind` one of ROW_KINDS.
+    `csv_format` is that of its CSV file, and of amounts beside P&L lines.
     """
 
     company: Company
@@ -106,6 +108,7 @@ class TransactionTable:
     row_kind: str
     headings: list[str]
     language: str | None
+    csv_format: CsvFormat
 
     @property
     def columns(self) -> list[str]:
@@ -132,7 +135,8 @@ class TransactionTable:
     def spool_rows(self) -> tuple[IO[bytes], "RowFormatter"]:
         """Copy a row per categorization into a temporary file; for a table of transactions also those without any."""
         with open_snapshot(), override(self.language):
-            row_formatter = RowFormatter(load_ledger_names(self.company, permissions=self.permissions))
+            names = load_ledger_names(self.company, permissions=self.permissions)
+            row_formatter = RowFormatter(names, csv_format=self.csv_format)
             try:
                 rows_sql, params = self.rows.order_by().values_list(*TRANSACTION_COLUMNS).query.sql_with_params()
             except EmptyResultSet:
@@ -153,17 +157,24 @@ class TransactionTable:
 
 
 def build_transaction_table(
-    *, company: Company, rows: Any, order: Sequence[str], permissions: Permissions, row_kind: str = TRANSACTIONS
+    *,
+    company: Company,
+    rows: Any,
+    order: Sequence[str],
+    permissions: Permissions,
+    row_kind: str = TRANSACTIONS,
+    csv_format: CsvFormat = API_CSV_FORMAT,
 ) -> TransactionTable:
     """Return a table in the active language."""
     headings = [str(heading) for heading in HEADINGS[row_kind].values()]
-    return TransactionTable(company, rows, order, permissions, row_kind, headings, get_language())
+    return TransactionTable(company, rows, order, permissions, row_kind, headings, get_language(), csv_format)
 
 
 def stream_csv(table: TransactionTable) -> Iterator[bytes]:
     """Yield a table as CSV in UTF-8: first the headings, then the rows."""
     text = io.StringIO(newline="")
-    writer = csv.writer(text)
+    writer = table.csv_format.create_writer(text)
+    amount_positions = [position for position, name in enumerate(table.columns) if name in AMOUNT_COLUMNS]
 
     def take_chunk() -> bytes:
         taken = text.getvalue().encode()
@@ -175,8 +186,15 @@ def stream_csv(table: TransactionTable) -> Iterator[bytes]:
     yield take_chunk()
     with closing(table.iterate_rows()) as rows:
         while chunk := list(islice(rows, ROWS_PER_CHUNK)):
-            writer.writerows(chunk)
+            writer.writerows(format_amounts(row, amount_positions, table.csv_format) for row in chunk)
             yield take_chunk()
+
+
+def format_amounts(row: Sequence[str], positions: Sequence[int], csv_format: CsvFormat) -> Sequence[str]:
+    """Return a row with its amounts in a format."""
+    if csv_format.decimal_mark == ".":
+        return row
+    return [csv_format.format_number(cell) if place in positions else cell for place, cell in enumerate(row)]
 
 
 # ---------------------------------------------------------------------------------------------- rows
@@ -185,7 +203,8 @@ def stream_csv(table: TransactionTable) -> Iterator[bytes]:
 class RowFormatter:
     """Formats rows: names for ids, labels for flags."""
 
-    def __init__(self, names: LedgerNames):
+    def __init__(self, names: LedgerNames, *, csv_format: CsvFormat):
+        self.csv_format = csv_format
         self.accounts = {str(each): escape_formulas(row.name) for each, row in names.accounts.items()}
         self.categories = {str(each): escape_formulas(row.display_name) for each, row in names.categories.items()}
         self.can_read_counterparties = names.can_read_counterparties
@@ -262,7 +281,7 @@ class RowFormatter:
         amount, tax, start, end, *amounts_by_line = row[CATEGORIZATION_END:]
         if ";" in lines:  # with several P&L lines, show the amount of each
             amounts = zip(self.line_labels, amounts_by_line, strict=True)
-            lines = "; ".join(f"{label} {value}" for label, value in amounts if value)
+            lines = "; ".join(f"{label} {self.csv_format.format_number(value)}" for label, value in amounts if value)
         return (
             day,
             self.accounts.get(account, self.hidden_name),

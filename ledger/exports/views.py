@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from companies.api.company_viewset import CompanyViewSet
 from companies.api.pagination import refuse_repeated_parameters
 from companies.errors import ValidationFailed
+from companies.pages.csv_files import CSV_CONTENT_TYPE
 from companies.permissions import Permission
 from ledger.exports import file_responses
 from ledger.exports.calc import beancount, hledger
@@ -71,7 +72,7 @@ class ExportViewSet(FileExportViewSet):
         The amount of a categorization includes its tax. Names that you may not see are left out. Text that a
         spreadsheet would calculate starts with an apostrophe."""
         return file_responses.build_streaming_response(
-            stream_csv(self.parse_table()), name="transactions.csv", content_type=file_responses.CSV_CONTENT_TYPE
+            stream_csv(self.parse_table()), name="transactions.csv", content_type=CSV_CONTENT_TYPE
         )
 
     @extend_schema(

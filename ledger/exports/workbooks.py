@@ -13,7 +13,7 @@ from xlsxwriter.exceptions import FileSizeError
 
 from companies.errors import InvalidInputError
 from ledger.exports.file_responses import BLOCK_BYTES
-from ledger.exports.transaction_table import TEXT_COLUMNS, TransactionTable
+from ledger.exports.transaction_table import AMOUNT_COLUMNS, TEXT_COLUMNS, TransactionTable
 from ledger.money.calc.money import get_minor_units
 
 WIDTHS = {  # column widths in characters
@@ -33,7 +33,6 @@ WIDTHS = {  # column widths in characters
     for name in names
 }
 DAY_COLUMNS = {"date", "service_start", "service_end"}
-AMOUNT_COLUMNS = {"amount", "tax", "transaction_amount"}
 DAY_FORMAT, AMOUNT_FORMATS = "yyyy-mm-dd", {2: "#,##0.00", 0: "#,##0"}
 MAX_SHEET_ROWS = 1_048_575  # rows of a sheet below its header
 MAX_NUMBER_DIGITS = 15  # spreadsheets keep 15 digits of a number; longer amounts are written as text

@@ -29,6 +29,8 @@ ADDABLE_CATEGORIES: dict[PaymentKind, tuple[str, tuple[str, ...]]] = {
     PaymentKind.ENTERTAINMENT: (gettext_noop("Meals and entertainment"), OFFICE_PL_TYPES),
     PaymentKind.VEHICLE: (gettext_noop("Vehicle costs"), OFFICE_PL_TYPES),
     PaymentKind.MEMBERSHIP: (gettext_noop("Membership fees"), OFFICE_PL_TYPES),
+    PaymentKind.RECRUITING: (gettext_noop("Recruiting"), OFFICE_PL_TYPES),
+    PaymentKind.FREELANCERS: (gettext_noop("Freelancers"), STAFF_PL_TYPES),
     PaymentKind.BANK_FEES: (gettext_noop("Bank fees"), OFFICE_PL_TYPES),
 }
 

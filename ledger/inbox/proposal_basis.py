@@ -44,6 +44,7 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
     PaymentKind.MEMBERSHIP: gettext_lazy("Looks like a membership fee"),
     PaymentKind.POSTAGE: gettext_lazy("Looks like postage"),
     PaymentKind.OFFICE_SUPPLIES: gettext_lazy("Looks like office supplies"),
+    PaymentKind.BOOKS: gettext_lazy("Looks like books or newspapers"),
     PaymentKind.CLEANING: gettext_lazy("Looks like office cleaning"),
     PaymentKind.VEHICLE: gettext_lazy("Looks like vehicle costs"),
     PaymentKind.TELECOM: gettext_lazy("Looks like phone or internet"),
@@ -54,6 +55,8 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
     PaymentKind.DEVELOPMENT_SOFTWARE: gettext_lazy("Looks like software for development"),
     PaymentKind.OFFICE_SOFTWARE: gettext_lazy("Looks like office software"),
     PaymentKind.ADVERTISING: gettext_lazy("Looks like advertising"),
+    PaymentKind.RECRUITING: gettext_lazy("Looks like recruiting"),
+    PaymentKind.FREELANCERS: gettext_lazy("Looks like freelance work"),
     PaymentKind.PROFESSIONAL_SERVICES: gettext_lazy("Looks like legal or tax advice"),
     PaymentKind.BANK_FEES: gettext_lazy("Looks like bank fees"),
     PaymentKind.PAYMENT_FEES: gettext_lazy("Looks like payment fees"),
@@ -65,6 +68,8 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
     PaymentKind.CARD_PAYMENT_RECEIVED: gettext_lazy(
         "Looks like a payment received on a credit card. Import the bank's statement to link it as a transfer."
     ),
+    PaymentKind.SUBSCRIPTION_REVENUE: gettext_lazy("Looks like revenue from a subscription"),
+    PaymentKind.PROJECT_REVENUE: gettext_lazy("Looks like revenue from a project or service"),
     PaymentKind.CUSTOMER_PAYMENT: gettext_lazy("Looks like a payment by a customer"),
 }
 
@@ -72,6 +77,7 @@ PAYMENT_KIND_EXPLANATIONS: dict[PaymentKind, Any] = {
 TAX_EXPLANATIONS: dict[TaxBasis, Any] = {
     TaxBasis.HISTORY: gettext_lazy("includes {percent} % tax"),
     TaxBasis.STANDARD: gettext_lazy("{percent} % VAT suggested"),
+    TaxBasis.REDUCED: gettext_lazy("{percent} % VAT suggested (reduced rate)"),
     TaxBasis.STATED: gettext_lazy("{percent} % VAT according to the description"),
 }
 
@@ -89,6 +95,11 @@ def describe_proposal_basis(proposal: CategoryProposal, *, is_incoming: bool) ->
             explanation = f"{similarity}; {explanation}"
     tax_explanation = describe_tax(proposal.tax, is_incoming=is_incoming) if proposal.tax else ""
     return " · ".join(filter(None, (explanation, tax_explanation)))
+
+
+def describe_customer_tax(tax: TaxSuggestion) -> str:
+    """Describe the tax of a payment by a customer whose text does not say for what."""
+    return f"{PAYMENT_KIND_EXPLANATIONS[PaymentKind.CUSTOMER_PAYMENT]} · {describe_tax(tax, is_incoming=True)}"
 
 
 def describe_tax(tax: TaxSuggestion, *, is_incoming: bool) -> str:

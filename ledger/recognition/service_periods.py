@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Self
 from uuid import UUID
+
+from django.db.models.fields.json import KeyTextTransform
 
 from companies.errors import InvalidInputError
 from companies.models import IdIn
 from ledger import hooks
 from ledger.calc.months import count_months_between
 from ledger.calc.recognition import DateRule, compute_service_period
-from ledger.models import FileTransaction
+from ledger.models import Categorization, FileTransaction
 
 MAX_PERIOD_MONTHS = 30 * 12  # the longest time over which things are usually written off
 
@@ -38,6 +41,16 @@ class RecognitionRule:
     end: date | None = None
     invoice_date: date | None = None
     is_catch_up: bool = False  # recognizeFrom: what lies in closed months is recognized in the first open one
+
+    @classmethod
+    def from_categorization(cls, categorization: Categorization) -> Self:
+        """Return the rule of a stored categorization, without its catch-up."""
+        return cls(
+            categorization.rule,
+            categorization.rule_start_date,
+            categorization.rule_end_date,
+            categorization.invoice_date,
+        )
 
 
 def resolve_service_period(
@@ -94,7 +107,10 @@ def find_invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict
         IdIn("transaction_id", transaction_ids), file__parse_data__date__isnull=False
     )
     rows = dated_files.order_by("-file__created_time", "-file_id").values_list(
-        "transaction_id", "file__parse_data__date"
+        "transaction_id",
+        KeyTextTransform(
+            "date", "file__parse_data"
+        ),  # the path alone leaves a cycle that holds the request and its body
     )
     dates = {transaction_id: date.fromisoformat(text) for transaction_id, text in rows if text}
     for planned_dates in hooks.list_invoice_dates.run(company_id=company_id, transaction_ids=transaction_ids):

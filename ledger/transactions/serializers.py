@@ -1,5 +1,6 @@
 """Serializers of transactions, categorizations, selections and transfers."""
 
+from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +31,7 @@ from ledger.transactions.representation import (
     get_transaction_dict,
 )
 
+FIRST_SERVICE_YEAR, LAST_SERVICE_YEAR = 1900, 2200
 ANY_ID_SCHEMA = {"type": "string", "maxLength": MAX_BODY_LENGTH}  # a malformed id is treated as unknown
 
 
@@ -38,13 +40,29 @@ class CounterpartyRef(StrictSerializer):
     id = fields.IdField()
 
 
+class ServiceDateField(fields.DateField):
+    """A date of a service period, within the years that people mean: others are slips of the keyboard."""
+
+    default_error_messages = {
+        "out_of_range": format_lazy(
+            _("Must be within the years {first} to {last}."), first=FIRST_SERVICE_YEAR, last=LAST_SERVICE_YEAR
+        )
+    }
+
+    def to_internal_value(self, data: Any) -> date:
+        day = super().to_internal_value(data)
+        if not FIRST_SERVICE_YEAR <= day.year <= LAST_SERVICE_YEAR:
+            self.fail("out_of_range")
+        return day
+
+
 class DateRuleSerializer(StrictSerializer):
     """Period of a categorization. servicePeriod and custom need `startDate` and `endDate`."""
 
     type = fields.ChoiceField(choices=[(rule.value, rule.value) for rule in DateRule])
-    start_date = fields.DateField(required=False, allow_null=True)
-    end_date = fields.DateField(required=False, allow_null=True)
-    invoice_date = fields.DateField(required=False, allow_null=True)
+    start_date = ServiceDateField(required=False, allow_null=True)
+    end_date = ServiceDateField(required=False, allow_null=True)
+    invoice_date = ServiceDateField(required=False, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["type"] not in {DateRule.SERVICE_PERIOD, DateRule.CUSTOM}:

@@ -1,18 +1,18 @@
 """Receivables and payables as a CSV file for spreadsheets."""
 
-import csv
 import datetime as dt
 import io
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import IO, Any
 
 from django.http import FileResponse
 
 from companies.models import IdIn
-from companies.pages.csv_escaping import escape_formulas
+from companies.pages.csv_files import API_CSV_FORMAT, CSV_CONTENT_TYPE, CsvFormat, format_csv_cell
 from companies.permissions import Permission, Permissions
 from ledger.bulk.spool import open_snapshot
-from ledger.exports.file_responses import CSV_CONTENT_TYPE, build_file_response
+from ledger.exports.file_responses import build_file_response
 from ledger.transactions.pages.labels import HIDDEN_NAME
 from planning.invoices.csv_columns import STATE_LABELS, get_invoice_headings
 from planning.invoices.queries import InvoiceStanding, build_invoice_standings
@@ -24,17 +24,23 @@ ROWS_PER_STATEMENT = 1000
 
 
 def build_invoice_csv_response(
-    rows: Any, *, kind: InvoiceKind, as_of: dt.date, permissions: Permissions
+    rows: Any,
+    *,
+    kind: InvoiceKind,
+    as_of: dt.date,
+    permissions: Permissions,
+    csv_format: CsvFormat = API_CSV_FORMAT,
 ) -> FileResponse:
     """Return the response with a CSV file of rows of `filter_invoices`, oldest invoice first."""
 
     def write(file: IO[bytes]) -> None:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        writer = csv.writer(text)
+        writer = csv_format.create_writer(text)
         writer.writerow(get_invoice_headings().values())
         with open_snapshot():
             for standing in iter_invoice_standings(rows, as_of=as_of):
-                writer.writerow(build_csv_cells(standing, permissions=permissions))
+                cells = build_csv_cells(standing, permissions=permissions)
+                writer.writerow([format_csv_cell(cell, csv_format) for cell in cells])
         text.detach()
 
     return build_file_response(write, name=f"{kind}.csv", content_type=CSV_CONTENT_TYPE)
@@ -55,20 +61,20 @@ def build_csv_cells(standing: InvoiceStanding, *, permissions: Permissions) -> l
     if counterparty and Permission.COUNTERPARTIES_READ not in permissions:
         counterparty = str(HIDDEN_NAME)
     return [
-        escape_formulas(external_data.get("invoice_number") or ""),
-        escape_formulas(counterparty),
-        escape_formulas(planned.name),
+        external_data.get("invoice_number") or "",
+        counterparty,
+        planned.name,
         planned.invoice_date,
         standing.due_date,
         standing.expected.date,
-        standing.amount_value,
-        standing.settled_amount_value,
-        standing.written_off_amount_value,
-        standing.open_amount_value,
+        Decimal(standing.amount_value),
+        Decimal(standing.settled_amount_value),
+        Decimal(standing.written_off_amount_value),
+        Decimal(standing.open_amount_value),
         planned.amount_currency,
         STATE_LABELS[standing.state],
         standing.days_overdue,
-        escape_formulas(planned.external_invoice_id or ""),
-        *(escape_formulas(getattr(planned, text.column) or "") for text in INVOICE_TEXTS),
+        planned.external_invoice_id or "",
+        *(getattr(planned, text.column) or "" for text in INVOICE_TEXTS),
         planned.id,
     ]

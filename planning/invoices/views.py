@@ -14,8 +14,8 @@ from companies.api.openapi.schema import PAGING_PARAMETERS
 from companies.api.pagination import paginate_by_keyset
 from companies.api.rendering import UploadParser
 from companies.errors import ValidationFailed
+from companies.pages.csv_files import CSV_CONTENT_TYPE
 from ledger.bank_statements.errors import ColumnsUnknown
-from ledger.exports.file_responses import CSV_CONTENT_TYPE
 from ledger.files.actions import clean_filename
 from ledger.files.content_type import UnsafeXml
 from ledger.imports.actions.import_undo import ImportAlreadyUndone

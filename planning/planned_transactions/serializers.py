@@ -13,7 +13,7 @@ from companies.api.serializers import AUDIT_FIELDS, StrictModelSerializer, Stric
 from ledger.models import MAX_PAYMENT_TERMS
 from ledger.money.calc.money import format_amount
 from ledger.money.fields import AmountField, CurrencyField
-from ledger.transactions.serializers import CounterpartyRef, DateRuleSerializer
+from ledger.transactions.serializers import CounterpartyRef, DateRuleSerializer, ServiceDateField
 from planning.calc.expected_dates import ExpectationBasis
 from planning.calc.invoice_matching import MAX_SUMMED_INVOICES
 from planning.calc.settlement_matching import OpenOccurrence, SettlementMatch
@@ -156,6 +156,8 @@ class PlannedTransactionSerializer(StrictModelSerializer):
         "the Monday `after`.",
     )
     overrides = OverrideMap(required=False, help_text="Changes to single occurrences by original date, YYYY-MM-DD.")
+    service_start_date = ServiceDateField(required=False, allow_null=True)
+    service_end_date = ServiceDateField(required=False, allow_null=True)
     payment_terms = fields.IntegerField(
         allow_null=True,
         required=False,

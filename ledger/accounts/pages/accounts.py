@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy as _
 from companies.models import Currency
 from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage, company_page
+from companies.pages.csv_files import build_csv_response
 from companies.pages.forms import BoundForm, bind_form
 from companies.pages.row_pages import RowPages
-from companies.pages.sheets import build_csv_response, write_csv
 from companies.permissions import Permission
 from ledger.accounts.account_balances import (
     AccountWithBalance,
@@ -91,7 +91,7 @@ def download_accounts(page: CompanyPage) -> HttpResponse:
             cells = [account.name, str(ACCOUNT_TYPE_LABELS[AccountType(account.type)]), currency, amount, base_balance]
             rows.append([*cells, *(getattr(account, text.column) or "" for text in ACCOUNT_TEXTS)])
             base_balance = ""  # of all currencies of the account together
-    return build_csv_response(write_csv(rows), name="accounts")
+    return build_csv_response(rows, name="accounts")
 
 
 def list_visible_balances(page: CompanyPage, accounts: list[Account]) -> tuple[list[AccountWithBalance], str]:

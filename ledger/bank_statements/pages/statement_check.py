@@ -11,22 +11,24 @@ from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from companies.errors import DomainError, InvalidInputError, TooLargeError, ValidationFailed
+from companies.errors import DomainError, InvalidInputError, TooLargeError
 from companies.models import Currency, parse_id
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from ledger.bank_statements.actions import statements
 from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
-from ledger.bank_statements.errors import ColumnsUnknown, DateOrderUnknown, MappingAmbiguous
+from ledger.bank_statements.errors import ColumnsUnknown, MappingAmbiguous
 from ledger.bank_statements.items import BankImportItem, NewStatementItems
 from ledger.bank_statements.pages.statement_messages import (
-    SHOWN_NAMES,
+    describe_refusal,
     format_entry_counts,
     format_statement_result,
     list_balance_faults,
+    needs_reading_choice,
 )
 from ledger.bank_statements.pages.statement_uploads import MAX_NAME_LENGTH, TooManyFiles
 from ledger.bank_statements.parsers.models import MAX_ACCOUNT_NUMBER_LENGTH
@@ -38,8 +40,13 @@ from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES, ROWS_SHOWN
 from ledger.imports.pages.file_accounts import list_importable_accounts
 from ledger.imports.pages.new_account import (
+    CREATE_FIELD,
+    NewAccountForm,
+    NewAccounts,
     ProposedAccount,
     build_new_account_context,
+    build_new_account_form,
+    create_new_accounts,
     propose_account_of_table,
 )
 from ledger.imports.pages.outcome_messages import describe_import_payments
@@ -53,6 +60,7 @@ from ledger.imports.queries.account_numbers import find_account_of_headings
 from ledger.imports.table_items import detect_account_mapping, read_uploaded_table
 from ledger.models import Account
 
+PREVIEW_FIELD = "preview"  # in the form that shows the files again, with other choices
 BYTES_PER_MIB = 1024 * 1024
 STATEMENTS_SHOWN = 50  # of one file
 OPTION_CHOICES = {
@@ -160,7 +168,9 @@ def check_statements_page(page: CompanyPage) -> HttpResponse:
         for name, known in OPTION_CHOICES.items()
     }
     with progress.track_import_progress(**get_upload_owner(page), upload_id=first_upload_id, files=len(files)):
-        if not page.is_post:
+        if CREATE_FIELD in page.request.POST:
+            return create_accounts_of_files(page, files, choices)
+        if not page.is_post or PREVIEW_FIELD in page.request.POST:
             return render_statement_check(page, files, choices)
         return submit_statement_import(page, files, choices)
 
@@ -197,7 +207,12 @@ def parse_named_uploads(form_data: Any) -> list[tuple[UUID, str, str]]:
 
 
 def render_statement_check(
-    page: CompanyPage, files: list[UploadedStatement], choices: dict[str, str], *, error: str = ""
+    page: CompanyPage,
+    files: list[UploadedStatement],
+    choices: dict[str, str],
+    *,
+    error: str = "",
+    created: NewAccounts | None = None,
 ) -> HttpResponse:
     """Render the check of all files."""
     checks = preview_statement_files(page, files, choices)
@@ -224,9 +239,44 @@ def render_statement_check(
         sent=sent,
         accounts=list_importable_accounts(page),
         chosen=choices,
-        review=f"{page.request.path}?{urlencode(sent)}",
+        new_accounts=list_new_account_forms(page, checks, created or NewAccounts()),
         **build_new_account_context(page),
     )
+
+
+def list_new_account_forms(
+    page: CompanyPage, checks: list[StatementCheck], created: NewAccounts
+) -> list[NewAccountForm]:
+    """Return a form for each account that the files have and the company has not; files of one number share it."""
+    proposed_accounts = {
+        position: account for position, each in enumerate(checks) if (account := each.proposed_account)
+    }
+    positions_by_account = dict[tuple[str, str], list[int]]()
+    for position, account in proposed_accounts.items():
+        key = (account.number or str(position), account.currency)
+        positions_by_account.setdefault(key, []).append(position)
+    return [
+        build_new_account_form(
+            page,
+            first,
+            proposed_accounts[first],
+            created.forms.get(first),
+            file_names=[checks[position].file.name for position in (first, *others)],
+        )
+        for first, *others in positions_by_account.values()
+    ]
+
+
+def create_accounts_of_files(
+    page: CompanyPage, files: list[UploadedStatement], choices: dict[str, str]
+) -> HttpResponse:
+    """Create new accounts and choose them for their files. Where forms of others remain, they keep what was typed."""
+    created = create_new_accounts(page, file_count=len(files))
+    files = [replace(file, account=created.accounts.get(position, file.account)) for position, file in enumerate(files)]
+    if not created.accounts or created.others_remain:
+        return render_statement_check(page, files, choices, error=created.error, created=created)
+    query = [*(pair for file in files for pair in file.query_items), *choices.items()]
+    return redirect(f"{page.request.path}?{urlencode(query)}")
 
 
 def preview_statement_files(
@@ -283,35 +333,6 @@ def find_remembered_account(page: CompanyPage, file: UploadedStatement) -> Accou
     except DomainError:
         return None
     return find_account_of_headings(list_importable_accounts(page), lines)
-
-
-def describe_refusal(refusal: DomainError) -> str:
-    """Describe an error for the page."""
-    if isinstance(refusal, AccountUnknown):
-        number = refusal.number
-        if number:
-            message = _("No account has the number {number}. Create it, or choose an account without a number below.")
-            return message.format(number=number)
-        return _("The file contains no account number. Choose its account below, or create it.")
-    if isinstance(refusal, DateOrderUnknown):
-        return _("The date order is unclear. Choose day first or month first below.")
-    files = [refusal.file] if isinstance(refusal, ColumnsUnknown) and refusal.file else []
-    files = refusal.files if isinstance(refusal, MappingAmbiguous) else files
-    if files:
-        message = _("Unpack the archive, import {names} alone, and answer there how to read the columns.")
-        return message.format(names=", ".join(f"“{name}”" for name in files[:SHOWN_NAMES]))
-    if isinstance(refusal, ColumnsUnknown):
-        return _("No date and amount columns found. You choose them once the other files are imported.")
-    if isinstance(refusal, MappingAmbiguous):
-        return _("The file can be read in several ways. You choose once the other files are imported.")
-    return refusal.errors[0][2] if isinstance(refusal, ValidationFailed) else refusal.detail
-
-
-def needs_reading_choice(refusal: DomainError) -> bool:
-    """Return whether a person can say how to read the file: a table that is in no archive."""
-    if isinstance(refusal, ColumnsUnknown):
-        return not refusal.file
-    return isinstance(refusal, MappingAmbiguous) and not refusal.files
 
 
 def import_statement_file(page: CompanyPage, file: UploadedStatement, choices: dict[str, str]) -> StatementImportResult:

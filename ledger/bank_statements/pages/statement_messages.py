@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from companies.errors import DomainError, ValidationFailed
 from companies.pages.amount_formats import format_count
 from ledger.bank_statements.actions.statement_results import StatementImportResult
+from ledger.bank_statements.errors import ColumnsUnknown, DateOrderUnknown, MappingAmbiguous
+from ledger.bank_statements.queries.statement_accounts import AccountUnknown
 from ledger.imports.row_errors import format_balance_fault
 
 SHOWN_NAMES = 5  # of files in an archive
@@ -83,3 +86,32 @@ def format_statement_result(received: Sequence[StatementImportResult]) -> str:
         name = f"{result.batch.filename}: " if len(received) > 1 and result.batch else ""
         sentences += [f"{name}{fault}" for fault in list_balance_faults(result)]
     return " ".join(sentences)
+
+
+def describe_refusal(refusal: DomainError) -> str:
+    """Describe an error for the page."""
+    if isinstance(refusal, AccountUnknown):
+        number = refusal.number
+        if number:
+            message = _("No account has the number {number}. Create it, or choose an account without a number below.")
+            return message.format(number=number)
+        return _("The file contains no account number. Choose its account below, or create it.")
+    if isinstance(refusal, DateOrderUnknown):
+        return _("The date order is unclear. Choose day first or month first below.")
+    files = [refusal.file] if isinstance(refusal, ColumnsUnknown) and refusal.file else []
+    files = refusal.files if isinstance(refusal, MappingAmbiguous) else files
+    if files:
+        message = _("Unpack the archive, import {names} alone, and answer there how to read the columns.")
+        return message.format(names=", ".join(f"“{name}”" for name in files[:SHOWN_NAMES]))
+    if isinstance(refusal, ColumnsUnknown):
+        return _("No date and amount columns found. You choose them once the other files are imported.")
+    if isinstance(refusal, MappingAmbiguous):
+        return _("The file can be read in several ways. You choose once the other files are imported.")
+    return refusal.errors[0][2] if isinstance(refusal, ValidationFailed) else refusal.detail
+
+
+def needs_reading_choice(refusal: DomainError) -> bool:
+    """Return whether a person can say how to read the file: a table that is in no archive."""
+    if isinstance(refusal, ColumnsUnknown):
+        return not refusal.file
+    return isinstance(refusal, MappingAmbiguous) and not refusal.files

@@ -24,6 +24,13 @@ from ledger.categorization.choices import (
     list_chosen_categorizations,
     list_recognition_periods,
 )
+from ledger.categorization.queries.details_to_keep import (
+    KEEP_NOTHING,
+    DetailsToKeep,
+    add_details,
+    find_detailed_categorizations,
+    has_details_to_keep,
+)
 from ledger.categorization.queries.references import (
     find_settled_counterparties,
     get_category_pl_types,
@@ -85,11 +92,15 @@ def categorize_transactions(
     rule: RecognitionRule | None = None,
     pass_through_tax: Decimal | None = None,
     tax_percent: Decimal | None = None,
+    keep: DetailsToKeep = KEEP_NOTHING,
 ) -> int:
     """Assign the whole amount of each selected transaction to one category, replacing earlier categorizations.
 
     Legs of transfers stay; the category gets the remaining amount. A constant number of statements for as many
     transactions as a selection names. The tax is the same amount for each, or a percentage of each amount.
+
+    Args:
+        keep: details that transactions keep if one categorization has their whole amount.
 
     Returns: how many transactions were categorized.
 
@@ -111,16 +122,19 @@ def categorize_transactions(
             tax_percent=tax_percent,
         )
         check_period_open_for_selection(company, rows, selection)
+        before = find_category_before(company, rows)
         categorized_ids: list[UUID] = []
         settled_count = 0
-        if is_plain_choice(company, choice) and not has_closed_days(company, rows):
+        is_plain = is_plain_choice(company, choice) and not has_closed_days(company, rows)
+        if is_plain and not has_details_to_keep(company, rows, keep):
             for chunk in iterate_row_chunks(rows, "id"):
                 ids = [row_id for (row_id,) in chunk]
                 settled_count += apply_plain_choice(change, ids, choice)
                 categorized_ids += ids
         else:
             for transactions in iterate_categorizable_transactions(rows):
-                choices = [(transaction, choice) for transaction in transactions]
+                previous = find_detailed_categorizations(company, [each.id for each in transactions], keep)
+                choices = [(each, add_details(choice, previous.get(each.id), keep)) for each in transactions]
                 settled_count += apply_choices(change, choices, selection=selection)
                 categorized_ids += [transaction.id for transaction in transactions]
         affected = len(categorized_ids)
@@ -129,10 +143,21 @@ def categorize_transactions(
             after = {"affected": affected, "category_id": str(category_id), "pl_type": choice.pl_type}
             after |= {"settled_counterparties": settled_count} if settled_count else {}
             after["selection"] = build_audited_selection(selection)
-            link_audit_entry(
-                change, change.record_bulk("transactions.categorized", "transaction", after=after), categorized_ids
-            )
+            entry = change.record_bulk("transactions.categorized", "transaction", before=before, after=after)
+            link_audit_entry(change, entry, categorized_ids)
     return affected
+
+
+def find_category_before(company: Company, rows: Any) -> dict[str, Any] | None:
+    """Return the category of a single transaction for the audit log; None for many, without one, or with several."""
+    ids = list(rows.values_list("id", flat=True)[:2])
+    if len(ids) != 1:
+        return None
+    categorizations = list(Categorization.objects.for_company(company.id).filter(transaction_id=ids[0]).unlinked()[:2])
+    if len(categorizations) != 1:
+        return None
+    lines = list(categorizations[0].split)
+    return {"category_id": str(categorizations[0].category_id), "pl_type": lines[0] if len(lines) == 1 else None}
 
 
 def is_plain_choice(company: Company, choice: CategorizationChoice) -> bool:

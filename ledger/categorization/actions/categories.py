@@ -73,12 +73,14 @@ def create_category(*, company: Company, context: AuditContext, values: dict[str
 
 def append_categories(*, company: Company, context: AuditContext, rows: Iterable[dict[str, Any]]) -> list[Category]:
     """Create categories of the company's own after the others, in their order."""
-    with change_company(company, context=context):
+    with change_company(company, context=context) as change:
         last = Category.objects.for_company(company.id).in_display_order().last()
-        return [
-            create_category(company=company, context=context, values={**values, "order": order})
+        categories = [
+            Category(company=company, **values, order=order)
             for order, values in enumerate(rows, last.order + 1 if last else 0)
         ]
+        change.create_many(categories, "category.created")
+    return categories
 
 
 def update_category(

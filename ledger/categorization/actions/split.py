@@ -105,12 +105,7 @@ def build_stored_input(categorization: Categorization) -> CategorizationInput:
         lines=categorization.split,
         counterparty_id=categorization.counterparty_id,
         counterparty_by_settlement=categorization.counterparty_by_settlement,
-        rule=RecognitionRule(
-            categorization.rule,
-            categorization.rule_start_date,
-            categorization.rule_end_date,
-            categorization.invoice_date,
-        ),
+        rule=RecognitionRule.from_categorization(categorization),
         pass_through_tax=categorization.pass_through_tax,
         source_note=categorization.source_note,
     )

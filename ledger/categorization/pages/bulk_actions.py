@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from companies.errors import NotFoundError, ValidationFailed
+from companies.errors import ValidationFailed
 from companies.models import parse_id
 from companies.pages.amount_formats import format_count
 from companies.pages.context import ROWS_PER_PAGE, CompanyPage, company_page
@@ -21,10 +21,11 @@ from companies.permissions import Permission
 from ledger.calc.recognition import DateRule
 from ledger.categorization.actions import bulk_categorization, uncategorization
 from ledger.categorization.pages.split_rows import parse_tax_percentage
+from ledger.categorization.queries.details_to_keep import DetailsToKeep
 from ledger.categorization.serializers import categorizations
 from ledger.models import BulkOperation
 from ledger.transactions.actions import transactions
-from ledger.transactions.actions.bulk_undo import RunUndoResult, record_undo, undo_run
+from ledger.transactions.actions.bulk_undo import AlreadyUndone, RunUndoResult, record_undo, undo_run
 from ledger.transactions.pages.counterparty_lookup import get_counterparty_by_name
 from ledger.transactions.pages.edit_conflicts import check_not_changed
 from ledger.transactions.pages.labels import load_visible_names, parse_category_choice
@@ -146,8 +147,8 @@ def undo_bulk_action(page: CompanyPage) -> HttpResponse:
     with page.handle_errors():
         try:
             result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
-        except NotFoundError:
-            messages.info(page.request, _("Already undone."))
+        except AlreadyUndone as undone:
+            messages.info(page.request, undone.detail)
         else:
             messages.success(page.request, format_undo_result(page, result))
     return redirect(build_transaction_list_url(page))
@@ -241,9 +242,13 @@ def prepare_categorize_action(page: CompanyPage, form: BoundForm, selection_body
     body: dict[str, Any] = {"selection": selection_body, "categoryId": category_id, "plType": pl_type}
     if name := form.values["counterparty"]:
         body["counterparty"] = {"id": str(get_counterparty_by_name(page, name).id)}
-    body["usingDateRule"] = build_date_rule(form.values["rule"], form.values["ruleStart"], form.values["ruleEnd"])
+    if form.values["rule"] or form.values["ruleStart"] or form.values["ruleEnd"]:
+        body["usingDateRule"] = build_date_rule(form.values["rule"], form.values["ruleStart"], form.values["ruleEnd"])
     values = validate_request_body(categorizations.CategorizeRequest, body)
     tax_percent = parse_tax_percentage(form.values["tax"], pointer="#/tax")
+    keep = DetailsToKeep(
+        tax=not form.values["tax"], period="usingDateRule" not in body, counterparty="counterparty" not in body
+    )
 
     def run_action() -> str:
         count = bulk_categorization.categorize_transactions(
@@ -251,6 +256,7 @@ def prepare_categorize_action(page: CompanyPage, form: BoundForm, selection_body
             context=page.audit_context,
             selection=values["selection"],
             tax_percent=tax_percent,
+            keep=keep,
             **categorizations.to_categorize_arguments(values),
         )
         return format_categorized_count(count)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 
 from companies.errors import ValidationFailed
+from companies.locales import get_current_locale
 from companies.pages.amount_formats import format_money
 from ledger.calc.allocation import allocate_by_percent
 from ledger.models import SplitExceedsAmount
@@ -17,11 +18,13 @@ from ledger.money.calc.money import (
     InvalidAmount,
     compute_included_tax,
     format_amount,
+    get_minor_units,
     parse_amount,
     round_half_up,
 )
 
 PERCENTAGE_PATTERN = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,4})?)\s*%", re.ASCII)
+UNCLEAR_TAX_PATTERN = re.compile(r"[1-9][0-9]?", re.ASCII)
 SIGN_PATTERN = re.compile(r"[-+−(]")
 FULL_PERCENT = Decimal(100)
 
@@ -82,6 +85,7 @@ def resolve_split_rows(rows: list[SplitRow], *, amount: Decimal, currency: str) 
     a share, and added to an amount that was typed. The whole amount in a single row includes tax too. Removed rows do
     not count. Amounts without a sign have that of the transaction. Raises ValidationFailed.
     """
+    check_tax_units((row for row in rows if row.is_filled), currency)
     rows = [add_transaction_sign(row, amount) for row in rows]
     filled_rows = [row for row in rows if row.is_filled]
     percents = {
@@ -119,6 +123,16 @@ def resolve_split_rows(rows: list[SplitRow], *, amount: Decimal, currency: str) 
             remainder_rows[0], share=remainder, currency=currency
         )
     return [resolved_rows.get(row.number, row) for row in rows]
+
+
+def check_tax_units(rows: Iterable[SplitRow], currency: str) -> None:
+    """Refuse taxes such as 19, which people type for a rate and for an amount. Raises ValidationFailed."""
+    for row in rows if get_minor_units(currency) else ():
+        number = row.values["tax"].strip()
+        if UNCLEAR_TAX_PATTERN.fullmatch(number):
+            amount = get_current_locale().format_number(Decimal(number), get_minor_units(currency))
+            text = _("Enter {number} % for a rate, or {amount} for an amount.").format(number=number, amount=amount)
+            raise ValidationFailed([(row.field_pointer("tax"), "unclear_tax", text)])
 
 
 def check_split_total(rows: Iterable[SplitRow], *, amount: Decimal, currency: str) -> None:

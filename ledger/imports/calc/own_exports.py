@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ledger.calc.delimited_text import Line
+from ledger.imports.calc.amounts import DecimalMark
 from ledger.imports.calc.dates import DateOrder, find_bank_date
 from ledger.transactions.fields import TRANSACTION_TEXTS
 
@@ -45,5 +46,11 @@ def build_export_settings(lines: Sequence[Line], headers: Iterable[Mapping[str, 
     ]
     settings = {"columns": columns, "skipAbove": 0, "flipSign": False}
     if all(find_bank_date(text, DateOrder.ISO) for text in date_texts):
-        settings |= {"dateOrder": "iso", "decimalMark": "point"}
+        settings |= {"dateOrder": "iso", "decimalMark": find_decimal_mark(lines, columns["amount"]).value}
     return settings
+
+
+def find_decimal_mark(lines: Sequence[Line], position: int) -> DecimalMark:
+    """Return the decimal mark of a column of our own export, whose amounts have no groups."""
+    has_comma = any("," in cells[position] for line in lines[1:] if position < len(cells := line.cells))
+    return DecimalMark.COMMA if has_comma else DecimalMark.POINT

@@ -1,6 +1,6 @@
 """Pages of a CSV import: upload, check by a dry run that stores nothing, and import once confirmed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
@@ -44,8 +44,11 @@ from ledger.imports.pages.mapping_questions import (
     build_asked_question,
 )
 from ledger.imports.pages.new_account import (
+    CREATE_FIELD,
     build_new_account_context,
+    build_new_account_form,
     can_create_account,
+    create_new_accounts,
     propose_account_of_table,
 )
 from ledger.imports.pages.outcome_messages import find_other_currency, format_import_outcome
@@ -54,8 +57,8 @@ from ledger.imports.pages.saved_settings import (
     ANSWER,
     apply_answers,
     build_csv_settings,
-    find_encoding_and_separator,
     find_saved_settings,
+    read_lines,
 )
 from ledger.imports.pages.uploaded_files import get_upload_owner, redirect_to_next_file
 from ledger.imports.queries.account_numbers import find_other_account
@@ -152,6 +155,7 @@ class CsvImportCheck:
     detection: Detection | None = None
     questions: tuple[AskedQuestion, ...] = ()
     answers: tuple[tuple[str, str], ...] = ()
+    rejected_account: BoundForm | None = None  # form of a new account with errors
 
     def render(self, *, status: int, **context: Any) -> HttpResponse:
         return self.page.render(
@@ -177,11 +181,10 @@ class CsvImportCheck:
             return {}
         detection = detection or detect_account_mapping(None, self.lines, {})
         proposed_account = propose_account_of_table(detection, base_currency=self.page.company.base_currency)
-        query = {"name": self.form.data.get("name", ""), **dict(self.answers)}
         return {
             "asks_account": True,
             "proposed_account": proposed_account,
-            "review": f"{self.page.request.path}?{urlencode(query)}",
+            "new_account": build_new_account_form(self.page, 0, proposed_account, self.rejected_account),
             **build_new_account_context(self.page),
         }
 
@@ -200,12 +203,10 @@ def check_csv_import_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
         content = uploads.read_upload(**get_upload_owner(page), upload_id=upload_id)
     except uploads.UploadExpired:
         return redirect_to_new_upload(page)
-    given = find_encoding_and_separator(form_data, find_chosen_account(page, form_data), content)
-    try:
-        lines = read_uploaded_table(content, given)
-    except DomainError:
-        lines = read_uploaded_table(content)
+    lines = read_lines(form_data, find_chosen_account(page, form_data), content)
     import_check = build_csv_import_check(page, upload_id, lines, content)
+    if CREATE_FIELD in page.request.POST:
+        return create_account_of_file(import_check)
     if error := find_import_obstacle(import_check, find_chosen_account(page, form_data)):
         return import_check.render(status=200 if import_check.is_first else 400, error=error)
     if import_check.questions or not import_check.form.is_valid():
@@ -222,6 +223,16 @@ def check_csv_import_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
         return preview_csv_import(import_check, rows)
     with progress.track_import_progress(**get_upload_owner(page), upload_id=upload_id):
         return submit_csv_import(import_check, rows)
+
+
+def create_account_of_file(import_check: CsvImportCheck) -> HttpResponse:
+    """Create the account of the file, and go back to the review with the account chosen."""
+    page = import_check.page
+    created = create_new_accounts(page, file_count=1)
+    if not created.accounts:
+        return replace(import_check, rejected_account=created.forms.get(0)).render(status=400, error=created.error)
+    query = {"account": str(created.accounts[0].id), "name": import_check.form.data.get("name", "")}
+    return redirect(f"{page.request.path}?{urlencode(query | dict(import_check.answers))}")
 
 
 def find_import_obstacle(import_check: CsvImportCheck, account: Account | None) -> str:

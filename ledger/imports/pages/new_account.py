@@ -1,18 +1,17 @@
-"""Create the account that a file belongs to while its import is reviewed."""
+"""Create the accounts that files belong to while their import is reviewed."""
 
-from dataclasses import dataclass
-from urllib.parse import urlsplit
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
-from django.shortcuts import redirect
-from django.urls import reverse
+from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from companies.models import Currency
-from companies.pages.context import CompanyPage, company_page
-from companies.pages.forms import bind_form
+from companies.pages.amount_formats import format_count
+from companies.pages.context import CompanyPage
+from companies.pages.forms import BoundForm, bind_body
 from companies.permissions import Permission
 from ledger.accounts.actions.accounts import create_account
 from ledger.accounts.pages.accounts import ACCOUNT_TYPE_LABELS
@@ -23,7 +22,7 @@ from ledger.imports.calc.currencies import find_named_currencies
 from ledger.imports.calc.detection_result import Detection
 from ledger.imports.forms import list_column_values
 from ledger.imports.queries.account_numbers import list_imported_numbers
-from ledger.models import AccountType
+from ledger.models import Account, AccountType
 
 FIELD_LABELS = {
     "name": gettext_lazy("Name"),
@@ -31,6 +30,7 @@ FIELD_LABELS = {
     "defaultCurrency": gettext_lazy("Currency"),
     "accountNumber": gettext_lazy("Number or IBAN"),
 }
+CREATE_FIELD, CREATE_ALL = "create", "all"  # button of the review: the position of a file, or all files
 LAST_DIGITS = 4  # of a number, in the name of its account
 
 
@@ -74,38 +74,97 @@ def can_create_account(page: CompanyPage) -> bool:
 
 
 def build_new_account_context(page: CompanyPage) -> dict[str, object]:
-    """Return what the form of a new account needs; nothing without the permission to create one."""
+    """Return what forms of new accounts need; nothing without the permission to create one."""
     if not can_create_account(page):
         return {}
     return {"account_types": ACCOUNT_TYPE_LABELS, "currencies": Currency.values}
 
 
-@company_page(writes=Permission.ACCOUNTS_WRITE)
-def create_import_account_page(page: CompanyPage) -> HttpResponse:
-    """Create an account and go back to the review, with the account chosen for its file."""
-    review = page.request.POST.get("review", "")
-    if not review.startswith(f"{reverse('imports', args=[page.company.id])}/"):
-        return page.redirect("import-new")
-    form = bind_form(AccountSerializer, page.request.POST, texts=FIELD_LABELS)
-    if form.is_valid:
-        with page.handle_errors(form):
-            account = create_account(company=page.company, context=page.audit_context, values=form.data)
-            messages.success(page.request, _("{name} created.").format(name=account.name))
-            return redirect(choose_account(review, str(account.id), file=page.request.POST.get("file", "")))
-    for name, error in form.errors.items():
-        label = FIELD_LABELS.get(name)
-        messages.error(page.request, f"{label}: {error}" if label else error)
-    return redirect(review)
+@dataclass(frozen=True, slots=True)
+class NewAccountForm:
+    """The form of a file's new account. Its fields are named by the position of the file, such as `name-0`."""
+
+    position: int
+    form: BoundForm
+    file_names: Sequence[str] = ()  # of the account, where the page has several files
+
+    @property
+    def fields(self) -> dict[str, str]:
+        return {name: build_field_name(name, self.position) for name in FIELD_LABELS}
+
+    @property
+    def values(self) -> dict[str, str]:
+        return {name: self.form.values[field] for name, field in self.fields.items()}
 
 
-def choose_account(review: str, account: str, *, file: str) -> str:
-    """Return the URL of a review with the account chosen for a file, counted from 0; without a number for all files."""
-    parts = urlsplit(review)
-    query = QueryDict(parts.query, mutable=True)
-    accounts = query.getlist("account")
-    if file in map(str, range(len(accounts))):
-        accounts[int(file)] = account
-    else:
-        accounts = [account]
-    query.setlist("account", accounts)
-    return f"{parts.path}?{query.urlencode()}"
+def build_field_name(name: str, position: int) -> str:
+    return f"{name}-{position}"
+
+
+def build_new_account_form(
+    page: CompanyPage,
+    position: int,
+    proposed_account: ProposedAccount,
+    rejected: BoundForm | None = None,
+    *,
+    file_names: Sequence[str] = (),
+) -> NewAccountForm:
+    """Return the form of a file's new account: the rejected one, else with what was typed or what the file says."""
+    values = {
+        "name": proposed_account.name,
+        "type": proposed_account.type,
+        "defaultCurrency": proposed_account.currency,
+        "accountNumber": proposed_account.number,
+    }
+    fields = {build_field_name(name, position): value for name, value in values.items()}
+    shown_values = {field: page.request.POST.get(field, value) for field, value in fields.items()}
+    return NewAccountForm(position, rejected or BoundForm(values=shown_values), file_names)
+
+
+def bind_new_account_form(page: CompanyPage, position: int) -> BoundForm:
+    """Validate what was typed for a file's new account."""
+    fields = {name: build_field_name(name, position) for name in FIELD_LABELS}
+    values = {field: page.request.POST.get(field, "").strip() for field in fields.values()}
+    body = {name: values[field] or None for name, field in fields.items()}
+    return bind_body(AccountSerializer, body, values=values, fields=fields)
+
+
+@dataclass(slots=True)
+class NewAccounts:
+    """The accounts created for files, by position; or why none was created: an error, and the invalid forms."""
+
+    accounts: dict[int, Account] = field(default_factory=dict)
+    others_remain: bool = False  # forms that were sent, and whose accounts were not to be created
+    error: str = ""
+    forms: dict[int, BoundForm] = field(default_factory=dict)
+
+
+def create_new_accounts(page: CompanyPage, *, file_count: int) -> NewAccounts:
+    """Create the accounts that a review asks for, all or none: of every form sent, or of the one whose button was used.
+
+    Raises PermissionDenied.
+    """
+    if not can_create_account(page):
+        raise PermissionDenied
+    requested = page.request.POST[CREATE_FIELD]
+    sent_positions = [each for each in range(file_count) if build_field_name("name", each) in page.request.POST]
+    positions = [each for each in sent_positions if requested in (CREATE_ALL, str(each))]
+    forms = {position: bind_new_account_form(page, position) for position in positions}
+    if not positions or not all(form.is_valid for form in forms.values()):
+        return NewAccounts(error=_("No account was created. Check the new accounts."), forms=forms)
+    general = BoundForm(values={})
+    with page.handle_errors(general):
+        accounts = {
+            position: create_account(company=page.company, context=page.audit_context, values=form.data)
+            for position, form in forms.items()
+        }
+        messages.success(page.request, format_created_accounts(list(accounts.values())))
+        return NewAccounts(accounts, others_remain=len(accounts) < len(sent_positions))
+    return NewAccounts(error=general.general, forms=forms)
+
+
+def format_created_accounts(accounts: Sequence[Account]) -> str:
+    """Return the message of created accounts: the name of a single one, else their number."""
+    if len(accounts) == 1:
+        return _("{name} created.").format(name=accounts[0].name)
+    return _("{count} accounts created.").format(count=format_count(len(accounts)))

@@ -4,12 +4,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from companies.errors import DomainError
 from ledger.calc.delimited_text import Lines
 from ledger.imports.calc.column_mapping import mark_settings_as_kept, normalize_csv_settings, to_csv_settings
 from ledger.imports.forms import ColumnsForm, list_other_accounts
 from ledger.imports.kept_settings import drop_kept_encoding
 from ledger.imports.own_export_settings import find_own_export_settings
-from ledger.imports.table_items import TableItems
+from ledger.imports.table_items import TableItems, read_uploaded_table
 from ledger.models import Account
 
 ANSWER = "answer:"  # before the path of the settings that an answer belongs to
@@ -30,6 +31,15 @@ def find_encoding_and_separator(form_data: Any, account: Account | None, content
     return {
         name: form_data.get(name) or answers.get(name) or csv_settings.get(name) for name in ("encoding", "separator")
     }
+
+
+def read_lines(form_data: Any, account: Account | None, content: bytes) -> Lines:
+    """Return the lines of a file, by these settings if it can be read by them. Raises DomainError if it is no table."""
+    given = find_encoding_and_separator(form_data, account, content)
+    try:
+        return read_uploaded_table(content, given)
+    except DomainError:
+        return read_uploaded_table(content)
 
 
 def find_saved_settings(account: Account | None, lines: Lines) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Transactions to review in groups, each categorized at once: by suggested category, or by counterparty."""
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +20,6 @@ from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from companies.versions import compute_version
-from ledger.categorization.pages.split_rows import parse_tax_percentage
 from ledger.inbox.groups import (
     GroupedTransaction,
     TransactionGroup,
@@ -42,15 +40,18 @@ from ledger.inbox.pages.suggestions import (
     MAX_ACCEPTED,
     MAX_OFFERS_SHOWN,
     AcceptedSuggestion,
+    build_tax_field,
     categorize_accepted,
-    describe_transaction,
+    parse_tax_rates,
 )
-from ledger.inbox.proposal_basis import describe_proposal_basis
+from ledger.inbox.proposal_basis import describe_customer_tax, describe_proposal_basis
 from ledger.inbox.queries import list_categorizable_transactions
 from ledger.models import Transaction
+from ledger.rules.calc.standard_tax import TaxSuggestion
 from ledger.rules.pages.split_offers import SplitOffer, build_split_offers
 from ledger.rules.pages.transaction_texts import format_purpose, format_title
 from ledger.rules.queries.category_suggestions import suggest_categories
+from ledger.rules.queries.suggested_taxes import suggest_customer_taxes
 from ledger.rules.queries.usual_counterparties import find_usual_counterparties
 from ledger.transactions.pages.labels import (
     LINE_LABELS,
@@ -133,13 +134,16 @@ def list_group_lines(
     split_offers = build_split_offers(page.company, rows, proposals_by_id, names)
     grouped_rows = [row for row in rows if row.id not in split_offers]
     transactions = pick_suggestions(grouped_rows, proposals_by_id, names.categories)
+    customer_taxes = suggest_customer_taxes(page.company, (each.row for each in transactions if not each.proposal))
     groups = group_by_category(transactions) if grouping == "category" else group_by_counterparty(transactions)
     lines, free_rows = [], MAX_GROUP_ROWS
     for number, group in enumerate(groups[:MAX_GROUPS], 1):
         shown_group = TransactionGroup(group.transactions[:free_rows], group.choice, group.is_likely)
         if shown_group.transactions:
             lines.append(
-                build_group_line(shown_group, names, place=f"o-{number}", is_by_category=grouping == "category")
+                build_group_line(
+                    shown_group, names, customer_taxes, place=f"o-{number}", is_by_category=grouping == "category"
+                )
             )
         free_rows -= len(shown_group.transactions)
     return lines, sum(len(line["rows"]) for line in lines) < len(transactions), list(split_offers.values())
@@ -160,11 +164,16 @@ def restore_posted_group(page: CompanyPage, form: BoundForm, lines: list[dict[st
 
 
 def build_group_line(
-    group: TransactionGroup, names: LedgerNames, *, place: str, is_by_category: bool
+    group: TransactionGroup,
+    names: LedgerNames,
+    customer_taxes: Mapping[UUID, TaxSuggestion],
+    *,
+    place: str,
+    is_by_category: bool,
 ) -> dict[str, Any]:
     """Return a group for the template. Its title is what its transactions have in common."""
     category = names.get_choice_name(*group.choice) if group.choice else ""
-    rows = [build_row_line(each) for each in group.transactions]
+    rows = [build_row_line(each, customer_taxes.get(each.row.id)) for each in group.transactions]
     # Transactions without a common suggestion are looked at one by one.
     open_count = MAX_OPEN_ROWS if group.is_likely or not group.has_several_counterparties else len(rows)
     reasons = {row["why"] for row in rows}
@@ -193,27 +202,30 @@ def format_group_title(group: TransactionGroup, category: str) -> str:
     return _("Money in") if group.has_several_counterparties else format_title(group.transactions[0].row)
 
 
-def build_row_line(transaction: GroupedTransaction) -> dict[str, Any]:
-    """Return a transaction of a group for the template; its value has id, version, counterparty and tax rate."""
+def build_row_line(transaction: GroupedTransaction, customer_tax: TaxSuggestion | None) -> dict[str, Any]:
+    """Return a transaction of a group for the template; its value has id, version, counterparty and tax rate.
+
+    Args:
+        customer_tax: of a payment by a customer without a suggested category.
+    """
     row, proposal = transaction.row, transaction.proposal
+    if proposal:
+        reason, suggested_tax = describe_proposal_basis(proposal, is_incoming=transaction.amount > 0), proposal.tax
+    else:
+        reason, suggested_tax = describe_customer_tax(customer_tax) if customer_tax else "", customer_tax
     counterparty_id = proposal.categorization.counterparty_id if proposal else None
-    tax = format_percent_for_input(proposal.tax_percent) if proposal else ""
+    tax = format_percent_for_input(suggested_tax.percent if suggested_tax else None)
     return {
         "row": row,
         "value": f"{row.id} {compute_version(row)} {counterparty_id or '-'} {tax}".strip(),
         "title": format_title(row),
         "text": format_purpose(row),
         "amount": transaction.amount,
-        "why": describe_proposal_basis(proposal, is_incoming=transaction.amount > 0) if proposal else "",
+        "why": reason,
         "ticked": True,
         "tax": tax,
         "tax_field": build_tax_field(row.id),
     }
-
-
-def build_tax_field(transaction_id: UUID) -> str:
-    """Return the name of the field with the tax rate of a transaction."""
-    return f"tax-{transaction_id}"
 
 
 # ---------------------------------------------------------------------------------------------- the action
@@ -256,25 +268,6 @@ def parse_group(page: CompanyPage) -> list[AcceptedSuggestion]:
         )
         for row_id, version, counterparty_id in transactions
     ]
-
-
-def parse_tax_rates(page: CompanyPage, texts: Mapping[UUID, str]) -> dict[UUID, Decimal | None]:
-    """Parse the tax rates of transactions. Raises ValidationFailed, which names the transactions of invalid ones."""
-    percents, errors = {}, {}
-    for transaction_id, text in texts.items():
-        try:
-            percents[transaction_id] = parse_tax_percentage(text, pointer=f"#/{build_tax_field(transaction_id)}")
-        except ValidationFailed as error:
-            errors[transaction_id] = error.errors[0]
-    if errors:
-        rows = Transaction.objects.for_company(page.company.id).in_bulk(list(errors))
-        raise ValidationFailed(
-            [
-                (pointer, code, f"{describe_transaction(rows[row_id])}: {detail}" if row_id in rows else detail)
-                for row_id, (pointer, code, detail) in errors.items()
-            ]
-        )
-    return percents
 
 
 GROUP_ACTIONS = {

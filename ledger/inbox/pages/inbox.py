@@ -24,16 +24,18 @@ from ledger import hooks
 from ledger.categorization.pages.bulk_actions import BULK_FORM_FIELDS
 from ledger.inbox.missing_categories import MissingCategory, list_missing_categories
 from ledger.inbox.pages.inbox_actions import INBOX_ACTIONS, get_form_transactions, reject_unknown_action
-from ledger.inbox.proposal_basis import describe_proposal_basis
+from ledger.inbox.proposal_basis import describe_customer_tax, describe_proposal_basis
 from ledger.inbox.queries import filter_open_transactions
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, Transaction
 from ledger.rules.calc.category_proposals import CategoryProposal
 from ledger.rules.calc.countries import find_company_countries, find_zone_tax_percent
+from ledger.rules.calc.standard_tax import TaxSuggestion
 from ledger.rules.calc.transfer_pairs import LegPair
 from ledger.rules.pages.split_offers import SplitOffer, build_split_offers
 from ledger.rules.pages.transaction_texts import format_purpose, format_title
 from ledger.rules.queries.category_suggestions import suggest_categories
+from ledger.rules.queries.suggested_taxes import suggest_customer_taxes
 from ledger.rules.queries.transfer_proposals import list_recent_transfer_proposals
 from ledger.transactions.pages.edit_conflicts import describe_concurrent_changes
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names
@@ -135,11 +137,13 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
     paired_ids = {leg.id for pair in pairs for leg in (pair.source, pair.target)}
     unpaired_rows = [row for row in rows if row.id not in paired_ids]
     split_offers = build_split_offers(page.company, unpaired_rows, proposals_by_id, names)
+    customer_taxes = suggest_customer_taxes(page.company, rows)
     lines = [
         build_inbox_line(
             row,
             proposals_by_id.get(row.id, []),
             names,
+            customer_taxes.get(row.id),
             is_paired=row.id in paired_ids,
             split_offer=split_offers.get(row.id),
         )
@@ -223,6 +227,7 @@ def build_inbox_line(
     row: Transaction,
     proposals: list[CategoryProposal],
     names: LedgerNames,
+    customer_tax: TaxSuggestion | None,
     *,
     is_paired: bool,
     split_offer: SplitOffer | None,
@@ -231,7 +236,8 @@ def build_inbox_line(
 
     A leg of a proposed pair gets no transfer proposal: it is linked from the pair, and the category Transfers
     alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well. Beside
-    the offer of a split, no category is the primary button.
+    the offer of a split, no category is the primary button. Without one, the list of categories has the tax of a
+    payment by a customer beside it.
     """
     suggested = [
         proposal for proposal in proposals if not is_paired or (proposal.is_likely and not proposal.is_transfer)
@@ -242,6 +248,8 @@ def build_inbox_line(
         for proposal in suggested
         if proposal.categorization.category_id in names.categories
     ]
+    if any(shown["likely"] for shown in shown_proposals):
+        customer_tax = None
     return {
         "row": row,
         "place": f"t-{row.id}",
@@ -252,6 +260,8 @@ def build_inbox_line(
         "seen": compute_version(row),
         "best": shown_proposals[0] if shown_proposals else None,
         "others": shown_proposals[1:],
+        "customer_tax": format_percent_for_input(customer_tax.percent if customer_tax else None),
+        "customer_reason": describe_customer_tax(customer_tax) if customer_tax else "",
         "offer": split_offer,
         "is_paired": is_paired,
     }

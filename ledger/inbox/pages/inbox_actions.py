@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from companies.actions.companies import update_company
-from companies.errors import NotFoundError, ValidationFailed
+from companies.errors import ValidationFailed
 from companies.models import parse_id
 from companies.pages.amount_formats import format_percent_for_input
 from companies.pages.context import CompanyPage
@@ -31,7 +31,7 @@ from ledger.rules.queries.usual_counterparties import find_usual_counterparty
 from ledger.rules.queries.usual_taxes import find_usual_tax_percentage
 from ledger.rules.serializers import DismissedMatchSerializer
 from ledger.transactions.actions import transfers
-from ledger.transactions.actions.bulk_undo import record_undo, undo_run
+from ledger.transactions.actions.bulk_undo import AlreadyUndone, record_undo, undo_run
 from ledger.transactions.pages.edit_conflicts import check_not_changed
 from ledger.transactions.pages.labels import join_texts, parse_category_choice
 from ledger.transactions.queries.transfer_candidates import find_unlinked_transfers
@@ -66,7 +66,8 @@ def accept_suggestion(page: CompanyPage) -> ActionResult:
         category_line = choice["category_id"], choice["pl_type"]
         usual_id = find_usual_counterparty(page.company, rows[0], category_line)
         choice["counterparty"] = (usual_id, None) if usual_id else None
-        tax_percent = find_usual_tax_percentage(page.company, rows[0].id, category_line)
+        if "tax" not in post_data:
+            tax_percent = find_usual_tax_percentage(page.company, rows[0].id, category_line)
     with record_inbox_undo(page, [rows[0].id]) as run:
         categorize_remainder(
             company=page.company,
@@ -139,8 +140,8 @@ def undo_inbox_action(page: CompanyPage) -> ActionResult:
         return ActionResult(_("Suggestion restored."))
     try:
         result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
-    except NotFoundError:
-        return ActionResult(_("Already undone."))
+    except AlreadyUndone as undone:
+        return ActionResult(undone.detail)
     return ActionResult(format_undo_result(page, result))
 
 

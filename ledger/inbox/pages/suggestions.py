@@ -1,13 +1,13 @@
 """The page that accepts the primary suggestions of the inbox in one act, which can be undone in one act."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -16,7 +16,7 @@ from companies.closed_periods import is_day_closed
 from companies.errors import ValidationFailed
 from companies.locales import get_current_locale
 from companies.models import parse_id
-from companies.pages.amount_formats import format_count, format_money
+from companies.pages.amount_formats import format_count, format_money, format_percent_for_input
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
@@ -30,6 +30,7 @@ from ledger.inbox.queries import filter_open_transactions, find_pair_ids
 from ledger.models import TRANSFER_SYSTEM_KEY, Category, Transaction
 from ledger.rules.calc.category_proposals import MIN_LIKELY_CONFIDENCE, CategoryProposal
 from ledger.rules.pages.split_offers import SplitOffer, build_split_offers
+from ledger.rules.pages.transaction_texts import format_purpose, format_title
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.transactions.pages.labels import LedgerNames, format_line_choice, load_visible_names, parse_category_choice
 from ledger.transactions.pages.return_urls import build_inbox_url
@@ -56,10 +57,6 @@ class PrimarySuggestion(NamedTuple):
         return self.row.amount_value - self.row.categorized_value
 
     @property
-    def amount_text(self) -> str:
-        return format_money(self.amount, self.row.amount_currency)
-
-    @property
     def basis(self) -> str:
         return describe_proposal_basis(self.proposal, is_incoming=self.amount > 0)
 
@@ -83,12 +80,12 @@ class AcceptedSuggestion(NamedTuple):
     tax_percent: Decimal | None
 
 
-class SuggestionTotal(NamedTuple):
-    """How many suggestions name a category, and the sum of their amounts in one currency as text."""
+class SuggestionGroup(NamedTuple):
+    """The suggestions of one category for the template."""
 
-    category: str  # empty for all categories
-    transaction_count: int
-    amount: str
+    category: str
+    amount: str  # the sums by currency
+    lines: list[dict[str, Any]]
 
 
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
@@ -97,8 +94,7 @@ def accept_suggestions_page(page: CompanyPage) -> HttpResponse:
     form = BoundForm(values={})
     if page.is_post:
         with page.handle_errors(form):
-            accepted = parse_accepted_suggestions(page.request.POST.getlist("suggestion"))
-            return accept_suggestions(page, accepted)
+            return accept_suggestions(page, parse_accepted_suggestions(page))
     confidence = page.request.GET.get("confidence", "")
     confidence = confidence if confidence in CONFIDENCES else DEFAULT_CONFIDENCE
     suggestions, transfer_count, split_offers = list_primary_suggestions(
@@ -109,14 +105,12 @@ def accept_suggestions_page(page: CompanyPage) -> HttpResponse:
         status=400 if form.general or form.errors else 200,
         tab="inbox",
         form=form,
-        error=form.general or next(iter(form.errors.values()), ""),
-        suggestions=suggestions[:MAX_ACCEPTED],
+        groups=build_suggestion_groups(suggestions[:MAX_ACCEPTED], form, page.request.POST),
         more=len(suggestions) > MAX_ACCEPTED,
         most=MAX_ACCEPTED,
         transfer_count=transfer_count,
         split_offers=split_offers[:MAX_OFFERS_SHOWN],
         split_offer_count=len(split_offers),
-        totals=list_suggestion_totals(suggestions[:MAX_ACCEPTED]),
         confidence=confidence,
         confidences=CONFIDENCES,
     )
@@ -164,34 +158,86 @@ def list_primary_suggestions(
     return suggestions, len(transfers), list(split_offers.values())
 
 
-def list_suggestion_totals(suggestions: Iterable[PrimarySuggestion]) -> list[SuggestionTotal]:
-    """Return count and amount by category and currency, the most frequent first, then those of all categories."""
-    amounts: defaultdict[tuple[str, str], list[Decimal]] = defaultdict(list)  # category, currency → amounts
+def build_suggestion_groups(
+    suggestions: Iterable[PrimarySuggestion], form: BoundForm, post_data: QueryDict
+) -> list[SuggestionGroup]:
+    """Return the suggestions by category, the most frequent first; with what was posted where the form is refused."""
+    by_category: defaultdict[str, list[PrimarySuggestion]] = defaultdict(list)
     for suggestion in suggestions:
-        for category in (suggestion.category, ""):
-            amounts[category, suggestion.row.amount_currency].append(suggestion.amount)
-    ordered = sorted(amounts.items(), key=lambda item: (not item[0][0], -len(item[1]), item[0]))
-    return [
-        SuggestionTotal(category, len(values), format_money(sum(values, start=Decimal(0)), currency))
-        for (category, currency), values in ordered
-    ]
+        by_category[suggestion.category].append(suggestion)
+    ticked_ids = {text.split(" ")[0] for text in post_data.getlist("suggestion")}
+    groups = []
+    for category, members in sorted(by_category.items(), key=lambda item: (-len(item[1]), item[0])):
+        sums: defaultdict[str, Decimal] = defaultdict(Decimal)
+        for each in members:
+            sums[each.row.amount_currency] += each.amount
+        lines = [build_suggestion_line(each) for each in members]
+        if not form.is_valid:
+            for line in lines:
+                line["ticked"] = str(line["row"].id) in ticked_ids
+                line["tax"] = post_data.get(line["tax_field"], line["tax"])
+                line["has_error"] = line["tax_field"] in form.errors
+        groups.append(
+            SuggestionGroup(category, " + ".join(format_money(total, code) for code, total in sums.items()), lines)
+        )
+    return groups
 
 
-def parse_accepted_suggestions(texts: Sequence[str]) -> list[AcceptedSuggestion]:
-    """Parse the suggestions of the form. Raises ValidationFailed."""
-    accepted = []
-    for text in texts[:MAX_ACCEPTED]:
+def build_suggestion_line(suggestion: PrimarySuggestion) -> dict[str, Any]:
+    """Return a suggestion as a row of its group."""
+    row = suggestion.row
+    return {
+        "row": row,
+        "value": suggestion.field_value,
+        "title": format_title(row),
+        "text": format_purpose(row),
+        "amount": suggestion.amount,
+        "why": suggestion.basis,
+        "ticked": True,
+        "tax": format_percent_for_input(suggestion.proposal.tax_percent),
+        "tax_field": build_tax_field(row.id),
+    }
+
+
+def build_tax_field(transaction_id: UUID) -> str:
+    """Return the name of the field with the tax rate of a transaction."""
+    return f"tax-{transaction_id}"
+
+
+def parse_accepted_suggestions(page: CompanyPage) -> list[AcceptedSuggestion]:
+    """Parse the ticked suggestions of the form and their tax rates. Raises ValidationFailed."""
+    post_data = page.request.POST
+    chosen, tax_texts = [], {}
+    for text in post_data.getlist("suggestion")[:MAX_ACCEPTED]:
         transaction_text, version, line, counterparty, tax = [*text.split(" "), "", "", "", "", ""][:5]
         category_text, pl_type = parse_category_choice(line)
         transaction_id, category_id = parse_id(transaction_text), parse_id(category_text or "")
         if transaction_id and category_id and pl_type:
-            tax_percent = parse_tax_percentage(tax.strip("-"), pointer="#/suggestion")
-            accepted.append(
-                AcceptedSuggestion(transaction_id, version, category_id, pl_type, parse_id(counterparty), tax_percent)
-            )
-    if not accepted:
-        raise ValidationFailed([("#/suggestion", "required", _("No suggestions to accept."))])
-    return accepted
+            tax_texts[transaction_id] = post_data.get(build_tax_field(transaction_id), tax.strip("-")).strip()
+            chosen.append((transaction_id, version, category_id, pl_type, parse_id(counterparty)))
+    if not chosen:
+        raise ValidationFailed([("#/suggestion", "required", _("Select at least one transaction."))])
+    percents = parse_tax_rates(page, tax_texts)
+    return [AcceptedSuggestion(*each, tax_percent=percents[each[0]]) for each in chosen]
+
+
+def parse_tax_rates(page: CompanyPage, texts: Mapping[UUID, str]) -> dict[UUID, Decimal | None]:
+    """Parse the tax rates of transactions. Raises ValidationFailed, which names the transactions of invalid ones."""
+    percents, errors = {}, {}
+    for transaction_id, text in texts.items():
+        try:
+            percents[transaction_id] = parse_tax_percentage(text, pointer=f"#/{build_tax_field(transaction_id)}")
+        except ValidationFailed as error:
+            errors[transaction_id] = error.errors[0]
+    if errors:
+        rows = Transaction.objects.for_company(page.company.id).in_bulk(list(errors))
+        raise ValidationFailed(
+            [
+                (pointer, code, f"{describe_transaction(rows[row_id])}: {detail}" if row_id in rows else detail)
+                for row_id, (pointer, code, detail) in errors.items()
+            ]
+        )
+    return percents
 
 
 def accept_suggestions(page: CompanyPage, accepted: Sequence[AcceptedSuggestion]) -> HttpResponse:

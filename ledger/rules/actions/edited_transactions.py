@@ -128,12 +128,7 @@ def to_categorization_choice(categorization: Categorization, percent: Decimal | 
         category_id=category_id,
         pl_type=pl_type,
         counterparty_id=None if categorization.counterparty_by_settlement else categorization.counterparty_id,
-        rule=RecognitionRule(
-            categorization.rule,
-            categorization.rule_start_date,
-            categorization.rule_end_date,
-            categorization.invoice_date,
-        ),
+        rule=RecognitionRule.from_categorization(categorization),
         tax_percent=percent,
         source_note=categorization.source_note,
     )

@@ -15,6 +15,7 @@ from ledger.rules.actions.categorization_rules import MAX_RULES, TooManyRules
 from ledger.rules.actions.categorization_runs import AppliedRun, apply_rules
 from ledger.rules.queries.counterparty_rules import list_counterparty_rules
 from ledger.rules.queries.rule_matches import OPEN_TRANSACTIONS_SELECTION
+from ledger.transactions.actions.bulk_undo import AlreadyUndone
 
 CREATED_ACTION = "categorizationRules.created"
 
@@ -62,11 +63,13 @@ def create_suggested_rules(
 def undo_created_rules(*, company: Company, context: AuditContext, entry_id: UUID) -> tuple[int, int]:
     """Delete the rules that were created at once; return (deleted, kept because they were changed since).
 
-    What they categorized stays. Raises NotFoundError if nothing of them is left.
+    What they categorized stays. Raises NotFoundError, and AlreadyUndone if nothing of them is left.
     """
     with change_company(company, context=context) as change:
         entry = AuditEntry.objects.for_company(company.id).filter(id=entry_id, action=CREATED_ACTION).first()
-        ids = [parse_id(text) for text in (entry.after or {}).get("rule_ids", ())] if entry else []
+        if entry is None:
+            raise NotFoundError
+        ids = [parse_id(text) for text in (entry.after or {}).get("rule_ids", ())]
         rules = CategorizationRule.objects.for_company(company.id).filter(id__in=ids)
         # An order that was changed since concerns all rules, and has no entry of each.
         entries = AuditEntry.objects.for_company(company.id).filter(
@@ -76,7 +79,7 @@ def undo_created_rules(*, company: Company, context: AuditContext, entry_id: UUI
         deleted = list(unchanged.values_list("id", "name"))
         kept_count = rules.count() - len(deleted)
         if not deleted and not kept_count:
-            raise NotFoundError
+            raise AlreadyUndone
         if deleted:
             unchanged.delete()
             after = build_audit_values(deleted)

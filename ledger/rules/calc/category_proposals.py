@@ -82,7 +82,8 @@ class CategoryProposal(NamedTuple):
     """A proposed category. ``seen`` and ``agreed`` count earlier transactions of its basis; ``share`` is its part of
     their weight, where they were weighed. ``is_same_direction`` is false where none that agreed moved money in the
     direction of the transaction. ``has_other_names`` is true where transactions under other names were counted that
-    have the counterparty of the name. ``payment_kind`` is what suggests it without earlier transactions. ``tax`` is the
+    have the counterparty of the name. ``is_other_purpose`` is true where the texts of those counted say that they were
+    paid for something else. ``payment_kind`` is what suggests it without earlier transactions. ``tax`` is the
     tax that is suggested with it, if any.
     """
 
@@ -93,6 +94,7 @@ class CategoryProposal(NamedTuple):
     share: Decimal | None = None
     is_same_direction: bool = True
     has_other_names: bool = False
+    is_other_purpose: bool = False
     payment_kind: PaymentKind | None = None
     tax: TaxSuggestion | None = None
 
@@ -101,6 +103,9 @@ class CategoryProposal(NamedTuple):
 
     def with_other_names(self) -> "CategoryProposal":
         return self._replace(has_other_names=True)
+
+    def for_other_purpose(self) -> "CategoryProposal":
+        return self._replace(is_other_purpose=True)
 
     def with_tax(self, tax: TaxSuggestion | None) -> "CategoryProposal":
         return self._replace(tax=tax)
@@ -112,8 +117,8 @@ class CategoryProposal(NamedTuple):
 
     @property
     def is_weak(self) -> bool:
-        """Whether only the account, or only transactions of the opposite direction, suggest it."""
-        return self.kind == ACCOUNT or not self.is_same_direction
+        """Whether only the account suggests it, or only transactions of the opposite direction or another purpose."""
+        return self.kind == ACCOUNT or not self.is_same_direction or self.is_other_purpose
 
     @property
     def confidence(self) -> Decimal:

@@ -132,7 +132,7 @@ COUNTRY_WORDS = index_countries(
 # First words of vendors whose name on statements says no country, and where they bill European companies from.
 VENDOR_COUNTRIES = index_countries(
     ("DE", "hetzner ionos netcup strato datev personio sevdesk lexoffice haufe"),
-    ("IE", "facebk facebook meta google linkedin"),
+    ("IE", "facebk facebook meta google linkedin microsoft indeed"),
 )
 
 

@@ -2,7 +2,7 @@
 
 A category of the company's own counts by its name, English or German: first one with a name of the kind, then one whose
 name says more ("Miete und Raumkosten" for rent). Else the system category counts that the kind belongs to. Where a
-company has neither, nothing fits.
+company has neither, nothing fits. For revenue, nothing fits where the names of two own categories do.
 """
 
 from collections.abc import Iterable
@@ -69,6 +69,9 @@ KIND_CATEGORIES = {
     PaymentKind.OFFICE_SUPPLIES: KindCategory(
         ("Office supplies", "Office equipment", "Bürobedarf", "Büromaterial", "Büroausstattung"), "officeAndAdmin", "ga"
     ),
+    PaymentKind.BOOKS: KindCategory(
+        ("Books", "Books and journals", "Fachliteratur", "Bücher", "Bücher und Zeitschriften"), "officeAndAdmin", "ga"
+    ),
     PaymentKind.CLEANING: KindCategory(
         ("Cleaning", "Reinigung", "Reinigungskosten", "Raumkosten"), "officeAndAdmin", "ga"
     ),
@@ -102,6 +105,12 @@ KIND_CATEGORIES = {
     PaymentKind.DEVELOPMENT_SOFTWARE: KindCategory(SOFTWARE_NAMES, "productDevelopment", "pd"),
     PaymentKind.OFFICE_SOFTWARE: KindCategory(SOFTWARE_NAMES, "officeAndAdmin", "ga"),
     PaymentKind.ADVERTISING: KindCategory(("Advertising", "Werbung"), "marketing", "cac"),
+    PaymentKind.RECRUITING: KindCategory(
+        ("Recruiting", "Recruitment", "Hiring", "Personalbeschaffung", "Personalsuche", "Stellenanzeigen"), None, "ga"
+    ),
+    PaymentKind.FREELANCERS: KindCategory(
+        ("Freelancers", "Freelancer", "Contractors", "Freie Mitarbeiter", "Fremdleistungen"), None, "pd"
+    ),
     PaymentKind.PROFESSIONAL_SERVICES: KindCategory(
         ("Legal and accounting", "Accounting", "Legal fees", "Steuerberatung", "Rechts- und Beratungskosten"),
         "professionalServices",
@@ -117,7 +126,30 @@ KIND_CATEGORIES = {
     PaymentKind.LOAN: KindCategory(("Loans", "Loan repayments", "Darlehen"), "financing", "neutral"),
     PaymentKind.CARD_SETTLEMENT: KindCategory((), "transfer", "neutral"),
     PaymentKind.CARD_PAYMENT_RECEIVED: KindCategory((), "transfer", "neutral"),
-    PaymentKind.CUSTOMER_PAYMENT: KindCategory((), "revenueRecurring", "revenue"),
+    PaymentKind.SUBSCRIPTION_REVENUE: KindCategory((), "revenueRecurring", "revenue"),
+    PaymentKind.PROJECT_REVENUE: KindCategory((), "revenueOneOff", "revenue"),
+    PaymentKind.CUSTOMER_PAYMENT: KindCategory((), None, "revenue"),
+}
+
+
+# Words of names that a company gives its own categories of revenue.
+REVENUE_CATEGORY_WORDS = {
+    PaymentKind.SUBSCRIPTION_REVENUE: to_phrases(
+        [
+            *("Subscription", "Subscriptions", "Recurring", "SaaS", "MRR", "License", "Licenses", "Licence"),
+            *("Licences", "Maintenance", "Abo", "Abos", "Abonnement", "Abonnements", "Aboerlöse", "Lizenz", "Lizenzen"),
+            *("Lizenzerlöse", "Wartung", "Wartungsverträge", "Wartungserlöse", "wiederkehrend", "wiederkehrende"),
+            "wiederkehrender",
+        ]
+    ),
+    PaymentKind.PROJECT_REVENUE: to_phrases(
+        [
+            *("Project", "Projects", "Services", "Consulting", "Workshop", "Workshops", "Training", "Implementation"),
+            *("Onboarding", "Setup", "One-off", "Projekt", "Projekte", "Projekterlöse", "Projektgeschäft"),
+            *("Dienstleistung", "Dienstleistungen", "Dienstleistungserlöse", "Beratung", "Beratungserlöse"),
+            *("Schulung", "Schulungen", "Implementierung", "einmalig", "einmalige", "einmaliger"),
+        ]
+    ),
 }
 
 
@@ -162,6 +194,8 @@ def find_kind_category(kind: PaymentKind, categories: Iterable[CategoryOption]) 
     """
     expected = KIND_CATEGORIES[kind]
     options = list(categories)
+    if kind in REVENUE_CATEGORY_WORDS:
+        return find_revenue_category(kind, options)
     own_options = [option for option in options if not option.system_key]
     by_key = {option.system_key: option for option in options if option.system_key}
     category = (
@@ -174,6 +208,30 @@ def find_kind_category(kind: PaymentKind, categories: Iterable[CategoryOption]) 
     if category is None:
         return None
     return category.id, expected.pl_type if expected.pl_type in category.pl_types else category.pl_types[0]
+
+
+def find_revenue_category(kind: PaymentKind, options: Iterable[CategoryOption]) -> CategoryLine | None:
+    """Return the company's own category of such revenue, else the system category; None if several own ones fit."""
+    revenue_options = [option for option in options if "revenue" in option.pl_types]
+    own_options = [
+        option for option in revenue_options if not option.system_key and find_revenue_kinds(option.name) == {kind}
+    ]
+    fitting = own_options or [each for each in revenue_options if each.system_key == KIND_CATEGORIES[kind].system_key]
+    return (fitting[0].id, "revenue") if len(fitting) == 1 else None
+
+
+def find_revenue_kinds(name: str) -> set[PaymentKind]:
+    """Return the kinds of revenue that the name of a category says.
+
+    >>> [kind.value for kind in find_revenue_kinds("Erlöse SaaS")], find_revenue_kinds("Erlöse 19 % USt")
+    (['subscriptionRevenue'], set())
+    """
+    words = extract_kind_words(name)
+    return {
+        kind
+        for kind, phrases in REVENUE_CATEGORY_WORDS.items()
+        if any(find_phrase_places(words, phrase) for phrase in phrases)
+    }
 
 
 def find_named_option(names: Iterable[str], options: Iterable[CategoryOption]) -> CategoryOption | None:

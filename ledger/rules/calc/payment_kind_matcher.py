@@ -95,12 +95,17 @@ def find_payment_kind(*, from_to: str, description: str, is_incoming: bool) -> P
     'salary'
     >>> find_payment_kind(from_to="Mieter GmbH", description="Rechnung 7", is_incoming=False)
     """
-    text = extract_kind_words(remove_booking_phrases(description[:MAX_TEXT_LENGTH]))
-    name = extract_kind_words(from_to[:MAX_TEXT_LENGTH])
+    name, text = extract_payment_words(from_to, description)
     kinds = [signs.kind for signs in KIND_SIGNS if matches_signs(signs, name, text, is_incoming=is_incoming)]
     if len(SINGLE_TAXES.intersection(kinds)) > 1:
         return PaymentKind.TAX
     return kinds[0] if kinds else None
+
+
+def extract_payment_words(from_to: str, description: str) -> tuple[Tokens, Tokens]:
+    """Return the words of a name and of a description, without those on how the payment was made."""
+    text = extract_kind_words(remove_booking_phrases(description[:MAX_TEXT_LENGTH]))
+    return extract_kind_words(from_to[:MAX_TEXT_LENGTH]), text
 
 
 def matches_signs(signs: KindSigns, name: Tokens, text: Tokens, *, is_incoming: bool) -> bool:
@@ -120,8 +125,14 @@ def matches_signs(signs: KindSigns, name: Tokens, text: Tokens, *, is_incoming: 
     doubts = REVERSAL_WORDS if is_incoming else DOUBT_WORDS - BILL_WORDS if signs.is_billed else DOUBT_WORDS
     if text:
         return doubts.isdisjoint(text) and has_phrase(text, signs.texts)
-    # Some banks give one text only, as the name. It begins with the kind; "Hans Lohn" is a person.
-    return not has_legal_form and doubts.isdisjoint(name) and has_start(name, signs.texts)
+    # Some banks give one text only, as the name. It begins with the kind; "Hans Lohn" is a person. The names of
+    # customers may begin with any word ("Consulting Weber").
+    return (
+        signs.is_incoming is not True
+        and not has_legal_form
+        and doubts.isdisjoint(name)
+        and has_start(name, signs.texts)
+    )
 
 
 def matches_party(signs: KindSigns, name: Tokens, text: Tokens) -> bool:

@@ -1,6 +1,8 @@
 """The table of signs of each kind of payment: names of vendors and words of texts, German and English."""
 
+from ledger.rules.calc.online_vendor_signs import ONLINE_VENDOR_SIGNS
 from ledger.rules.calc.payment_kinds import PaymentKind, build_signs
+from ledger.rules.calc.revenue_signs import REVENUE_SIGNS
 
 WAGE_TAX_WORDS = (
     *("Lohnsteuer", "Lohnst", "Lohn.St", "LSt", "Lohn- und Kirchensteuer", "wage tax", "payroll tax", "PAYE"),
@@ -168,10 +170,28 @@ KIND_SIGNS = (
         texts=("Frankierkarte", "Frankierung", "Briefmarken", "Portokosten", "postage"),
         is_billed=True,
     ),
+    build_signs(
+        PaymentKind.BOOKS,
+        texts=(
+            *("Fachbuch", "Fachbücher", "Fachliteratur", "Fachzeitschrift", "Fachzeitschriften", "Zeitungsabo"),
+            *("Zeitschriftenabo", "trade journal", "newspaper subscription"),
+        ),
+        is_billed=True,
+    ),
+    build_signs(PaymentKind.BOOKS, names=("Thalia", "Hugendubel")),
+    build_signs(PaymentKind.HOSTING, names=("Amazon", "Amazon EU"), texts=("AWS", "Amazon Web Services")),
+    build_signs(
+        PaymentKind.OFFICE_SUPPLIES,
+        name_starts=("Amazon Business", "Amazon Marketplace", "Amazon Mktplace", "Amazon.de", "Amazon EU", "AMZN Mktp"),
+        except_texts=("Prime", "Ads", "Advertising", "Kindle", "Audible", "Pay", "Payments"),
+    ),
     build_signs(PaymentKind.OFFICE_SUPPLIES, name_starts=("IKEA", "Viking Direkt", "Otto Office", "Staples")),
     build_signs(
         PaymentKind.OFFICE_SUPPLIES,
-        texts=("Bürobedarf", "Büromaterial", "office supplies", "stationery"),
+        texts=(
+            *("Bürobedarf", "Büromaterial", "Druckerpapier", "Toner", "Tastatur", "Tastaturen", "Bürostuhl"),
+            *("Schreibtisch", "office supplies", "stationery", "keyboard", "keyboards", "printer paper"),
+        ),
         is_billed=True,
     ),
     build_signs(
@@ -201,7 +221,14 @@ KIND_SIGNS = (
             *("British Airways", "KLM", "Air France", "Swiss International Air Lines", "Austrian Airlines", "Condor"),
             *("Booking.com", "HRS", "Airbnb", "Expedia", "Uber", "Free Now", "Bolt", "Sixt", "Europcar", "Hertz"),
             *("Motel One", "Ibis", "Holiday Inn", "Premier Inn", "NH Hotel", "NH Hotels", "Steigenberger"),
+            *("BVG", "HVV", "MVG", "KVB", "RMV", "VRS", "VBB", "VVS", "Rheinbahn"),
         ),
+        except_texts=("Eats", "Food"),
+    ),
+    build_signs(
+        PaymentKind.TRAVEL,
+        texts=("Jobticket", "Jobtickets", "Deutschlandticket", "Deutschland-Ticket"),
+        is_billed=True,
     ),
     build_signs(
         PaymentKind.TRAVEL,
@@ -220,69 +247,7 @@ KIND_SIGNS = (
     build_signs(PaymentKind.ENTERTAINMENT, texts=("Bewirtung", "Geschäftsessen", "business lunch", "business dinner")),
     build_signs(PaymentKind.ENTERTAINMENT, texts=("Catering",), is_billed=True),
     build_signs(PaymentKind.ADVERTISING, names=("Google",), texts=("Ads", "AdWords")),
-    build_signs(PaymentKind.ADVERTISING, names=("LinkedIn",), texts=("Ads", "Marketing", "Campaign", "Kampagne")),
-    build_signs(PaymentKind.ADVERTISING, names=("Google Ads", "LinkedIn Ads", "Meta Platforms", "Facebook")),
-    build_signs(PaymentKind.ADVERTISING, name_starts=("Facebk", "Google Ads", "LinkedIn Ads")),
-    build_signs(
-        PaymentKind.ADVERTISING,
-        texts=("Standmiete", "Messestand", "Flyer", "Werbemittel", "Werbeanzeige", "trade fair booth"),
-        except_texts=("Frequent",),
-        is_billed=True,
-    ),
-    build_signs(PaymentKind.OFFICE_SOFTWARE, names=("Google",), texts=("Workspace", "G Suite", "GSuite")),
-    build_signs(PaymentKind.OFFICE_SOFTWARE, name_starts=("Google Workspace", "Google GSuite")),
-    build_signs(PaymentKind.HOSTING, names=("Google",), texts=("Cloud", "GCP")),
-    build_signs(
-        PaymentKind.HOSTING,
-        name_starts=(
-            *("AWS EMEA", "Amazon Web Services", "Microsoft Azure", "Hetzner Online", "DigitalOcean", "Cloudflare"),
-            *("Scaleway", "Heroku", "Vercel", "Netlify"),
-        ),
-    ),
-    build_signs(
-        PaymentKind.HOSTING,
-        names=(
-            *("AWS", "Amazon Web Services", "Google Cloud", "Microsoft Azure", "Hetzner", "Hetzner Online", "OVH"),
-            *("DigitalOcean", "Cloudflare", "IONOS", "Scaleway", "Heroku", "Vercel", "Netlify", "netcup", "STRATO"),
-        ),
-    ),
-    build_signs(
-        PaymentKind.DEVELOPMENT_SOFTWARE,
-        names=(
-            "GitHub",
-            "GitLab",
-            "Atlassian",
-            "JetBrains",
-            "Sentry",
-            "Figma",
-            "Datadog",
-            "Docker",
-            "OpenAI",
-            "Anthropic",
-        ),
-    ),
-    build_signs(
-        PaymentKind.DEVELOPMENT_SOFTWARE,
-        name_starts=(
-            *("GitHub", "GitLab", "Atlassian", "JetBrains", "Figma", "Datadog", "OpenAI", "ChatGPT", "Anthropic"),
-            "Claude.ai",
-        ),
-    ),
-    build_signs(
-        PaymentKind.OFFICE_SOFTWARE,
-        name_starts=(
-            *("Notion Labs", "Canva", "Apple.com/bill", "Dropbox", "Adobe Systems", "Adobe Creative", "Zoom.us"),
-            *("Zoom.com", "Microsoft 365", "Slack Technologies", "DocuSign", "1Password", "Personio", "sevdesk"),
-        ),
-    ),
-    build_signs(
-        PaymentKind.OFFICE_SOFTWARE,
-        names=(
-            *("Slack", "Slack Technologies", "Notion Labs", "Zoom Video Communications", "Google Workspace", "Dropbox"),
-            *("Microsoft 365", "Adobe", "Adobe Systems Software", "DATEV", "Personio", "DocuSign", "1Password"),
-            *("lexoffice", "Haufe-Lexware", "sevdesk", "Asana", "Miro"),
-        ),
-    ),
+    *ONLINE_VENDOR_SIGNS,
     build_signs(PaymentKind.RENT, names=("WeWork", "Regus", "Mindspace")),
     build_signs(
         PaymentKind.RENT,
@@ -342,17 +307,12 @@ KIND_SIGNS = (
         except_texts=("Rechnung", "Rechnungsnummer", "Rechnungsnr", "RE", "Rg", "invoice"),
         is_incoming=True,
     ),
+    # Last, since lawyers and tax advisers bill fees too.
+    build_signs(PaymentKind.FREELANCERS, name_starts=("Freelance", "Freelancer")),
     build_signs(
-        PaymentKind.CUSTOMER_PAYMENT,
-        names=("Stripe", "Stripe Payments", "Stripe Technology", "GoCardless", "Mollie", "Adyen", "Paddle"),
-        is_incoming=True,
+        PaymentKind.FREELANCERS,
+        texts=("Freelance", "Freelancer", "freie Mitarbeit", "Honorar", "Honorarrechnung", "contractor fee"),
+        is_billed=True,
     ),
-    build_signs(
-        PaymentKind.CUSTOMER_PAYMENT,
-        texts=(
-            *("Rechnung", "Rechnungsnummer", "Rechnungsnr", "Rg", "RE", "Rgnr", "invoice", "inv"),
-            *("Abo", "Abonnement", "Monatspauschale", "subscription"),
-        ),
-        is_incoming=True,
-    ),
+    *REVENUE_SIGNS,
 )

@@ -21,6 +21,7 @@ class PaymentKind(StrEnum):
     TELECOM = "telecom"
     POSTAGE = "postage"
     OFFICE_SUPPLIES = "officeSupplies"
+    BOOKS = "books"
     CLEANING = "cleaning"
     VEHICLE = "vehicle"
     ENERGY = "energy"
@@ -30,6 +31,8 @@ class PaymentKind(StrEnum):
     DEVELOPMENT_SOFTWARE = "developmentSoftware"
     OFFICE_SOFTWARE = "officeSoftware"
     ADVERTISING = "advertising"
+    RECRUITING = "recruiting"
+    FREELANCERS = "freelancers"
     PROFESSIONAL_SERVICES = "professionalServices"
     BANK_FEES = "bankFees"
     PAYMENT_FEES = "paymentFees"
@@ -37,12 +40,16 @@ class PaymentKind(StrEnum):
     LOAN = "loan"
     CARD_SETTLEMENT = "cardSettlement"
     CARD_PAYMENT_RECEIVED = "cardPaymentReceived"
+    SUBSCRIPTION_REVENUE = "subscriptionRevenue"
+    PROJECT_REVENUE = "projectRevenue"
     CUSTOMER_PAYMENT = "customerPayment"
 
 
 MAX_TEXT_LENGTH = 500  # characters of a description that suggestions read
-# Kinds that say less than their category: which tax, or which revenue. Never the primary suggestion.
-VAGUE_KINDS = frozenset([PaymentKind.TAX, PaymentKind.CUSTOMER_PAYMENT])
+VAGUE_KINDS = frozenset([PaymentKind.TAX])  # which say less than their category; never the primary suggestion
+# Payments by customers whose texts say for what, and all of them.
+NAMED_REVENUE_KINDS = frozenset([PaymentKind.SUBSCRIPTION_REVENUE, PaymentKind.PROJECT_REVENUE])
+REVENUE_KINDS = NAMED_REVENUE_KINDS | {PaymentKind.CUSTOMER_PAYMENT}
 SINGLE_TAXES = frozenset([PaymentKind.WAGE_TAX, PaymentKind.VAT, PaymentKind.INCOME_TAX])
 # Kinds of which one payee, a tax office or a bank, has several: its name says little about the next payment.
 SHARED_PAYEE_KINDS = SINGLE_TAXES | {PaymentKind.BANK_FEES, PaymentKind.INTEREST, PaymentKind.LOAN}
@@ -54,7 +61,7 @@ STEADY_KINDS = frozenset(
         *(PaymentKind.SALARY, PaymentKind.SOCIAL_SECURITY, PaymentKind.RENT, PaymentKind.INSURANCE),
         *(PaymentKind.MEMBERSHIP, PaymentKind.TELECOM, PaymentKind.CLEANING, PaymentKind.ENERGY),
         *(PaymentKind.HOSTING, PaymentKind.DEVELOPMENT_SOFTWARE, PaymentKind.OFFICE_SOFTWARE),
-        *(PaymentKind.ADVERTISING, PaymentKind.PROFESSIONAL_SERVICES),
+        *(PaymentKind.ADVERTISING, PaymentKind.PROFESSIONAL_SERVICES, PaymentKind.FREELANCERS),
     ]
 )
 KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE = Decimal("0.75"), Decimal("0.4")

@@ -1,8 +1,8 @@
 """The VAT rate that a payment usually includes, where no earlier transaction of its counterparty says it.
 
 A wrong rate costs more than none: where the texts leave it open, nothing is suggested. Rent, travel and meals have
-several rates. Insurance, banks and postal services are exempt. Suppliers abroad charge no VAT (Directive 2006/112/EC,
-articles 44 and 196).
+several rates; `reduced_tax.py` says which payments have the reduced one. Insurance, banks and postal services are
+exempt. Suppliers abroad charge no VAT (Directive 2006/112/EC, articles 44 and 196).
 """
 
 import re
@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from ledger.rules.calc.countries import Countries, find_name_countries
 from ledger.rules.calc.parties import find_phrase_places
-from ledger.rules.calc.payment_kinds import PaymentKind, extract_kind_words, to_phrases
+from ledger.rules.calc.payment_kinds import REVENUE_KINDS, PaymentKind, extract_kind_words, to_phrases
+from ledger.rules.calc.reduced_tax import REDUCED_KINDS, find_reduced_percent
 from ledger.rules.calc.rule_matcher import fold_text
 
 # Sold across borders as a rule: the standard rate needs a sign that the supplier is in the company's country.
@@ -25,12 +26,15 @@ TAXED_KINDS = CROSS_BORDER_KINDS | {
     PaymentKind.VEHICLE,
     PaymentKind.ENERGY,
     PaymentKind.ADVERTISING,
+    PaymentKind.RECRUITING,
     PaymentKind.PROFESSIONAL_SERVICES,
 }
 UNTAXED_LINES = frozenset(["no", "neutral"])
 UNTAXED_PHRASES = to_phrases(["Kfz-Steuer", "Kraftfahrzeugsteuer", "vehicle tax", "road tax"])
 # First words of the names of payment providers.
 PAYMENT_PROVIDERS = frozenset(extract_kind_words("stripe gocardless mollie adyen paddle paypal klarna sumup"))
+# First words of the names of marketplaces: branches with VAT numbers in other countries sell there, sellers too.
+MARKETPLACES = frozenset(["amazon", "amzn"])
 MAX_STATED_PERCENT = Decimal(30)
 _TAX_WORD = r"(?:mwst|mehrwertsteuer|ust|umsatzsteuer|vorsteuer|vat|tva|iva|btw|moms|mva|alv|podatek vat|dph|afa)(?!\w)"
 _PERCENT = r"([0-9]{1,3}(?:[.,][0-9]{1,2})?) ?(?:%|prozent|percent)"
@@ -44,6 +48,7 @@ class TaxBasis(StrEnum):
 
     HISTORY = "history"
     STANDARD = "standard"
+    REDUCED = "reduced"
     STATED = "stated"
     ABROAD = "abroad"
 
@@ -74,7 +79,7 @@ def find_standard_tax(
     """Return the tax of a payment that is categorized on a P&L line; None if the texts leave it open.
 
     A single rate in the text comes first. Else revenue from customers and kinds of payments that include VAT have
-    the standard rate, unless the other party is abroad.
+    the standard rate, or the reduced one where the texts say so, unless the other party is abroad.
 
     >>> german = TaxSettings(Decimal(19), frozenset(["DE"]))
     >>> cleaning = {"description": "Büroreinigung", "is_incoming": False, "pl_type": "ga", "kind": PaymentKind.CLEANING}
@@ -87,16 +92,30 @@ def find_standard_tax(
         return None
     if stated_percents := find_stated_percents(f"{from_to} {description}"):
         return choose_stated_tax(stated_percents)
+    party_countries = find_name_countries(from_to or description)
+    if kind in REDUCED_KINDS and not is_incoming and pl_type != "revenue":
+        return find_reduced_tax(settings, party_countries, kind, from_to=from_to, description=description)
     if not usually_includes_tax(kind, from_to, description, is_incoming=is_incoming, pl_type=pl_type):
         return None
-    party_countries = find_name_countries(from_to or description)
     if not party_countries:
         return None if kind in CROSS_BORDER_KINDS else TaxSuggestion(settings.standard_percent, TaxBasis.STANDARD)
     if not settings.countries:
         return None
     if settings.countries & party_countries:
         return TaxSuggestion(settings.standard_percent, TaxBasis.STANDARD)
-    return TaxSuggestion(None, TaxBasis.ABROAD)
+    is_marketplace = not MARKETPLACES.isdisjoint(extract_kind_words(from_to or description)[:1])
+    return None if is_marketplace and kind == PaymentKind.OFFICE_SUPPLIES else TaxSuggestion(None, TaxBasis.ABROAD)
+
+
+def find_reduced_tax(
+    settings: TaxSettings, party_countries: Countries, kind: PaymentKind | None, *, from_to: str, description: str
+) -> TaxSuggestion | None:
+    """Return the reduced rate of the company's country; None if it is not known, or the other party is abroad."""
+    if len(settings.countries) != 1 or (party_countries and not settings.countries & party_countries):
+        return None
+    (country,) = settings.countries
+    percent = find_reduced_percent(country, kind, from_to=from_to, description=description)
+    return TaxSuggestion(percent, TaxBasis.REDUCED) if percent else None
 
 
 def usually_includes_tax(
@@ -109,7 +128,7 @@ def usually_includes_tax(
     words = extract_kind_words(description)
     if is_incoming and pl_type == "revenue":
         is_payout = not PAYMENT_PROVIDERS.isdisjoint(extract_kind_words(from_to)[:1] or words[:1])
-        return kind in (None, PaymentKind.CUSTOMER_PAYMENT) and not is_payout
+        return (kind is None or kind in REVENUE_KINDS) and not is_payout
     is_untaxed = any(find_phrase_places(words, phrase) for phrase in UNTAXED_PHRASES)
     return not is_incoming and pl_type != "revenue" and kind in TAXED_KINDS and not is_untaxed
 

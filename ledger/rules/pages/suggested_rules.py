@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from companies.errors import NotFoundError, ValidationFailed
+from companies.errors import ValidationFailed
 from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
@@ -21,6 +21,7 @@ from companies.permissions import Permission
 from ledger.rules.actions.suggested_rules import create_suggested_rules, undo_created_rules
 from ledger.rules.forms import describe_rule
 from ledger.rules.queries.counterparty_rules import MAX_PAYMENTS, CounterpartyRule, list_counterparty_rules
+from ledger.transactions.actions.bulk_undo import AlreadyUndone
 from ledger.transactions.pages.labels import LedgerNames, join_texts, load_visible_names
 
 MAX_CREATED = 200  # rules of one form
@@ -138,8 +139,8 @@ def undo_created_rules_page(page: CompanyPage, entry_id: UUID) -> HttpResponse:
             deleted_count, kept_count = undo_created_rules(
                 company=page.company, context=page.audit_context, entry_id=entry_id
             )
-        except NotFoundError:
-            return page.redirect_with_message(_("Already undone."), "rules")
+        except AlreadyUndone as undone:
+            return page.redirect_with_message(undone.detail, "rules")
         sentence = ngettext("{count} rule deleted.", "{count} rules deleted.", deleted_count)
         message = sentence.format(count=format_count(deleted_count))
         if kept_count:

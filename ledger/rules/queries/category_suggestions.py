@@ -9,7 +9,9 @@ from companies.closed_periods import is_day_closed
 from companies.models import Company
 from ledger.models import Categorization, Category
 from ledger.rules.calc.category_proposals import (
+    COUNTERPARTY,
     MAX_PROPOSALS,
+    MIN_CERTAIN_COUNT,
     OWN,
     CategoryLine,
     CategoryProposal,
@@ -17,7 +19,7 @@ from ledger.rules.calc.category_proposals import (
 )
 from ledger.rules.calc.kind_categories import CategoryOption, find_kind_category
 from ledger.rules.calc.payment_kind_matcher import find_payment_kind
-from ledger.rules.calc.payment_kinds import SHARED_PAYEE_KINDS, PaymentKind
+from ledger.rules.calc.payment_kinds import NAMED_REVENUE_KINDS, SHARED_PAYEE_KINDS, PaymentKind
 from ledger.rules.queries.history_proposals import ProposalSubject, list_proposal_subjects, propose_categories
 from ledger.rules.queries.history_statements import COMPARED_SQL, fetch_history_rows
 from ledger.rules.queries.suggested_taxes import add_suggested_taxes
@@ -31,6 +33,7 @@ def suggest_categories(company: Company, transaction_ids: list[UUID]) -> dict[UU
     The category of the kind of payment comes first where the history has no likely one. One payee has several kinds of
     taxes, or bank fees, interest and loans, so that its name says little: for these the category comes before a likely
     one too. It is the one that the company chose last for this kind of the same payee, else the one that fits the kind.
+    A customer pays for several things: fewer than five payments say little of one whose text says something else.
     Transfers between own accounts stay. Suggestions have the tax rate of the latest transaction of the counterparty,
     else the company's standard VAT rate if the payment usually includes it. At most four more statements than
     ``propose_categories``.
@@ -46,33 +49,41 @@ def add_payment_kinds(
 ) -> None:
     """Put the category of the kind of payment before the others where it comes first."""
     kinds = {
-        subject: kind
+        subject: find_payment_kind(
+            from_to=subject.from_to, description=subject.description, is_incoming=subject.is_incoming
+        )
         for subject in subjects
-        if (kind := find_kind_to_suggest(company, subject, proposals_by_id[subject.id]))
+        if may_suggest_kind(company, subject, proposals_by_id[subject.id])
     }
-    if not kinds:
-        return
-    options = list_category_options(company)
-    names = {subject.name for subject, kind in kinds.items() if subject.name and kind in SHARED_PAYEE_KINDS}
+    doubted = {subject for subject in kinds if is_short_revenue_history(proposals_by_id[subject.id])}
+    compared_kinds = SHARED_PAYEE_KINDS | NAMED_REVENUE_KINDS
+    names = {subject.name for subject, kind in kinds.items() if kind in compared_kinds or subject in doubted} - {""}
     past_choices = find_past_choices(company, names) if names else {}
+    options = list_category_options(company) if any(kinds.values()) else []
     for subject, kind in kinds.items():
-        past_choice = past_choices.get((subject.name, subject.is_incoming, kind))
-        choice = past_choice or find_kind_category(kind, options)
         proposals = proposals_by_id[subject.id]
-        if choice and not (is_first_likely(proposals) and proposals[0].categorization.choice == choice):
-            other_proposals = [each for each in proposals if each.categorization.choice != choice]
-            first = build_payment_kind_proposal(kind, choice, proposals)
-            proposals_by_id[subject.id] = [first, *other_proposals][:MAX_PROPOSALS]
+        past_kinds = {past_kind for name, _, past_kind in past_choices if name == subject.name}
+        if subject in doubted and kind not in NAMED_REVENUE_KINDS:
+            if past_kinds and past_kinds <= NAMED_REVENUE_KINDS:
+                proposals_by_id[subject.id] = [proposal.for_other_purpose() for proposal in proposals]
+        elif kind and (subject in doubted or kind in SHARED_PAYEE_KINDS or not is_first_likely(proposals)):
+            choice = past_choices.get((subject.name, subject.is_incoming, kind)) or find_kind_category(kind, options)
+            proposals_by_id[subject.id] = put_choice_first(choice, kind, proposals)
 
 
-def find_kind_to_suggest(
-    company: Company, subject: ProposalSubject, proposals: list[CategoryProposal]
-) -> PaymentKind | None:
-    """Return the kind of a payment if its category may come before the history's proposals."""
-    if is_day_closed(company, subject.date) or any(proposal.kind == OWN for proposal in proposals):
-        return None
-    kind = find_payment_kind(from_to=subject.from_to, description=subject.description, is_incoming=subject.is_incoming)
-    return None if is_first_likely(proposals) and kind not in SHARED_PAYEE_KINDS else kind
+def may_suggest_kind(company: Company, subject: ProposalSubject, proposals: list[CategoryProposal]) -> bool:
+    """Whether the kind of a payment counts: not in closed months, nor for transfers between own accounts."""
+    return not is_day_closed(company, subject.date) and not any(proposal.kind == OWN for proposal in proposals)
+
+
+def put_choice_first(
+    choice: CategoryLine | None, kind: PaymentKind, proposals: list[CategoryProposal]
+) -> list[CategoryProposal]:
+    """Return the proposals with the category of a kind of payment first, if there is one."""
+    if choice is None or (is_first_likely(proposals) and proposals[0].categorization.choice == choice):
+        return proposals
+    other_proposals = [each for each in proposals if each.categorization.choice != choice]
+    return [build_payment_kind_proposal(kind, choice, proposals), *other_proposals][:MAX_PROPOSALS]
 
 
 def find_past_choices(
@@ -85,6 +96,19 @@ def find_past_choices(
         kind = find_payment_kind(from_to=name, description=description, is_incoming=amount > 0)
         choices.setdefault((name, amount > 0, kind), (category_id, pl_type))
     return choices
+
+
+def is_short_revenue_history(proposals: list[CategoryProposal]) -> bool:
+    """Whether a few payments of a customer suggest the likely category of revenue.
+
+    A customer pays for several things, so that they say little of a payment for something else.
+    """
+    return (
+        is_first_likely(proposals)
+        and proposals[0].kind == COUNTERPARTY
+        and proposals[0].categorization.pl_type == "revenue"
+        and proposals[0].seen < MIN_CERTAIN_COUNT
+    )
 
 
 def is_first_likely(proposals: list[CategoryProposal]) -> bool:

@@ -4,9 +4,11 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from companies.models import Company
+from ledger.models import Transaction
 from ledger.rules.calc.category_proposals import OWN, CategoryProposal
 from ledger.rules.calc.countries import find_company_countries
 from ledger.rules.calc.payment_kind_matcher import find_payment_kind
+from ledger.rules.calc.payment_kinds import PaymentKind
 from ledger.rules.calc.standard_tax import (
     TaxBasis,
     TaxSettings,
@@ -69,6 +71,23 @@ def add_suggested_taxes(
         row_id: [proposal.with_tax(find_tax(row_id, proposal)) for proposal in proposals]
         for row_id, proposals in proposals_by_id.items()
     }
+
+
+def suggest_customer_taxes(company: Company, rows: Iterable[Transaction]) -> dict[UUID, TaxSuggestion]:
+    """Return the tax of payments by customers whose texts do not say for what, as revenue, by transaction id."""
+    settings = get_tax_settings(company)
+    if settings is None:
+        return {}
+    taxes: dict[UUID, TaxSuggestion] = {}
+    for row in rows:
+        texts = {"from_to": row.from_to, "description": row.description}
+        is_incoming = row.amount_value > 0
+        kind = find_payment_kind(**texts, is_incoming=is_incoming)
+        if kind == PaymentKind.CUSTOMER_PAYMENT and (
+            tax := find_standard_tax(settings, **texts, is_incoming=is_incoming, pl_type="revenue", kind=kind)
+        ):
+            taxes[row.id] = tax
+    return taxes
 
 
 def get_tax_settings(company: Company) -> TaxSettings | None:

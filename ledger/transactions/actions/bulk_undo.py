@@ -12,7 +12,8 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 
 from companies.change import CompanyChange, change_company
-from companies.models import AuditContext, Company
+from companies.errors import ConflictError, NotFoundError
+from companies.models import AuditContext, AuditEntry, Company, parse_id
 from ledger import hooks
 from ledger.models import IMPORTED_FIELDS, BulkOperation, CategorizationRun, TransactionSnapshot
 from ledger.recognition.actions.period_updates import recompute_periods
@@ -22,6 +23,13 @@ from ledger.transactions.actions.audit_links import link_audit_entry
 from ledger.transactions.actions.transactions import list_account_ids
 
 UNDO_PERIOD = timedelta(days=30)
+UNDONE_ACTION = "transactions.runTakenBack"
+
+
+class AlreadyUndone(ConflictError):
+    """Already undone."""
+
+    code = "already_undone"
 
 
 @contextmanager
@@ -154,10 +162,14 @@ def undo_run(*, company: Company, context: AuditContext, run_id: UUID | str) -> 
     Deleted ones that were imported again since are not restored. Takes a constant number of statements.
 
     Raises:
-        NotFoundError, MissingRateError.
+        NotFoundError, AlreadyUndone, MissingRateError.
     """
     with change_company(company, context=context) as change:
-        run = change.lock(CategorizationRun.objects.exclude(act=BulkOperation.RULES), run_id)
+        run = change.lock_or_none(CategorizationRun.objects.exclude(act=BulkOperation.RULES), run_id)
+        if run is None:
+            known_id = str(parse_id(str(run_id)))
+            undone = AuditEntry.objects.for_company(company.id).filter(entity_id=known_id, action=UNDONE_ACTION)
+            raise AlreadyUndone if undone.exists() else NotFoundError
         reimported_ids = find_reimported_ids(run)
         ids = filter_ids_with_partners(run, find_undoable_ids(run) - reimported_ids)
         counted_ids = list_counted_ids(run)
@@ -173,7 +185,7 @@ def undo_run(*, company: Company, context: AuditContext, run_id: UUID | str) -> 
         )
         run.delete()
         after = {"act": run.act, "affected": result.affected, "kept": result.kept_count}
-        entry = change.record_bulk("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
+        entry = change.record_bulk(UNDONE_ACTION, "categorizationRun", entity_id=run.id, after=after)
         link_audit_entry(change, entry, ids)
     return result
 

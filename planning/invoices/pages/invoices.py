@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from companies.pages.context import CompanyPage, company_page
+from companies.pages.csv_files import get_page_csv_format
 from companies.pages.forms import BoundForm, bind_body
 from companies.permissions import Permission
 from ledger.money.calc.fx import RateLookupError
@@ -121,7 +122,9 @@ def download_invoices_page(page: CompanyPage, kind: InvoiceKind) -> Any:
         return redirect(f"{reverse(kind, args=[page.company.id])}?{page.request.GET.urlencode()}")
     as_of = form.data["as_of"]
     rows = filter_invoices(page.company, kind=kind, as_of=as_of, state=get_chosen_state(page))
-    return build_invoice_csv_response(rows, kind=kind, as_of=as_of, permissions=page.access.permissions)
+    return build_invoice_csv_response(
+        rows, kind=kind, as_of=as_of, permissions=page.access.permissions, csv_format=get_page_csv_format()
+    )
 
 
 def parse_as_of_form(page: CompanyPage) -> BoundForm:

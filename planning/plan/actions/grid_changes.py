@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from companies.change import TIME_FIELDS, CompanyChange, change_company
 from companies.errors import ConflictError
-from companies.models import AuditContext, AuditEntry, Company
+from companies.models import AuditContext, AuditEntry, Company, IdIn
 from ledger.calc.months import add_months, count_months_between, list_months
 from ledger.models import Category, translate_category_name
 from ledger.money.calc.fx import RateLookupError, RateTable
@@ -102,8 +102,18 @@ def store_plan_cells(change: CompanyChange, cells: Sequence[PlanCell], rates: Ra
     items = find_adjustment_items(company, cells)
     amounts = [compute_item_amount(checks, cell, planned_amounts, items.get(cell.key)) for cell in cells]
     checks.raise_if_invalid()
+    new_items, changes, emptied_items = list[PlanItem](), list[tuple[PlanItem, dict[str, Any]]](), list[PlanItem]()
     for cell, amount in zip(cells, amounts, strict=True):
-        save_adjustment_item(change, cell, items.get(cell.key), amount)
+        item = items.get(cell.key)
+        if item is None and amount:
+            new_items.append(build_adjustment_item(company, cell, amount))
+        elif item is not None and amount:
+            changes.append((item, {"amount_value": amount}))
+        elif item is not None:
+            emptied_items.append(item)
+    change.create_many(new_items, "planItem.created")
+    change.update_many(changes, "planItem.updated")
+    change.delete_many(emptied_items, "planItem.deleted")
 
 
 def check_plan_rows(checks: BodyChecks, cells: Sequence[PlanCell]) -> None:
@@ -174,27 +184,18 @@ def compute_item_amount(
     return amount
 
 
-def save_adjustment_item(change: CompanyChange, cell: PlanCell, item: PlanItem | None, amount: Decimal) -> None:
-    """Create, update or delete the adjustment item of a cell."""
-    if item is None:
-        if amount:
-            change.create(
-                PlanItem(
-                    company=change.company,
-                    month=cell.month,
-                    pl_type=cell.row.pl_type,
-                    category_id=cell.row.category_id,
-                    amount_type="fixed",
-                    amount_value=amount,
-                    amount_currency=change.company.base_currency,
-                    frequency=0,
-                ),
-                "planItem.created",
-            )
-    elif amount:
-        change.update(item, "planItem.updated", amount_value=amount)
-    else:
-        change.delete(item, "planItem.deleted")
+def build_adjustment_item(company: Company, cell: PlanCell, amount: Decimal) -> PlanItem:
+    """Return a new adjustment item of a cell."""
+    return PlanItem(
+        company=company,
+        month=cell.month,
+        pl_type=cell.row.pl_type,
+        category_id=cell.row.category_id,
+        amount_type="fixed",
+        amount_value=amount,
+        amount_currency=company.base_currency,
+        frequency=0,
+    )
 
 
 def fill_plan_row(*, company: Company, context: AuditContext, values: dict[str, Any], replaces: bool) -> PlanItem:
@@ -320,24 +321,30 @@ def undo_last_plan_change(*, company: Company, context: AuditContext, changed_ti
         entries = list(log.order_by("-id"))
         if not entries:
             raise NothingToTakeBack
-        for entry in entries:
-            reverse_plan_entry(change, entry, changed_time=changed_time)
+        reverse_plan_entries(change, entries, changed_time=changed_time)
 
 
-def reverse_plan_entry(change: CompanyChange, entry: AuditEntry, *, changed_time: dt.datetime) -> None:
-    """Reverse one audit entry of a plan item."""
-    item = change.lock_or_none(PlanItem, entry.entity_id)
-    if entry.after is None:
-        if item is not None:
-            raise PlanChangedSince
-        change.create(PlanItem(company=change.company, **parse_logged_columns(entry.before)), "planItem.created")
-        return
-    if item is None or item.last_updated_time != changed_time:
+def reverse_plan_entries(change: CompanyChange, entries: Sequence[AuditEntry], *, changed_time: dt.datetime) -> None:
+    """Reverse the audit entries of plan items, one an item."""
+    company, item_ids = change.company, [UUID(entry.entity_id) for entry in entries]
+    rows = PlanItem.objects.for_company(company.id).filter(IdIn("id", item_ids)).select_for_update(of=("self",))
+    items = {str(item.id): item for item in rows}
+    new_items, changes, created_items = list[PlanItem](), list[tuple[PlanItem, dict[str, Any]]](), list[PlanItem]()
+    if len(set(item_ids)) < len(entries):
         raise PlanChangedSince
-    if entry.before is None:
-        change.delete(item, "planItem.deleted")
-    else:
-        change.update(item, "planItem.updated", **parse_logged_columns(entry.before))
+    for entry in entries:
+        item = items.get(entry.entity_id)
+        if (item.last_updated_time if item else None) != (None if entry.after is None else changed_time):
+            raise PlanChangedSince
+        if item is None:
+            new_items.append(PlanItem(company=company, **parse_logged_columns(entry.before)))
+        elif entry.before is None:
+            created_items.append(item)
+        else:
+            changes.append((item, parse_logged_columns(entry.before)))
+    change.create_many(new_items, "planItem.created")
+    change.update_many(changes, "planItem.updated")
+    change.delete_many(created_items, "planItem.deleted")
 
 
 def parse_logged_columns(logged_values: dict[str, Any] | None) -> dict[str, Any]:

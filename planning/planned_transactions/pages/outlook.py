@@ -138,7 +138,8 @@ def build_outlook(
     Raises:
         MissingRate: a currency has no exchange rate.
     """
-    start, _ = get_outlook_window(page.today)
+    today = page.today
+    start, _ = get_outlook_window(today)
     rows = list_outlook_rules(page, end=end)
     settled = find_settled_amounts(rows)
     settled_ids = {planned_id for planned_id, _ in settled}
@@ -146,27 +147,25 @@ def build_outlook(
     other_rules = [planned for planned in rows if not is_unchanged_rule(planned, settled_ids)]
     dues = sort_due_occurrences(
         iter_due_occurrences(
-            other_rules, start=start, end=end, today=page.today, with_old_invoices=True, settled_amounts=settled
+            other_rules, start=start, end=end, today=today, with_old_invoices=True, settled_amounts=settled
         )
     )
-    overdue = [due for due in dues if due.expected.date < page.today and due.expected.is_open]
+    overdue = [due for due in dues if due.expected.date < today and due.expected.is_open]
     if overdue_through:
         overdue = sort_due_occurrences(
-            iter_overdue_occurrences(
-                other_rules, due_through=overdue_through, today=page.today, settled_amounts=settled
-            )
+            iter_overdue_occurrences(other_rules, due_through=overdue_through, today=today, settled_amounts=settled)
         )
-    due_ahead = [due for due in dues if due.expected.date >= page.today and due.state != "skipped"]
-    done = [due for due in dues if due.expected.date < page.today and not due.expected.is_open]
+    due_ahead = [due for due in dues if due.expected.date >= today and due.state != "skipped"]
+    done = [due for due in dues if due.expected.date < today and not due.expected.is_open]
     late: list[Iterable[DueOccurrence]] = [overdue]
     ahead: list[Iterable[DueOccurrence]] = [due_ahead]
     late_count, ahead_count = len(overdue), len(due_ahead)
     for planned in unchanged_rules:
         days = list_expected_days(planned.recurrence_rule(), window_start=start, window_end=end)
-        today_at = bisect_left(days, page.today, key=itemgetter(0))
-        late_days = [day for day in days[:today_at] if day[0] <= (overdue_through or page.today)]
-        late.append(iter_unchanged_occurrences(planned, late_days, today=page.today))
-        ahead.append(iter_unchanged_occurrences(planned, days[today_at:], today=page.today))
+        today_at = bisect_left(days, today, key=itemgetter(0))
+        late_days = [day for day in days[:today_at] if not overdue_through or day[0] <= overdue_through]
+        late.append(iter_unchanged_occurrences(planned, late_days, today=today))
+        ahead.append(iter_unchanged_occurrences(planned, days[today_at:], today=today))
         late_count += len(late_days)
         ahead_count += len(days) - today_at
     matching_transactions = find_matching_transactions(page, rows, settled=settled)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.db.models.fields.json import KT
 
 from companies.models import Company
 from planning.calc.invoice_matching import BankTransaction, InvoiceMatch, OpenInvoice, match_invoices
@@ -40,8 +41,11 @@ def load_invoice_facts(company: Company, *, plans: QuerySet[PlannedTransaction])
     Invoices have an invoice date and no recurrence.
     """
     rows = plans.filter(frequency=None, invoice_date__isnull=False, settled_by=SettledBy.TRANSACTION)
-    columns = ("id", "invoice_date", "counterparty__name", "external_data__invoice_number")
-    values = list(rows.values_list(*columns, "external_invoice_id", "external_id"))
+    # KT, because values_list() with the path to a key of JSON leaves a cycle that holds the request and its body.
+    number = KT("external_data__invoice_number")
+    values = list(
+        rows.values_list("id", "invoice_date", "counterparty__name", number, "external_invoice_id", "external_id")
+    )
     if not values:
         return {}
     payment_references = dict(

@@ -117,7 +117,8 @@ def test_overview_opening_and_closing_cash_match_cash_bridge(db, make_api, drawn
 def test_overview_links_cash_runway_and_comparison_to_cash_bridge(viewer, acme, books, bank):
     for back in (1, 2):
         books.create_transaction(bank, "-10.00", str(add_months(TODAY.replace(day=1), -back)))
-    html = unescape(viewer.get(f"/app/companies/{acme.id}", {"comparison": "previousPeriod"}).content.decode())
+    query = {"months": "12", "comparison": "previousPeriod"}
+    html = unescape(viewer.get(f"/app/companies/{acme.id}", query).content.decode())
     page = f'href="/app/companies/{acme.id}/change-of-cash?'
     first, end = add_months(TODAY.replace(day=1), -2), TODAY.replace(day=1) - timedelta(days=1)
     assert html.count(f'{page}months=12&comparison=previousPeriod">Cash bridge</a>') == 2

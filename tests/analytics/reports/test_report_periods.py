@@ -64,6 +64,15 @@ def test_cash_plan_accepts_future_period_and_period_without_end(api, bank, get_p
     assert f'value="{get_last_day_of_month(add_months(MONTH, 3))}"' in alone
 
 
+def test_cash_plan_of_one_month_has_no_total(api, bank, get_page_html):
+    create_planned_transaction(api, bank, "Rent", TODAY, "-100.00", recurrence={"frequency": "month"})
+    for last, has_total in ((TODAY, False), (get_last_day_of_month(NEXT), True)):
+        html = get_page_html(f"/planned?startDate={TODAY}&endDate={last}")
+        assert ('class="kind-total"' in html) is has_total
+        (cells,) = re.findall(r'<tr class="kind-sum"><th scope="row">Net</th>(.*?)</tr>', html)
+        assert cells.count("<td") == 1 + 2 * has_total
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [

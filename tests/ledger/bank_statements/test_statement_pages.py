@@ -60,14 +60,14 @@ def group_values(pairs):
 
 def choose_accounts(client, address, answer, *accounts):
     """The page after an account was chosen for each file that asks for one."""
-    form = re.search(r'<form method="get" class="card panel stack">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
+    form = re.search(r'<form id="review-form" .*?>(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
     given, sent = iter(accounts), []
     for name, value, select in re.findall(
         r'<input type="hidden" name="(\w+)" value="([^"]*)">|(<select .*?name="account")', form
     ):
         sent.append(("account", next(given)) if select else (name, value))
     assert next(given, None) is None
-    return client.get(urlsplit(address).path, group_values(sent))
+    return client.post(urlsplit(address).path, group_values(sent))
 
 
 def test_check_page_shows_account_balances_and_new_entries(editor, acme, main_account):

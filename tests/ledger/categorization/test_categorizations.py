@@ -280,7 +280,7 @@ def test_revenue_is_recognized_by_invoice_date_if_company_says_so(api, books, ba
 
 def test_service_period_over_thirty_years_is_rejected(books, bank):
     made = books.create_transaction(bank)
-    rule = {"type": "custom", "startDate": "0001-01-01", "endDate": "9999-12-31"}
+    rule = {"type": "custom", "startDate": "1990-01-01", "endDate": "2026-12-31"}
     answer = books.set_categorizations(
         made["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1}, "usingDateRule": rule}
     )
@@ -291,6 +291,25 @@ def test_service_period_over_thirty_years_is_rejected(books, bank):
         late["id"], {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1}, "usingDateRule": rule}
     )
     assert (answer.status_code, answer.json()["code"]) == (400, "period_out_of_range")
+    assert not Categorization.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("rule", "field"),
+    [
+        ({"type": "custom", "startDate": "1899-12-31", "endDate": "1900-12-31"}, "startDate"),
+        ({"type": "servicePeriod", "startDate": "2200-12-31", "endDate": "2201-01-01"}, "endDate"),
+        ({"type": "invoiceDate", "invoiceDate": "9999-12-31"}, "invoiceDate"),
+    ],
+)
+def test_service_period_outside_of_sane_years_is_rejected(books, bank, rule, field):
+    made = books.create_transaction(bank)
+    part = {"categoryId": books.get_category_id("hosting"), "plSplit": {"cogs": -1}, "usingDateRule": rule}
+    answer = books.set_categorizations(made["id"], part)
+    assert answer.status_code == 400
+    [error] = answer.json()["errors"]
+    assert error["pointer"].endswith(f"/usingDateRule/{field}")
+    assert (error["code"], error["detail"]) == ("out_of_range", "Must be within the years 1900 to 2200.")
     assert not Categorization.objects.exists()
 
 

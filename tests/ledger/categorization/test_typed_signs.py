@@ -74,7 +74,21 @@ def test_amount_of_zero_is_refused(books, bank, submit_split, typed):
 
 def test_tax_alone_is_accepted_beside_an_amount_of_zero(books, bank, submit_split):
     row = books.create_transaction(bank, "-100.00")["id"]
-    assert "Categorizations saved." in text(submit_split(row, (f"{books.get_category_id('hosting')}:cogs", "0", "19")))
+    assert "Categorizations saved." in text(
+        submit_split(row, (f"{books.get_category_id('hosting')}:cogs", "0", "19.00"))
+    )
+    [part] = books.list_categorizations(row)
+    assert part["passThroughTax"] == -19
+
+
+def test_tax_that_may_be_a_rate_or_an_amount_is_asked_for_again(books, bank, submit_split):
+    row = books.create_transaction(bank, "-119.00")["id"]
+    hosting = f"{books.get_category_id('hosting')}:cogs"
+    answer = submit_split(row, (hosting, "119", "19"))
+    assert "Enter 19 % for a rate, or 19.00 for an amount." in text(answer)
+    assert 'id="tax-0-error"' in answer.content.decode()
+    assert books.list_categorizations(row) == []
+    submit_split(row, (hosting, "119", "19 %"))
     [part] = books.list_categorizations(row)
     assert part["passThroughTax"] == -19
 

@@ -51,7 +51,6 @@ CLOSING_FORMS = {"closings", "closing"}  # they close more months and reopen the
 SENT_DIRECTLY = {
     *(
         "account-delete",
-        "account-new-for-import",
         "counterparty-delete",
         "demonstration-reset",
         "document-attach",

@@ -61,7 +61,7 @@ def test_reimported_export_adds_nothing(reader, acme, main_account, written, rea
 def test_saved_columns_do_not_apply_to_own_exports(reader, acme, main_account, language):
     client = reader(language)
     table = download_export(client, acme, main_account)
-    headings = table.decode().splitlines()[0].split(",")
+    headings = table.decode("utf-8-sig").splitlines()[0].replace(";", ",").split(",")
     wrong = {"date": headings[0], "amount": headings[4], "reference": headings[-1]}
     save_column_settings(
         client, acme, main_account, headings, {name: str(headings.index(each)) for name, each in wrong.items()}

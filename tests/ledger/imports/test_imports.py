@@ -1,6 +1,8 @@
 """Importing transactions over HTTP."""
 
+import gc
 from decimal import Decimal
+from types import FrameType
 
 import pytest
 
@@ -45,6 +47,20 @@ def test_import_stores_rows_and_returns_count(api, bank):
     }
     texts = set(Transaction.objects.values_list("description", flat=True))
     assert texts == {"Coffee", "tab\there\\ \n new line"}
+
+
+def test_import_leaves_no_cycle_that_holds_its_body(api, bank):
+    """Python would free the body only at some later time, and the next imports would take more memory."""
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        import_items(api, build_item(bank))
+        gc.collect()
+        held = [each.f_code.co_qualname for each in gc.garbage if type(each) is FrameType]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+    assert not held
 
 
 def test_rows_before_the_data_start_are_skipped(api, bank):

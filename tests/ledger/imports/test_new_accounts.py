@@ -1,16 +1,18 @@
 """Creating the account of a file while its import is reviewed."""
 
-import re
-from html import unescape
 from urllib.parse import urlsplit
 
 import pytest
 
+from companies.errors import ConflictError
+from ledger.accounts.actions.accounts import create_account
+from ledger.imports.pages import new_account
 from ledger.models import Account, Transaction
 from tests import factories
 from tests.ledger.bank_file_builders import build_qif, build_simple_camt
 from tests.ledger.bank_statements.test_statement_pages import confirm_import as confirm_statements
 from tests.ledger.bank_statements.test_statement_pages import open_check_page as open_statements
+from tests.ledger.closings.page_forms import parse_forms
 from tests.ledger.imports.test_import_pages import build_page_path, confirm_import, open_check_page
 from tests.page_text import get_page_text
 
@@ -26,21 +28,33 @@ def editor(sign_in_browser, alice, acme):
     return sign_in_browser(alice, acme).client
 
 
+FIELDS = ("name", "type", "defaultCurrency", "accountNumber")
+
+
+def find_review_form(answer):
+    """The form of the review that creates accounts, without those that only read."""
+    forms = parse_forms(answer.request["PATH_INFO"], answer.content.decode())
+    return next((form for form in forms if any(name == "create" for name, _, _ in form.buttons)), None)
+
+
 def find_account_forms(answer):
-    """The fields and chosen options of each form that creates an account."""
-    forms = re.findall(r"<form [^>]*accounts/new-for-import.*?</form>", answer.content.decode(), re.DOTALL)
-    return [parse_form(form) for form in forms]
+    """The fields and chosen options of each account that can be created."""
+    form = find_review_form(answer)
+    fields = {field.name: field.value for field in form.fields} if form else {}
+    positions = [name.removeprefix("name-") for name in fields if name.startswith("name-")]
+    return [{name: fields[f"{name}-{position}"] for name in FIELDS} for position in positions]
 
 
-def parse_form(form):
-    inputs = re.findall(r'<input [^>]*name="([^"]+)"[^>]* value="([^"]*)"', form)
-    selects = re.findall(r'<select [^>]*name="([^"]+)".*?<option value="([^"]*)" selected', form, re.DOTALL)
-    return {name: unescape(value) for name, value in [*inputs, *selects] if name != "csrfmiddlewaretoken"}
+def list_create_buttons(answer):
+    return [value for name, value, _ in find_review_form(answer).buttons if name == "create"]
 
 
-def create_proposed_account(client, company, answer, *, form=0, **changes):
-    path = f"/app/companies/{company.id}/accounts/new-for-import"
-    return client.post(path, find_account_forms(answer)[form] | changes, follow=True)
+def create_proposed_accounts(client, answer, button=None, **changes):
+    """Press the button that creates all accounts, or the one with this value; changes by field such as `name_0`."""
+    form = find_review_form(answer)
+    body = form.build_body() | {"create": [button or list_create_buttons(answer)[0]]}
+    body |= {name.replace("_", "-"): [value] for name, value in changes.items()}
+    return client.post(answer.request["PATH_INFO"], body, follow=True)
 
 
 def list_accounts(company):
@@ -52,7 +66,7 @@ def test_first_file_of_a_company_needs_no_account(editor, acme):
     assert b'name="file"' in editor.get(build_page_path(acme, "/new")).content
     _, check = open_check_page(editor, acme, "", STATED)
     assert f"No account has the number {IBAN}." in get_page_text(check)
-    check = create_proposed_account(editor, acme, check)
+    check = create_proposed_accounts(editor, check)
     assert list_accounts(acme) == [("Bank account 2051", "bank", "CHF", IBAN)]
     assert "Bank account 2051 created." in get_page_text(check)
     assert "Import 2 transactions" in get_page_text(check)
@@ -64,14 +78,14 @@ def test_first_file_of_a_company_needs_no_account(editor, acme):
 def test_form_that_is_sent_twice_creates_one_account(editor, acme):
     _, check = open_check_page(editor, acme, "", STATED)
     for _ in range(2):
-        create_proposed_account(editor, acme, check)
+        create_proposed_accounts(editor, check)
     assert len(list_accounts(acme)) == 1
 
 
 def test_card_file_proposes_a_credit_card(editor, acme):
     _, check = open_check_page(editor, acme, "", CARD)
     assert "The file contains no account number." in get_page_text(check)
-    create_proposed_account(editor, acme, check, name="Company card")
+    create_proposed_accounts(editor, check, name_0="Company card")
     assert list_accounts(acme) == [("Company card", "creditCard", "EUR", None)]
     assert not Account.objects.for_company(acme.id).get().include_in_cash_balance
 
@@ -100,54 +114,115 @@ def test_account_is_chosen_before_the_file_is_read(editor, acme, bank, savings):
 def test_statement_with_an_unknown_number_creates_its_account(editor, acme, bank):
     _, check = open_statements(editor, acme, ("january.xml", build_simple_camt("-40.00")))
     [form] = find_account_forms(check)
-    check = create_proposed_account(editor, acme, check)
+    check = create_proposed_accounts(editor, check)
     assert list_accounts(acme)[-1][1:] == ("bank", "EUR", form["accountNumber"])
     assert "Import 1 transaction" in get_page_text(check)
 
 
+def open_three_files(client, company):
+    files = [(f"{n}.qif", build_qif(["D01/31/2026", f"T-{n}.00", "PCoffee bar"])) for n in (1, 2, 3)]
+    return open_statements(client, company, *files)
+
+
 def test_each_file_without_number_gets_its_own_new_account(editor, acme, bank):
-    files = [(f"{n}.qif", build_qif(["D01/31/2026", f"T-{n}.00", "PCoffee bar"])) for n in (1, 2)]
-    _, check = open_statements(editor, acme, *files)
-    check = create_proposed_account(editor, acme, check, form=1, name="Second")
-    assert len(find_account_forms(check)) == 1
-    check = create_proposed_account(editor, acme, check, name="First", type="cash")
+    _, check = open_three_files(editor, acme)
+    assert "Create 3 accounts" in get_page_text(check)
+    names = {"name_0": "First", "name_1": "Second", "name_2": "Third", "type_0": "cash"}
+    check = create_proposed_accounts(editor, check, **names)
+    assert "3 accounts created." in get_page_text(check)
+    assert find_review_form(check) is None
     confirm_statements(editor, check.redirect_chain[-1][0], check)
     stored = Transaction.objects.for_company(acme.id).without_initial_balances().select_related("account")
-    assert {row.account.name: row.amount_value for row in stored} == {"First": -1, "Second": -2}
+    found = {row.account.name: row.amount_value for row in stored}
+    assert found == {"First": -1, "Second": -2, "Third": -3}
+    assert Account.objects.for_company(acme.id).get(name="First").type == "cash"
+
+
+def test_one_account_is_created_and_the_others_keep_what_was_typed(editor, acme, bank):
+    _, check = open_three_files(editor, acme)
+    check = create_proposed_accounts(editor, check, "1", name_0="First", name_1="Second", type_2="cash")
+    assert [row[0] for row in list_accounts(acme)][1:] == ["Second"]
+    assert [(form["name"], form["type"]) for form in find_account_forms(check)] == [("First", "bank"), ("", "cash")]
+    check = create_proposed_accounts(editor, check, name_2="Third")
+    assert [row[0] for row in list_accounts(acme)][1:] == ["Second", "First", "Third"]
+    assert "Import 3 transactions" in get_page_text(check)
+
+
+def test_preview_keeps_what_was_typed(editor, acme, bank):
+    _, check = open_three_files(editor, acme)
+    body = find_review_form(check).build_body() | {"name-1": ["Second"], "account": [bank, "", ""]}
+    check = editor.post(check.request["PATH_INFO"], body)
+    assert [form["name"] for form in find_account_forms(check)] == ["Second", ""]
+    assert "Create 2 accounts" in get_page_text(check)
+
+
+def test_invalid_name_creates_no_account_and_says_which(editor, acme, bank):
+    _, check = open_three_files(editor, acme)
+    check = create_proposed_accounts(editor, check, name_0="First", name_1=" ", name_2="Third", defaultCurrency_2="XXX")
+    assert check.status_code == 400
+    assert len(list_accounts(acme)) == 1
+    content, shown = check.content.decode(), get_page_text(check)
+    assert "No account was created. Check the new accounts." in shown
+    assert [f'id="{name}-error"' in content for name in ("name-0", "name-1", "defaultCurrency-2")] == [
+        False,
+        True,
+        True,
+    ]
+    assert [form["name"] for form in find_account_forms(check)] == ["First", "", "Third"]
+
+
+def test_failure_of_one_account_creates_none(editor, acme, bank, monkeypatch):
+    names = []
+
+    def fail_for_second(**values):
+        names.append(values["values"]["name"])
+        if len(names) == 2:
+            raise ConflictError("Another change was made.")
+        return create_account(**values)
+
+    _, check = open_three_files(editor, acme)
+    monkeypatch.setattr(new_account, "create_account", fail_for_second)
+    check = create_proposed_accounts(editor, check, name_0="First", name_1="Second", name_2="Third")
+    assert len(list_accounts(acme)) == 1
+    assert "Another change was made." in get_page_text(check)
+    assert [form["name"] for form in find_account_forms(check)] == ["First", "Second", "Third"]
+
+
+def test_several_accounts_that_are_sent_twice_are_created_once(editor, acme, bank):
+    _, check = open_three_files(editor, acme)
+    names = {"name_0": "First", "name_1": "Second", "name_2": "Third"}
+    for _ in range(2):
+        again = create_proposed_accounts(editor, check, **names)
+    assert len(list_accounts(acme)) == 4
+    assert "already submitted" in get_page_text(again)
+
+
+def test_files_of_one_number_share_a_new_account(editor, acme):
+    files = [("january.xml", build_simple_camt("-40.00")), ("again.xml", build_simple_camt("-40.00", "-2.00"))]
+    _, check = open_statements(editor, acme, *files)
+    assert len(find_account_forms(check)) == 1
+    assert "january.xml, again.xml" in get_page_text(check)
+    check = create_proposed_accounts(editor, check)
+    assert len(list_accounts(acme)) == 1
+    assert find_review_form(check) is None
 
 
 def test_invalid_account_is_refused_and_the_review_stays(editor, acme):
     _, check = open_check_page(editor, acme, "", STATED)
-    for changes, message in [
-        ({"name": ""}, "Name"),
-        ({"type": "vault"}, "Type"),
-        ({"defaultCurrency": "XXX"}, "Currency"),
-    ]:
-        again = create_proposed_account(editor, acme, check, **changes)
-        assert message in get_page_text(again), changes
-        assert find_account_forms(again), changes
+    for changes in ({"name_0": ""}, {"type_0": "vault"}, {"defaultCurrency_0": "XXX"}):
+        again = create_proposed_accounts(editor, check, **{"accountNumber_0": "typed"} | changes)
+        [field] = [name.replace("_", "-") for name in changes]
+        assert again.status_code == 400, changes
+        assert f'id="{field}-error"' in again.content.decode(), changes
+        assert find_account_forms(again)[0]["accountNumber"] == "typed", changes
     assert list_accounts(acme) == []
 
 
-def test_address_to_return_to_is_a_review_of_the_company(editor, acme, globex):
+def test_malformed_button_creates_nothing(editor, acme):
     _, check = open_check_page(editor, acme, "", STATED)
-    for review in (
-        "https://evil.example/",
-        "//evil.example",
-        f"/app/companies/{globex.id}/imports/new",
-        "",
-        "/sign-in",
-    ):
-        path = f"/app/companies/{acme.id}/accounts/new-for-import"
-        answer = editor.post(path, find_account_forms(check)[0] | {"review": review})
-        assert answer["Location"] == build_page_path(acme, "/new"), review
-
-
-def test_malformed_place_of_a_file_is_ignored(editor, acme):
-    _, check = open_check_page(editor, acme, "", STATED)
-    for place in ("9" * 5000, "-1", "x", "٣"):
-        assert "Import 2 transactions" in get_page_text(create_proposed_account(editor, acme, check, file=place))
-        Account.objects.for_company(acme.id).delete()
+    for place in ("9" * 5000, "-1", "x", "٣", "1"):
+        assert create_proposed_accounts(editor, check, place).status_code == 400, place
+    assert list_accounts(acme) == []
 
 
 def test_without_permission_for_accounts_none_is_offered(sign_in_browser, acme, bank, savings):
@@ -156,8 +231,9 @@ def test_without_permission_for_accounts_none_is_offered(sign_in_browser, acme, 
     _, check = open_check_page(client, acme, "", STATED)
     assert find_account_forms(check) == []
     assert "Choose an account" in get_page_text(check)
-    path = f"/app/companies/{acme.id}/accounts/new-for-import"
-    assert client.post(path, {"name": "Mine", "type": "bank", "defaultCurrency": "EUR"}).status_code == 403
+    body = {"create": "all", "name-0": "Mine", "type-0": "bank", "defaultCurrency-0": "EUR"}
+    assert client.post(check.request["PATH_INFO"], body).status_code == 403
+    assert len(list_accounts(acme)) == 2
 
 
 def test_only_account_is_not_chosen_for_the_file_of_another(editor, acme, books):
@@ -171,7 +247,7 @@ def test_account_can_be_created_where_the_chosen_one_is_wrong(editor, acme, book
     account = books.create_account(name="Current", accountNumber="DE89370400440532013000")
     _, check = open_check_page(editor, acme, account, STATED)
     assert f"The file belongs to account {IBAN}, not to Current." in get_page_text(check)
-    check = create_proposed_account(editor, acme, check)
+    check = create_proposed_accounts(editor, check)
     assert "Import 2 transactions" in get_page_text(check)
 
 
@@ -179,3 +255,13 @@ def test_card_file_beside_statements_proposes_a_credit_card(editor, acme, main_a
     _, check = open_statements(editor, acme, ("january.xml", build_simple_camt("-40.00")), ("card.csv", CARD.encode()))
     [form] = find_account_forms(check)
     assert (form["name"], form["type"], form["accountNumber"]) == ("Credit card 1188", "creditCard", "")
+
+
+def test_review_asks_for_accounts_in_german(editor, alice, acme):
+    alice.locale = "de"
+    alice.save()
+    _, check = open_three_files(editor, acme)
+    assert "3 Konten anlegen" in get_page_text(check)
+    _, check = open_check_page(editor, acme, "", STATED)
+    assert "Neues Konto" in get_page_text(check)
+    assert "Konto anlegen" in get_page_text(check)

@@ -40,10 +40,9 @@ def test_primary_suggestions_are_accepted_and_undone_in_one_act(editor, inbox_pa
     unknown = books.create_transaction(bank, "-5.00", fromTo="Somebody new", description="x")["id"]
     assert f'href="{inbox_path}/accept"' in editor.get(inbox_path).content.decode()
     shown = editor.get(f"{inbox_path}/accept")
-    assert "Hosting 2 −€3.00" in text(shown)
-    assert "Office and administration 1 −€900.00" in text(shown)
-    assert "Total 3 −€903.00" in text(shown)
-    assert "Accept all 3 suggestions" in text(shown)
+    assert "Hosting −€3.00 2 transactions" in text(shown)
+    assert "Office and administration −€900.00 1 transaction" in text(shown)
+    assert "Landlord" in text(shown)
     done = editor.post(f"{inbox_path}/accept", {"suggestion": list_fields(shown)}, follow=True)
     assert "3 transactions categorized." in text(done)
     assert [list_pl_amounts(books.list_categorizations(row)[0]) for row in rows] == [
@@ -56,6 +55,33 @@ def test_primary_suggestions_are_accepted_and_undone_in_one_act(editor, inbox_pa
     undone = editor.post(inbox_path, {"act": "undo", "run": run}, follow=True)
     assert "3 transactions restored." in text(undone)
     assert [books.list_categorizations(row) for row in rows] == [[], [], []]
+
+
+def test_cleared_suggestions_stay_in_the_inbox_and_rates_can_be_changed(
+    editor, inbox_path, books, bank, create_history
+):
+    create_history("Cloud", "hosting")
+    kept, taxed = (books.create_transaction(bank, "-119.00", fromTo="Cloud")["id"] for _ in range(2))
+    fields = {field.split(" ")[0]: field for field in list_fields(editor.get(f"{inbox_path}/accept"))}
+    refused = editor.post(f"{inbox_path}/accept", {"suggestion": fields[taxed], f"tax-{taxed}": "much"})
+    assert refused.status_code == 400
+    assert "Enter a percentage, such as 19 %." in text(refused)
+    page = refused.content.decode()
+    assert f'value="{fields[taxed]}" checked' in page
+    assert f'value="{fields[kept]}">' in page
+    assert 'value="much" data-tax-rate aria-invalid="true"' in page
+    done = editor.post(f"{inbox_path}/accept", {"suggestion": fields[taxed], f"tax-{taxed}": "19"}, follow=True)
+    assert "1 transaction categorized." in text(done)
+    assert books.list_categorizations(taxed)[0]["passThroughTax"] == -19
+    assert books.list_categorizations(kept) == []
+
+
+def test_nothing_selected_is_refused(editor, inbox_path, books, bank, create_history):
+    create_history("Cloud", "hosting")
+    books.create_transaction(bank, "-119.00", fromTo="Cloud")
+    refused = editor.post(f"{inbox_path}/accept", {})
+    assert refused.status_code == 400
+    assert "Select at least one transaction." in text(refused)
 
 
 def test_vendor_with_one_earlier_payment_is_listed_without_choosing_a_confidence(
@@ -155,7 +181,7 @@ def test_refused_transactions_are_named_and_the_others_categorized(
 def test_malformed_suggestions_are_refused(editor, inbox_path, sent):
     answer = editor.post(f"{inbox_path}/accept", {"suggestion": sent})
     assert answer.status_code == 400
-    assert "No suggestions to accept." in text(answer)
+    assert "Select at least one transaction." in text(answer)
 
 
 def test_readers_have_no_such_page(sign_in_browser, bob, acme, inbox_path, books, bank, create_history):

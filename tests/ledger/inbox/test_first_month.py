@@ -150,11 +150,57 @@ def test_inbox_offers_the_category_of_the_kind_with_the_reason(editor, inbox_pat
 
 
 def test_vague_kind_is_no_primary_suggestion(editor, inbox_path, books, bank):
-    books.create_transaction(bank, "119.00", fromTo="Novatec AG", description="Rechnung RE-2026-1002")
+    books.create_transaction(bank, "-119.00", fromTo="Finanzamt München", description="StNr 143/123/45678")
     shown = editor.get(inbox_path)
-    assert "Recurring revenue: Looks like a payment by a customer" in text(shown)
+    assert "Tax payments: Looks like a tax payment" in text(shown)
     assert not re.search(r'class="button small primary"[^>]*name="category"', shown.content.decode())
     assert "Accept" not in text(editor.get(f"{inbox_path}/accept"))
+
+
+def test_recruiting_needs_its_own_category(editor, inbox_path, api, books, bank):
+    row = books.create_transaction(bank, "-650.00", fromTo="LinkedIn Ireland", description="LinkedIn Recruiter")["id"]
+    assert propose(api, row, paymentKinds=True) == []
+    assert f"{ADD_CATEGORIES} Recruiting (1)" in text(editor.get(inbox_path))
+    assert "Recruiting: Looks like recruiting" in text(add_categories(editor, inbox_path, "recruiting"))
+
+
+def test_vendor_of_another_kind_is_not_taken_for_one_with_a_similar_name(api, books, bank):
+    """Amazon sells keyboards, Amazon Web Services hosting."""
+    past = books.create_transaction(bank, "-90.00", fromTo="Amazon Web Services EMEA SARL")["id"]
+    selection = {"mode": "ids", "ids": [past]}
+    api.post("transactions/categorize", {"selection": selection, "categoryId": books.get_category_id("hosting")})
+    row = books.create_transaction(bank, "-9.00", fromTo="Amazon Business EU", description="Tastaturen")["id"]
+    assert propose(api, row, paymentKinds=True)[0]["categoryId"] == books.get_category_id("officeAndAdmin")
+
+
+@pytest.mark.parametrize(
+    ("description", "reason"),
+    [
+        ("Abo Oktober", "Recurring revenue: Looks like revenue from a subscription"),
+        ("Workshop Oktober", "One-off revenue: Looks like revenue from a project or service"),
+    ],
+)
+def test_payment_of_a_customer_has_the_revenue_that_its_text_names(
+    editor, inbox_path, books, bank, description, reason
+):
+    books.create_transaction(bank, "119.00", fromTo="Novatec AG", description=description)
+    shown = editor.get(inbox_path)
+    assert reason in text(shown)
+    assert re.search(r'class="button small primary"[^>]*name="category"', shown.content.decode())
+
+
+@pytest.mark.parametrize("description", ["RE-2026-118", "Rechnung 7 Workshop und Lizenzen", "Zahlung wie besprochen"])
+def test_payment_of_a_customer_for_something_unsaid_has_no_suggestion(api, books, bank, description):
+    row = books.create_transaction(bank, "119.00", fromTo="Novatec AG", description=description)["id"]
+    assert propose(api, row, paymentKinds=True) == []
+
+
+def test_own_category_of_revenue_is_suggested_if_it_is_the_only_one(api, books, bank):
+    row = books.create_transaction(bank, "119.00", fromTo="Novatec AG", description="Workshop Oktober")["id"]
+    own = api.post("categories", {"name": "Erlöse Projekte", "plTypes": ["revenue"]}).json()["id"]
+    assert [each["categoryId"] for each in propose(api, row, paymentKinds=True)] == [own]
+    api.post("categories", {"name": "Erlöse Beratung", "plTypes": ["revenue"]})
+    assert propose(api, row, paymentKinds=True) == []
 
 
 # ---------------------------------------------------------------------------------------------- missing categories

@@ -51,6 +51,8 @@ def test_undo_reopens_an_accepted_suggestion(books, bank, inbox_page):  # noqa: 
     assert ">Undo<" not in page.content.decode()
     _place, again = submit_form(inbox_page, find_undo_form(done))
     assert "Already undone." in get_page_text(again)
+    unknown = {"act": "undo", "run": "01a2222a-5c97-74f6-a8c6-99ff44ec0c0e"}
+    assert inbox_page.client.post(f"{inbox_page.base}/inbox", unknown).status_code == 404
 
 
 def test_undo_reopens_only_accepted_rest_of_split_transaction(books, bank, inbox_page):  # noqa: F811

@@ -43,14 +43,18 @@ def read_suggestion(page, transaction_id):
             *("Hetzner Online GmbH", "inkl. 7 % MwSt", "-107.00", "7"),
             "Hosting: Looks like hosting · 7 % VAT according to the description",
         ),
+        (
+            *("DB Vertrieb GmbH", "Bahn-Tickets", "-107.00", "7"),
+            "Office and administration: Looks like travel · 7 % VAT suggested (reduced rate)",
+        ),
         ("Allianz AG", "", "-100.00", None, "Office and administration: Looks like insurance"),
         (
-            *("Novatec GmbH", "Rechnung 7", "119.00", "19"),
-            "Recurring revenue: Looks like a payment by a customer · 19 % VAT suggested",
+            *("Novatec GmbH", "Rechnung 7 Abo", "119.00", "19"),
+            "Recurring revenue: Looks like revenue from a subscription · 19 % VAT suggested",
         ),
         (
-            *("Novatec B.V.", "Rechnung 7", "119.00", None),
-            "Recurring revenue: Looks like a payment by a customer · Customer abroad: no VAT",
+            *("Novatec B.V.", "Rechnung 7 Workshop", "119.00", None),
+            "One-off revenue: Looks like revenue from a project or service · Customer abroad: no VAT",
         ),
     ],
 )
@@ -159,6 +163,44 @@ def test_one_group_has_suppliers_at_home_and_abroad(editor, inbox_path, books, h
     form = {"act": "categorize", "transaction": values, "category": category, **rates}
     assert editor.post(f"{inbox_path}/groups", form).status_code == 303
     assert list_stored_taxes(books, hosting_rows) == [-19, None]
+
+
+def test_customer_without_a_category_has_the_rate_in_its_group(editor, inbox_path, books, bank):
+    """The text says that revenue is paid, but not which: the category is chosen, the rate is filled in."""
+    ids = [
+        books.create_transaction(bank, "119.00", fromTo=name, description=text)["id"]
+        for name, text in (("Novatec AG", "Rechnung 7"), ("Novatec B.V.", "Rechnung 8"), ("Weber", "Danke"))
+    ]
+    page = editor.get(f"{inbox_path}/groups")
+    form = re.search(r'<form method="post" class="card transaction-group".*?</form>', page.content.decode(), re.DOTALL)[
+        0
+    ]
+    rates = dict(re.findall(r'name="(tax-[^"]+)"[^>]*value="([^"]*)"', form))
+    assert [rates[f"tax-{row}"] for row in ids] == ["19", "", ""]
+    assert "Looks like a payment by a customer · 19 % VAT suggested" in form
+    assert "Customer abroad: no VAT" in form
+    assert 'name="category"' not in form
+    values = re.findall(r'name="transaction" value="([^"]+)"', form)
+    body = {"act": "categorize", "transaction": values, "other": f"{books.get_category_id('revenueOneOff')}:revenue"}
+    assert editor.post(f"{inbox_path}/groups", body | rates).status_code == 303
+    assert list_stored_taxes(books, ids) == [19, None, None]
+
+
+@pytest.mark.parametrize(("typed", "stored"), [("19", 19), ("7", 7.79), ("", None)])
+def test_customer_without_a_category_has_the_rate_beside_the_list(editor, inbox_path, books, bank, typed, stored):
+    row = books.create_transaction(bank, "119.00", fromTo="Novatec AG", description="RE-2026-118")["id"]
+    page = editor.get(inbox_path)
+    assert "Looks like a payment by a customer · 19 % VAT suggested" in get_page_text(page)
+    assert re.findall(r'<input name="tax"[^>]*value="([^"]*)"', page.content.decode()) == ["19"]
+    form = {"act": "accept", "id": row, "category": f"{books.get_category_id('revenueOneOff')}:revenue", "tax": typed}
+    assert editor.post(inbox_path, form).status_code == 303
+    assert list_stored_taxes(books, [row]) == [stored]
+
+
+def test_other_payments_have_no_rate_beside_the_list(editor, inbox_path, books, bank):
+    for amount, name, text in (("119.00", "Weber", "Danke"), ("-119.00", "Novatec AG", "Rechnung 7")):
+        books.create_transaction(bank, amount, fromTo=name, description=text)
+    assert '<input name="tax"' not in editor.get(inbox_path).content.decode()
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,31 @@ OUT, IN = False, True
         ("Messe Köln GmbH", "Standmiete Digital X RG 900812", OUT, "advertising"),
         ("Druckhaus Rhein", "Flyer Messe RG 88123", OUT, "advertising"),
         ("LinkedIn Ireland", "LinkedIn Ads Okt", OUT, "advertising"),
+        ("LinkedIn Ireland", "LinkedIn Recruiter Okt", OUT, "recruiting"),
+        ("StepStone Deutschland GmbH", "", OUT, "recruiting"),
+        ("Weber Medien GmbH", "Stellenanzeige Rechnung 7", OUT, "recruiting"),
+        ("Freelance Dev Tomasz Nowak", "Rechnung 10/26", OUT, "freelancers"),
+        ("Jana Wolf", "Honorar September", OUT, "freelancers"),
+        ("Steuerkanzlei Meyer", "Honorar September", OUT, "professionalServices"),
+        ("Amazon Business EU SARL", "Bestellung 302-221", OUT, "officeSupplies"),
+        ("Amazon Business EU", "Tastaturen, Kabel 302-99812", OUT, "officeSupplies"),
+        ("", "AMZN Mktp DE*2K41", OUT, "officeSupplies"),
+        ("AMAZON.DE", "302-221", OUT, "officeSupplies"),
+        ("Amazon", "Bestellung Tastatur", OUT, "officeSupplies"),
+        ("Amazon EU S.a.r.l.", "AWS Rechnung 7", OUT, "hosting"),
+        ("Amazon", "Amazon Web Services", OUT, "hosting"),
+        ("Amazon Advertising EU", "", OUT, "advertising"),
+        ("Microsoft Ireland Operations Limited", "Azure 10/2026", OUT, "hosting"),
+        ("Microsoft Ireland Operations Limited", "Microsoft 365 Business", OUT, "officeSoftware"),
+        ("Microsoft Ireland Operations Limited", "Microsoft Advertising", OUT, "advertising"),
+        ("", "APPLE SEARCH ADS", OUT, "advertising"),
+        ("Meta Platforms Ireland Limited", "", OUT, "advertising"),
+        ("DHL Paket GmbH", "Rechnung 7", OUT, "postage"),
+        ("BVG / VRS Jobtickets", "Jobticket Oktober 12 Personen", OUT, "travel"),
+        ("BVG", "Abo 7", OUT, "travel"),
+        ("Deutsche Bahn AG", "BahnCard Business", OUT, "travel"),
+        ("Verlag Nord GmbH", "Fachbuch Rechnung 7", OUT, "books"),
+        ("Thalia", "", OUT, "books"),
         # Card statements: one text, with a city, a trip or an address behind the name
         ("GITHUB.COM", "San Francisco", OUT, "developmentSoftware"),
         ("", "GITHUB INC", OUT, "developmentSoftware"),
@@ -113,6 +138,8 @@ OUT, IN = False, True
         ("Amazon Web Services EMEA SARL", "", OUT, "hosting"),
         ("Hetzner Online GmbH", "Rechnung R0022334", OUT, "hosting"),
         ("Google Cloud EMEA Limited", "", OUT, "hosting"),
+        ("", "GOOGLE *CLOUD 4X7QK2", OUT, "hosting"),
+        ("Google Cloud EMEA Limited", "Google Workspace nordwerk.example", OUT, "officeSoftware"),
         ("Google Ireland Limited", "Google Ads 8891-2231", OUT, "advertising"),
         ("Google Ireland Ltd.", "Workspace Business", OUT, "officeSoftware"),
         ("GitHub, Inc.", "Team plan", OUT, "developmentSoftware"),
@@ -142,7 +169,15 @@ OUT, IN = False, True
         ("", "PAYMENT RECEIVED - THANK YOU", IN, "cardPaymentReceived"),
         ("Novatec AG", "Rechnung RE-2026-1002", IN, "customerPayment"),
         ("Novatec AG", "Gutschrift Überweisung Rechnung RE-2026-1002", IN, "customerPayment"),
-        ("Kita-App UG", "GUTSCHR. UEBERWEISUNG Abo Oktober KD 2201", IN, "customerPayment"),
+        ("Kita-App UG", "GUTSCHR. UEBERWEISUNG Abo Oktober KD 2201", IN, "subscriptionRevenue"),
+        ("Stripe Technology Europe Ltd", "STRIPE PAYOUT po_1Q8x SaaS Abos", IN, "subscriptionRevenue"),
+        ("Brandt Logistik GmbH", "Wartungsvertrag Q4", IN, "subscriptionRevenue"),
+        ("Northwind Ltd", "Invoice 7 annual plan", IN, "subscriptionRevenue"),
+        ("Autohaus Nord KG", "Ueberweisung Projekt Konfigurator", IN, "projectRevenue"),
+        ("Praxis Dr. Lorenz", "Onboarding Rechnung 2026-0194", IN, "projectRevenue"),
+        ("Northwind Ltd", "Set-up fee, invoice 7", IN, "projectRevenue"),
+        # A subscription and a project: the text leaves open for what.
+        ("Novatec AG", "Rechnung 7 Workshop und Lizenzen", IN, "customerPayment"),
         ("Stripe Payments Europe Ltd", "STRIPE PAYOUT", IN, "customerPayment"),
     ],
 )
@@ -176,8 +211,23 @@ def test_texts_say_the_kind(from_to, description, is_incoming, expected):
         ("", "Ein Restaurant in Köln", OUT),
         ("", "RESTAURANT SOFTWARE LIZENZ", OUT),
         ("Weber Design", "GitHub Seite", OUT),
-        ("LinkedIn Ireland", "LinkedIn Recruiter Okt", OUT),
+        # Vendors of several kinds: without words for one, the name leaves it open.
         ("LinkedIn Ireland", "", OUT),
+        ("LinkedIn Ireland", "LinkedIn Premium", OUT),
+        ("Microsoft Ireland Operations Limited", "Rechnung E0600", OUT),
+        ("Apple Distribution International Ltd", "", OUT),
+        ("Meta", "", OUT),
+        ("PayPal (Europe) S.a.r.l.", "Ihr Einkauf bei Weber", OUT),
+        ("", "PAYPAL *WEBER", OUT),
+        ("Amazon Payments Europe", "Bestellung bei Weber", OUT),
+        ("", "AMAZON PRIME", OUT),
+        ("Amazon EU S.a.r.l.", "Amazon Prime Mitgliedschaft", OUT),
+        ("DHL Freight GmbH", "Transport 7", OUT),
+        ("Uber", "Uber Eats Bestellung", OUT),
+        ("", "UBER *EATS", OUT),
+        ("Bolt", "Bolt Food", OUT),
+        ("Deutsche Bank AG", "Zahlung 7", OUT),
+        ("DB Connect GmbH", "Call a Bike", OUT),
         ("IHK Köln", "Prüfungsgebühr", OUT),
         ("IHK Akademie GmbH", "Beitrag Seminar", OUT),
         ("Deutsche Post Immobilien GmbH", "Miet-Nr. 7", OUT),
@@ -209,6 +259,13 @@ def test_texts_say_the_kind(from_to, description, is_incoming, expected):
         ("Payroll Experts Ltd", "Payroll service", OUT),
         ("Peter Kurz", "Rechnung 12 Lohnsteuer Beratung", OUT),
         ("Anna Schneider", "Gehalt Rückzahlung", IN),
+        ("Adobe Systems Software Ireland", "Erstattung doppelt belastete Lizenz", IN),
+        ("Novatec AG", "Workshop und Lizenzen", IN),
+        ("Novatec AG", "Abonnent 7", IN),
+        ("BAFA", "Zuschuss Beratung 7", IN),
+        ("Projektträger", "Förderung Projekt 7", IN),
+        ("Consulting Weber", "", IN),
+        ("Workshop Berlin", "Projekt 7", OUT),
         ("Anna Schneider", "Gehalt Oktober", IN),
         ("Untermieter Maier", "Miete Oktober", IN),
         ("Maier Hausverwaltung", "Rückzahlung Miete", OUT),
@@ -232,7 +289,6 @@ def test_texts_say_the_kind(from_to, description, is_incoming, expected):
         ("Zoom Kamera Verleih", "Objektiv", OUT),
         ("Slackline Shop", "Band", OUT),
         ("Google Ireland Limited", "", OUT),
-        ("Amazon Business EU SARL", "Bestellung 302-221", OUT),
         ("Loan Nguyen", "Loan Nguyen", OUT),
         ("Hetzner Online GmbH", "Gutschrift Rechnung 7", IN),
         ("Novatec AG", "Rechnung RE-7 Rücklastschrift", IN),
@@ -297,6 +353,44 @@ def test_own_category_counts_whose_name_says_more(kind, names, expected):
 def test_category_of_another_thing_does_not_count(kind, name, pl_type):
     options = [CategoryOption(RENT, name, None, (pl_type,)), OFFICE_OPTION]
     assert find_kind_category(kind, options) == (OFFICE, "ga")
+
+
+SUBSCRIPTION, PROJECT = PaymentKind.SUBSCRIPTION_REVENUE, PaymentKind.PROJECT_REVENUE
+RECURRING, ONE_OFF, OWN, OTHER_OWN = (UUID(int=n) for n in range(11, 15))
+REVENUE_OPTIONS = [
+    CategoryOption(RECURRING, "Recurring revenue", "revenueRecurring", ("revenue",)),
+    CategoryOption(ONE_OFF, "One-off revenue", "revenueOneOff", ("revenue",)),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "own_names", "expected"),
+    [
+        (SUBSCRIPTION, [], RECURRING),
+        (PROJECT, [], ONE_OFF),
+        (SUBSCRIPTION, ["Erlöse Projekte", "Erlöse SaaS"], OTHER_OWN),
+        (PROJECT, ["Erlöse Projekte", "Erlöse SaaS"], OWN),
+        (PROJECT, ["One-off sales"], OWN),
+        (PROJECT, ["Erlöse 19 %"], ONE_OFF),
+        # Two that fit: which one is not said.
+        (PROJECT, ["Erlöse Projekte", "Workshops"], None),
+        (SUBSCRIPTION, ["Abos", "SaaS"], None),
+        # A name that says both says neither.
+        (PROJECT, ["Lizenzen und Projekte"], ONE_OFF),
+        (PaymentKind.CUSTOMER_PAYMENT, ["Erlöse Projekte"], None),
+    ],
+)
+def test_revenue_has_the_only_category_of_its_kind(kind, own_names, expected):
+    named_ids = zip((OWN, OTHER_OWN), own_names, strict=False)
+    own = [CategoryOption(row_id, name, None, ("revenue",)) for row_id, name in named_ids]
+    assert find_kind_category(kind, [*REVENUE_OPTIONS, *own]) == (expected and (expected, "revenue"))
+
+
+def test_category_of_costs_has_no_revenue():
+    options = [*REVENUE_OPTIONS, CategoryOption(OWN, "Beratung", None, ("ga",))]
+    assert find_kind_category(PROJECT, options) == (ONE_OFF, "revenue")
+    both = CategoryOption(OWN, "Workshops", None, ("ga", "revenue"))
+    assert find_kind_category(PROJECT, [*REVENUE_OPTIONS, both]) == (OWN, "revenue")
 
 
 def test_exact_name_of_another_kind_does_not_count():

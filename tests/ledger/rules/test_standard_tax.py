@@ -17,11 +17,17 @@ from ledger.rules.calc.countries import (
     find_zone_tax_percent,
 )
 from ledger.rules.calc.payment_kind_matcher import find_payment_kind
-from ledger.rules.calc.payment_kinds import PaymentKind
-from ledger.rules.calc.standard_tax import TAXED_KINDS, TaxSettings, find_standard_tax, find_stated_percents
+from ledger.rules.calc.payment_kinds import REVENUE_KINDS, PaymentKind
+from ledger.rules.calc.standard_tax import (
+    REDUCED_KINDS,
+    TAXED_KINDS,
+    TaxSettings,
+    find_standard_tax,
+    find_stated_percents,
+)
 
 OUT, IN = False, True
-STANDARD, ABROAD, NOTHING = ("19", "standard"), (None, "abroad"), None
+STANDARD, REDUCED, ABROAD, NOTHING = ("19", "standard"), ("7", "reduced"), (None, "abroad"), None
 
 
 def suggest(from_to, description, is_incoming, pl_type, *, kind=None, standard="19", countries=("DE",)):
@@ -53,6 +59,12 @@ def suggest(from_to, description, is_incoming, pl_type, *, kind=None, standard="
         ("Hetzner Online GmbH", "Server 09/2026", OUT, "cogs", STANDARD),
         ("", "HETZNER ONLINE GUNZENHAUSEN", OUT, "cogs", STANDARD),
         ("DATEV eG", "Rechnung 77100233", OUT, "ga", STANDARD),
+        ("Amazon Business EU", "Tastaturen, Kabel 302-99812", OUT, "ga", STANDARD),
+        # Goods of its branch in Germany have German VAT; those of sellers may have none.
+        ("Amazon EU S.a.r.l.", "Bestellung 302-221", OUT, "ga", NOTHING),
+        ("StepStone Deutschland GmbH", "Stellenanzeige", OUT, "ga", STANDARD),
+        ("LinkedIn Ireland", "LinkedIn Recruiter Okt", OUT, "ga", ABROAD),
+        ("", "AMAZON ADVERTISING EU SARL", OUT, "cac", ABROAD),
         # Suppliers abroad; vendors that sell across borders, and whose name says no country.
         ("Slack Technologies Ltd", "Slack Business+", OUT, "ga", ABROAD),
         ("Amazon Web Services EMEA SARL", "AWS EMEA", OUT, "cogs", ABROAD),
@@ -73,17 +85,44 @@ def suggest(from_to, description, is_incoming, pl_type, *, kind=None, standard="
         ("Sparkasse", "Entgeltabschluss", OUT, "ga", NOTHING),
         ("Sparkasse", "Sollzinsen", OUT, "no", NOTHING),
         ("Hausverwaltung Beck GbR", "Miete Büro Oktober", OUT, "ga", NOTHING),
-        ("DB Vertrieb GmbH", "Bahn-Tickets", OUT, "ga", NOTHING),
         ("", "RESTAURANT HAXENHAUS KOELN", OUT, "ga", NOTHING),
         ("Hauptzollamt Köln", "Kfz-Steuer K-ND 25", OUT, "ga", NOTHING),
         ("Somebody", "Something", OUT, "ga", NOTHING),
+        ("Lufthansa AG", "Flug CGN-MUC", OUT, "ga", NOTHING),
+        ("Taxi Huber", "Fahrt 12.10.", OUT, "ga", NOTHING),
+        ("Bäckerei Klein", "Catering Kundenworkshop", OUT, "ga", NOTHING),
+        # The reduced rate of Germany.
+        ("DB Vertrieb GmbH", "Bahn-Tickets Auftrag 7XK2P9", OUT, "ga", REDUCED),
+        ("", "DB VERTRIEB GMBH FRANKFURT", OUT, "ga", REDUCED),
+        ("Deutsche Bahn AG", "BahnCard Business", OUT, "ga", REDUCED),
+        ("BVG / VRS Jobtickets", "Jobticket Oktober 12 Personen", OUT, "ga", REDUCED),
+        ("Arbeitgeber-Service GmbH", "Deutschlandticket Rechnung 7", OUT, "ga", REDUCED),
+        ("Motel One Berlin", "Übernachtung 2 Naechte R 77120", OUT, "ga", REDUCED),
+        ("Hotel Adlon GmbH", "Rechnung 881, 2 Übernachtungen", OUT, "ga", REDUCED),
+        ("Verlag Nord GmbH", "Fachbuch Rechnung 7", OUT, "ga", REDUCED),
+        ("DB Vertrieb GmbH", "Bordbistro", OUT, "ga", NOTHING),
+        ("DB Vertrieb GmbH", "Ticket Köln-Paris", OUT, "ga", NOTHING),
+        ("DB Vertrieb GmbH", "Erstattung Ticket", IN, "ga", NOTHING),
+        ("Hotel Adlon GmbH", "Rechnung 881", OUT, "ga", NOTHING),
+        ("Hotel Adlon GmbH", "Übernachtung mit Frühstück", OUT, "ga", NOTHING),
+        ("Hotel Bristol", "Übernachtung Wien", OUT, "ga", NOTHING),
+        ("Hotel Bristol Wien", "2 Übernachtungen", OUT, "ga", NOTHING),
+        ("Motel One Austria GmbH", "2 Übernachtungen", OUT, "ga", NOTHING),
+        ("Booking.com", "Übernachtung", OUT, "ga", NOTHING),
+        ("Airbnb", "Übernachtung", OUT, "ga", NOTHING),
+        ("Thalia", "", OUT, "ga", NOTHING),
+        ("Verlag Nord B.V.", "Fachbuch Rechnung 7", OUT, "ga", NOTHING),
+        ("Motel One Berlin", "Übernachtung inkl. 19 % MwSt", OUT, "ga", ("19", "stated")),
         # Lines without VAT.
         ("Hetzner Online GmbH", "Server inkl. 19 % MwSt", OUT, "no", NOTHING),
         ("Hetzner Online GmbH", "Server", OUT, "neutral", NOTHING),
         # Revenue, refunds and payouts.
         ("Müller & Söhne GmbH", "RE-2026-0188", IN, "revenue", STANDARD),
         ("Vogel Consulting", "Zahlung wie besprochen", IN, "revenue", STANDARD),
+        ("Kita-App UG", "Abo Oktober", IN, "revenue", STANDARD),
+        ("Praxis Dr. Lorenz", "Workshop", IN, "revenue", STANDARD),
         ("Novatec B.V.", "Invoice 7", IN, "revenue", ABROAD),
+        ("Stripe Technology Europe Ltd", "STRIPE PAYOUT SaaS Abos", IN, "revenue", NOTHING),
         ("Stripe Technology Europe Ltd", "STRIPE PAYOUT", IN, "revenue", NOTHING),
         ("PayPal (Europe) S.à r.l.", "Abbuchung", IN, "revenue", NOTHING),
         ("Müller & Söhne GmbH", "Gutschrift RE-2026-0188", OUT, "revenue", NOTHING),
@@ -101,6 +140,11 @@ def suggest(from_to, description, is_incoming, pl_type, *, kind=None, standard="
 )
 def test_tax_of_a_german_company(from_to, description, is_incoming, pl_type, expected):
     assert suggest(from_to, description, is_incoming, pl_type) == expected
+
+
+@pytest.mark.parametrize("countries", [["AT"], [], ["DE", "AT", "CH", "LI"]])
+def test_reduced_rate_needs_a_company_in_a_known_country(countries):
+    assert suggest("DB Vertrieb GmbH", "Bahn-Tickets", OUT, "ga", countries=countries) is None
 
 
 @pytest.mark.parametrize(
@@ -198,7 +242,7 @@ def test_no_rate_is_suggested_for_untaxed_lines_and_kinds(from_to, description, 
         pl_type=pl_type,
         kind=kind,
     )
-    is_taxed = (is_incoming and kind in (None, PaymentKind.CUSTOMER_PAYMENT)) or kind in TAXED_KINDS
+    is_taxed = (is_incoming and (kind is None or kind in REVENUE_KINDS)) or kind in {*TAXED_KINDS, *REDUCED_KINDS}
     if pl_type in ("no", "neutral") or (not is_taxed and not find_stated_percents(f"{from_to} {description}")):
         assert tax is None
     if tax:

@@ -122,6 +122,8 @@ def test_undo_keeps_rules_changed_since(inbox_page, api, counterparties):
     assert list_rule_names(api) == ["Servers"]
     api.delete(f"categorization_rules/{rule['id']}")
     assert "Already undone." in get_page_text(inbox_page.client.get(inbox_page.client.post(undo_url)["Location"]))
+    unknown_url = re.sub(r"created/[^/]+/", "created/01a2222a-5c97-74f6-a8c6-99ff44ec0c0e/", undo_url)
+    assert inbox_page.client.post(unknown_url).status_code == 404
 
 
 def test_nothing_or_too_much_selected_is_refused(monkeypatch, inbox_page, api, counterparties):

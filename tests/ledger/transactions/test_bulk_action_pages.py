@@ -43,6 +43,58 @@ def test_bulk_tax_is_a_percentage_of_each_amount(pages, books, bank, hosting, ta
     assert [list_pl_amounts(part)["cogs"] for part in parts] == [-100, -10]
 
 
+@pytest.fixture
+def marketing(books):
+    return f"{books.get_category_id('marketing')}:cac"
+
+
+def get_details(part):
+    """What a categorization has beside its category."""
+    return part["passThroughTax"], part["usingDateRule"], part["counterparty"]
+
+
+def test_another_category_keeps_tax_period_and_counterparty(pages, books, bank, acme, hosting, marketing):
+    row = books.create_transaction(bank, "-119.00")["id"]
+    rule = {"type": "servicePeriod", "startDate": "2026-01-01", "endDate": "2026-12-31"}
+    supplier = {"id": str(factories.make_customer(acme, "Nimbus").id)}
+    category_id, _ = hosting.split(":")
+    books.set_categorizations(
+        row,
+        {
+            "categoryId": category_id,
+            "plSplit": {"cogs": -100},
+            "passThroughTax": -19,
+            "usingDateRule": rule,
+            "counterparty": supplier,
+        },
+    )
+    (before,) = books.list_categorizations(row)
+    assert pages.post(act="categorize", id=row, category=marketing).status_code == 303
+    (after,) = books.list_categorizations(row)
+    assert list_pl_amounts(after) == {"cac": -100}
+    assert get_details(after) == get_details(before)
+
+
+def test_given_tax_and_period_replace_those_of_the_transaction(pages, books, bank, hosting, marketing):
+    row = books.create_transaction(bank, "-119.00")["id"]
+    pages.post(act="categorize", id=row, category=hosting, tax="19", rule="month")
+    pages.post(act="categorize", id=row, category=marketing, tax="0", rule="transactionDate")
+    (part,) = books.list_categorizations(row)
+    assert not part["passThroughTax"]
+    assert part["usingDateRule"]["type"] == "transactionDate"
+    assert list_pl_amounts(part) == {"cac": -119}
+
+
+def test_category_of_a_split_transaction_takes_no_tax_of_its_parts(pages, books, bank, hosting, marketing):
+    row = books.create_transaction(bank, "-119.00")["id"]
+    category_id, _ = hosting.split(":")
+    parts = ({"plSplit": {"cogs": -50}, "passThroughTax": -9.5}, {"plSplit": {"cogs": -59.5}})
+    books.set_categorizations(row, *({"categoryId": category_id, **each} for each in parts))
+    pages.post(act="categorize", id=row, category=marketing)
+    (part,) = books.list_categorizations(row)
+    assert (part["passThroughTax"], list_pl_amounts(part)) == (None, {"cac": -119})
+
+
 def test_bulk_tax_is_kept_while_the_user_confirms(pages, books, bill_ids, hosting):
     answer = pages.post("?q=nimbus", act="categorize", whole="on", category=hosting, tax="25")
     fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', answer.content.decode()))
@@ -276,9 +328,10 @@ def test_bulk_action_is_undone_once_by_its_company(pages, make_pages, books, ban
     answer = pages.post(act="categorize", id=row, category=hosting)
     run = CategorizationRun.objects.get()
     stranger = make_pages(carol, globex)
-    assert "Already undone." in get_page_text(
-        stranger.client.get(stranger.post(act="undo", run=str(run.id))["Location"])
-    )
+    for unknown in (str(run.id), "01a2222a-5c97-74f6-a8c6-99ff44ec0c0e", "x", "\0"):
+        answer_to_stranger = stranger.post(act="undo", run=unknown)
+        assert answer_to_stranger.status_code == 404, unknown
+        assert "This address does not exist" in get_page_text(answer_to_stranger)
     assert str(run.id) not in stranger.get(run=str(run.id)).content.decode()
     assert books.list_categorizations(row) != []
     press_undo(pages, answer)

@@ -68,6 +68,25 @@ def test_export_of_one_company_is_imported_into_another(api, globex_api, ledger,
     assert (row["openAmountValue"], row["dueDate"], row["externalInvoiceId"]) == ("60.00", owed["startDate"], "ext-1")
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_download_of_a_page_is_imported_into_another_company(
+    sign_in_browser, alice, acme, globex_api, ledger, language
+):
+    customer = ledger.create_counterparty("Müller; Söhne")
+    for number, amount in (("R-7", "1234.50"), ("R-8", "1000.00"), ("R-9", "-0.05")):
+        ledger.create_invoice(amount, externalData={"invoiceNumber": number}, counterparty=customer)
+    client = sign_in_browser(alice, acme).client
+    address = f"/app/companies/{acme.id}/receivables.csv"
+    content = client.get(address, headers={"Accept-Language": language}).getvalue()
+    assert (b";1234,50;" in content) == (language == "de")
+    file = SimpleUploadedFile("receivables.csv", content)
+    answer = globex_api.client.post(globex_api.path("receivables/import"), {"file": file}, headers=globex_api.headers)
+    assert answer.status_code == 200, answer.content
+    stored = {row["invoiceNumber"]: row["openAmountValue"] for row in globex_api.get("receivables").json()}
+    assert stored == {"R-7": "1234.50", "R-8": "1000.00", "R-9": "-0.05"}
+    assert {row["counterpartyName"] for row in globex_api.get("receivables").json()} == {"Müller; Söhne"}
+
+
 def test_payables_are_negative_and_vendors_are_created(api, upload_invoices):
     api.post("counterparties", {"type": "customer", "name": "Initech"})
     assert upload_invoices("B-1,Initech,2025-03-01,,10.00", kind="payables").json()["createdCounterparties"] == 1

@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from planning.models import PlanItem
 from tests import factories
@@ -75,6 +77,20 @@ def test_clearing_an_empty_row_changes_nothing_and_offers_no_undo(owner, api, ac
     answer = fill_cells(owner, acme, {}, clear=f"{office}:ga")
     assert 'name="changed"' not in owner.get(answer["Location"]).content.decode(), "all of it lies behind these months"
     assert list_plan_items(api) == [("2027-01", 100, 1, None)]
+
+
+def test_number_of_statements_does_not_depend_on_the_cells(owner, api, acme, office):
+    counts = {}
+    for months in (1, 1, 12):  # the first fills caches
+        for amount in ("10", "20", "0"):  # created, updated, deleted
+            with CaptureQueriesContext(connection) as queries:
+                answer = fill_cells(owner, acme, {(office, "ga", month): amount for month in range(months)})
+            counts.setdefault(months, {})[amount] = len(queries)
+        with CaptureQueriesContext(connection) as queries:
+            press_undo(owner, acme, answer)
+        counts[months]["undo"] = len(queries)
+        fill_cells(owner, acme, {(office, "ga", month): "0" for month in range(months)})
+    assert counts[1] == counts[12]
 
 
 def test_undo_is_offered_while_last_change_can_be_undone(owner, viewer, api, acme, office):

@@ -96,7 +96,7 @@ def test_german_file_is_reviewed_and_imported_with_new_categories(owner, api, ac
     choices = parse_choices(shown)
     assert choices["Hosting"][1] == f"{hosting}:cogs"
     assert (choices["Miete"][1], choices["Erlöse Projekte"][1]) == ("new:ga", "new:revenue")
-    assert choices["Freelancer"][1] == "", "nothing suggests where it goes"
+    assert choices["Freelancer"][1] == "new:pd"
     refused = owner.post(path, build_form(shown))
     assert refused.status_code == 400
     assert "Choose a category or leave out the row." in get_page_text(refused)

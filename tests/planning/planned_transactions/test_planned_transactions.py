@@ -166,6 +166,8 @@ INVALID_BODIES: list[tuple[dict[str, Any], str, str]] = [
         "end_before_start",
     ),
     ({"serviceStartDate": "2026-02-01", "serviceEndDate": "2026-01-01"}, "#/serviceEndDate", "period_not_in_order"),
+    ({"serviceStartDate": "1899-12-31"}, "#/serviceStartDate", "out_of_range"),
+    ({"serviceEndDate": "9999-12-31"}, "#/serviceEndDate", "out_of_range"),
     ({"externalData": {"attemptCount": "2"}}, "#/externalData/attemptCount", "invalid_value"),
     ({"externalData": []}, "#/externalData", "invalid_value"),
     ({"overrides": []}, "#/overrides", "invalid_value"),

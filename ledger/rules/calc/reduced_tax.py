@@ -1,0 +1,107 @@
+"""Payments with the reduced VAT rate, where the law is clear and the texts say what was bought.
+
+Germany: § 12 (2) UStG. Tickets for trains and local transport (no. 10), nights in hotels without breakfast (no. 11),
+books and newspapers (no. 1 with annex 2 no. 49). Bills of hotels that do not say it may have breakfast, flights and
+taxi rides other rates, and what was bought abroad has the VAT of that country.
+"""
+
+from decimal import Decimal
+from typing import NamedTuple
+
+from ledger.rules.calc.countries import COUNTRY_WORDS
+from ledger.rules.calc.payment_kind_matcher import extract_payment_words, matches_signs
+from ledger.rules.calc.payment_kinds import KindSigns, PaymentKind, build_signs, extract_kind_words
+
+
+class ReducedTax(NamedTuple):
+    """A country's reduced VAT rate in percent, and the signs of payments that have it."""
+
+    percent: Decimal
+    signs: tuple[KindSigns, ...]
+
+
+MIXED_TICKET_WORDS = ("Bordbistro", "Bordrestaurant", "Bordgastronomie", "Parken", "Parkplatz", "Call a Bike")
+MIXED_STAY_WORDS = (
+    *("Frühstück", "breakfast", "Halbpension", "Vollpension", "Minibar", "Bar", "Restaurant", "Tagung", "Seminar"),
+    *("Tagungspauschale", "Parken", "Parkplatz", "Garage"),
+)
+REDUCED_TAXES = {
+    "DE": ReducedTax(
+        Decimal(7),
+        (
+            build_signs(
+                PaymentKind.TRAVEL,
+                names=("Deutsche Bahn", "DB AG", "BahnCard", "BVG", "HVV", "KVB", "MVG", "Rheinbahn"),
+                except_texts=MIXED_TICKET_WORDS,
+            ),
+            build_signs(
+                PaymentKind.TRAVEL,
+                name_starts=("DB Vertrieb", "DB Fernverkehr"),
+                except_texts=MIXED_TICKET_WORDS,
+            ),
+            build_signs(
+                PaymentKind.TRAVEL,
+                texts=("Jobticket", "Jobtickets", "Deutschlandticket", "Deutschland-Ticket"),
+                is_billed=True,
+            ),
+            build_signs(
+                PaymentKind.TRAVEL,
+                texts=("Übernachtung", "Übernachtungen"),
+                except_texts=MIXED_STAY_WORDS,
+                is_billed=True,
+            ),
+            build_signs(
+                PaymentKind.BOOKS,
+                texts=(
+                    *("Fachbuch", "Fachbücher", "Fachzeitschrift", "Fachzeitschriften", "Zeitungsabo"),
+                    "Zeitschriftenabo",
+                ),
+                is_billed=True,
+            ),
+        ),
+    )
+}
+REDUCED_KINDS = frozenset(signs.kind for tax in REDUCED_TAXES.values() for signs in tax.signs)
+# First words of portals that sell for others, from abroad.
+TRAVEL_PORTALS = frozenset(extract_kind_words("airbnb booking expedia hrs trainline"))
+PLACE_COUNTRIES = COUNTRY_WORDS | {
+    word: frozenset([country])
+    for country, words in (
+        ("AT", "wien vienna salzburg innsbruck graz"),
+        ("CH", "zürich zurich basel bern genf geneva lausanne"),
+        ("FR", "paris lyon straßburg strasbourg nizza"),
+        ("GB", "london manchester edinburgh"),
+        ("NL", "amsterdam rotterdam utrecht"),
+        ("BE", "brüssel brussels bruxelles antwerpen"),
+        ("IT", "rom mailand milano venedig bozen"),
+        ("ES", "madrid barcelona mallorca"),
+        ("PL", "warschau warszawa krakau breslau"),
+        ("CZ", "prag praha"),
+        ("DK", "kopenhagen copenhagen"),
+        ("SE", "stockholm"),
+        ("IE", "dublin"),
+        ("PT", "lissabon lisbon porto"),
+        ("HU", "budapest"),
+        ("LU", "luxemburg"),
+        ("US", "york francisco"),
+    )
+    for word in extract_kind_words(words)
+}
+
+
+def find_reduced_percent(country: str, kind: PaymentKind | None, *, from_to: str, description: str) -> Decimal | None:
+    """Return the reduced rate of a payment of a company in a country; None if the texts leave it open.
+
+    >>> find_reduced_percent("DE", PaymentKind.TRAVEL, from_to="DB Vertrieb GmbH", description="Bahn-Tickets")
+    Decimal('7')
+    >>> find_reduced_percent("DE", PaymentKind.TRAVEL, from_to="Hotel Bristol", description="Rechnung 7")
+    """
+    tax = REDUCED_TAXES.get(country)
+    if tax is None or kind not in REDUCED_KINDS:
+        return None
+    name, text = extract_payment_words(from_to, description)
+    is_abroad = any(country not in PLACE_COUNTRIES.get(word, (country,)) for word in (*name, *text))
+    if is_abroad or not TRAVEL_PORTALS.isdisjoint((name or text)[:1]):
+        return None
+    has_signs = any(signs.kind == kind and matches_signs(signs, name, text, is_incoming=False) for signs in tax.signs)
+    return tax.percent if has_signs else None
