@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.forms.utils import ErrorList
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -105,8 +106,16 @@ MAX_EXAMPLE_LENGTH = 24
 MAX_VALUES_SHOWN = 30
 
 
+class DetectedField(forms.BoundField):
+    """A field that nobody has sent yet: it shows no errors."""
+
+    @property
+    def errors(self) -> ErrorList:
+        return ErrorList()
+
+
 class ColumnsForm(forms.Form):
-    """The choices; ``table`` is the file's, ``accounts`` can be chosen."""
+    """The choices; ``table`` is the file's, ``accounts`` can be chosen. ``is_first``: nobody has sent them yet."""
 
     account = forms.ChoiceField(label=gettext_lazy("Account"))
     skip_above = forms.IntegerField(
@@ -135,7 +144,10 @@ class ColumnsForm(forms.Form):
     name = forms.CharField(required=False, max_length=255, widget=forms.HiddenInput)
     found_above = forms.CharField(required=False, max_length=10, widget=forms.HiddenInput)
 
-    def __init__(self, data: AnyMapping[str, Any], *, table: Table, accounts: Sequence[Account]):
+    def __init__(
+        self, data: AnyMapping[str, Any], *, table: Table, accounts: Sequence[Account], is_first: bool = False
+    ):
+        self.bound_field_class = DetectedField if is_first else None
         super().__init__(data)
         self.table = table
         self.accounts = {str(account.id): account for account in accounts}

@@ -4,6 +4,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -48,6 +49,7 @@ from ledger.imports.import_body import (
     TransactionImportRequest,
     read_import_item,
 )
+from ledger.imports.queries.account_balances import find_balance_before
 from ledger.imports.queries.account_numbers import list_numbered_accounts
 from ledger.imports.queries.category_names import find_category_ids
 from ledger.models import Account, AccountType
@@ -144,7 +146,8 @@ def get_account_facts(account: Account | None) -> AccountFacts:
         return AccountFacts()
     is_card_account = account.type == AccountType.CREDIT_CARD
     numbers = tuple(each.account_number or "" for each in list_numbered_accounts(account.company_id))
-    return AccountFacts(account.default_currency, is_card_account, account.account_number or "", numbers)
+    find_balance = partial(find_balance_before, account)
+    return AccountFacts(account.default_currency, is_card_account, account.account_number or "", numbers, find_balance)
 
 
 def detect_account_mapping(account: Account | None, lines: Sequence[Line], settings: Any) -> Detection:

@@ -15,14 +15,19 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from companies.errors import DomainError, InvalidInputError, TooLargeError
-from companies.models import Currency, parse_id
+from companies.models import parse_id
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from ledger.bank_statements.actions import statements
 from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
-from ledger.bank_statements.errors import ColumnsUnknown, MappingAmbiguous
+from ledger.bank_statements.errors import ColumnsUnknown, DateOrderUnknown, MappingAmbiguous
 from ledger.bank_statements.items import BankImportItem, NewStatementItems
+from ledger.bank_statements.pages.proposed_accounts import (
+    describe_owners_of_refused,
+    lacks_full_number,
+    propose_account,
+)
 from ledger.bank_statements.pages.statement_messages import (
     describe_refusal,
     format_entry_counts,
@@ -31,14 +36,19 @@ from ledger.bank_statements.pages.statement_messages import (
     needs_reading_choice,
 )
 from ledger.bank_statements.pages.statement_uploads import MAX_NAME_LENGTH, TooManyFiles
-from ledger.bank_statements.parsers.models import MAX_ACCOUNT_NUMBER_LENGTH
+from ledger.bank_statements.pages.table_settings import keep_table_settings
+from ledger.bank_statements.parsers import formats
 from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown
 from ledger.files.actions import clean_filename
 from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES, ROWS_SHOWN
-from ledger.imports.pages.file_accounts import list_importable_accounts
+from ledger.imports.pages.file_accounts import (
+    find_account_of_table_upload,
+    find_account_of_upload,
+    list_importable_accounts,
+)
 from ledger.imports.pages.new_account import (
     CREATE_FIELD,
     NewAccountForm,
@@ -47,7 +57,6 @@ from ledger.imports.pages.new_account import (
     build_new_account_context,
     build_new_account_form,
     create_new_accounts,
-    propose_account_of_table,
 )
 from ledger.imports.pages.outcome_messages import describe_import_payments
 from ledger.imports.pages.uploaded_files import (
@@ -56,8 +65,6 @@ from ledger.imports.pages.uploaded_files import (
     get_upload_owner,
     redirect_to_next_file,
 )
-from ledger.imports.queries.account_numbers import find_account_of_headings
-from ledger.imports.table_items import detect_account_mapping, read_uploaded_table
 from ledger.models import Account
 
 PREVIEW_FIELD = "preview"  # in the form that shows the files again, with other choices
@@ -106,10 +113,17 @@ class StatementCheck:
     proposed_account: ProposedAccount | None = None  # where it names none, or one that nobody has
     is_waiting: bool = False  # a person is asked how to read it once the others are imported
     lacks_account: bool = False  # it names none, and none was chosen
+    asks_date_order: bool = False
 
     @property
     def is_refused(self) -> bool:
         return bool(self.refusal) and not self.is_waiting
+
+    @property
+    def has_date_order(self) -> bool:
+        """Whether the order of day and month can be chosen: in QIF."""
+        outcomes = self.received.statements if self.received else []
+        return self.asks_date_order or any(outcome.statement.format == formats.QIF for outcome in outcomes)
 
     @property
     def needs_account_choice(self) -> bool:
@@ -239,6 +253,7 @@ def render_statement_check(
         sent=sent,
         accounts=list_importable_accounts(page),
         chosen=choices,
+        has_date_order=any(statement_check.has_date_order for statement_check in checks),
         new_accounts=list_new_account_forms(page, checks, created or NewAccounts()),
         **build_new_account_context(page),
     )
@@ -292,7 +307,11 @@ def preview_statement_files(
         for file in files:
             progress.start_next_file()
             check = preview_statement_file(page, file, choices)
-            if is_first and check.lacks_account and (account := find_remembered_account(page, file)):
+            if (
+                is_first
+                and check.lacks_account
+                and (account := find_account_of_table_upload(page, file.upload_id, filename=file.name))
+            ):
                 check = preview_statement_file(page, replace(file, account=account), choices)
             checks.append(check)
         transaction.set_rollback(True)
@@ -306,33 +325,12 @@ def preview_statement_file(page: CompanyPage, file: UploadedStatement, choices: 
     except DomainError as refusal:
         return StatementCheck(
             file,
-            refusal=describe_refusal(refusal),
-            proposed_account=propose_account(page, file, refusal) if isinstance(refusal, AccountUnknown) else None,
+            refusal=describe_owners_of_refused(page, refusal) or describe_refusal(refusal),
+            proposed_account=propose_account(page, file.upload_id, refusal),
             is_waiting=needs_reading_choice(refusal),
-            lacks_account=isinstance(refusal, AccountUnknown) and not refusal.number and file.account is None,
+            asks_date_order=isinstance(refusal, DateOrderUnknown),
+            lacks_account=lacks_full_number(refusal) and file.account is None,
         )
-
-
-def propose_account(page: CompanyPage, file: UploadedStatement, refusal: AccountUnknown) -> ProposedAccount:
-    """Return the account that a statement seems to be of."""
-    if not refusal.number:
-        try:
-            lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id))
-        except DomainError:  # no table
-            return ProposedAccount(currency=page.company.base_currency)
-        detection = detect_account_mapping(None, lines, {})
-        return propose_account_of_table(detection, base_currency=page.company.base_currency)
-    currency = refusal.currency if refusal.currency in Currency.values else page.company.base_currency
-    return ProposedAccount(refusal.number[:MAX_ACCOUNT_NUMBER_LENGTH], currency)
-
-
-def find_remembered_account(page: CompanyPage, file: UploadedStatement) -> Account | None:
-    """Return the account that tables such as this one were imported into."""
-    try:
-        lines = read_uploaded_table(uploads.read_upload(**get_upload_owner(page), upload_id=file.upload_id))
-    except DomainError:
-        return None
-    return find_account_of_headings(list_importable_accounts(page), lines)
 
 
 def import_statement_file(page: CompanyPage, file: UploadedStatement, choices: dict[str, str]) -> StatementImportResult:
@@ -381,19 +379,22 @@ def import_statement_files(
     return received, waiting
 
 
+def build_waiting_file(page: CompanyPage, file: UploadedStatement) -> WaitingFile:
+    account = file.account or find_account_of_upload(page, file.upload_id, filename=file.name)
+    return WaitingFile(str(file.upload_id), file.name, str(account.id) if account else "")
+
+
 def submit_statement_import(page: CompanyPage, files: list[UploadedStatement], choices: dict[str, str]) -> HttpResponse:
     """Store all files or none, but those that wait for an answer; go to the first of them, else to the imports."""
     form = BoundForm(values={})
     with page.handle_errors(form):
         received, waiting = import_statement_files(page, files, choices)
-        for file in files:
-            if file not in waiting:
-                uploads.delete_upload(**get_upload_owner(page), upload_id=file.upload_id)
+        for file, result in zip([each for each in files if each not in waiting], received, strict=True):
+            keep_table_settings(page, file.upload_id, result)
+            uploads.delete_upload(**get_upload_owner(page), upload_id=file.upload_id)
         if received:
             paid = describe_import_payments(page, [each.batch for each in received])
             messages.success(page.request, f"{format_statement_result(received)}{paid}")
-        add_waiting_files(
-            page, [WaitingFile(str(file.upload_id), file.name, file.query_items[1][1]) for file in waiting]
-        )
+        add_waiting_files(page, [build_waiting_file(page, file) for file in waiting])
         return redirect_to_next_file(page)
     return render_statement_check(page, files, choices, error=next(iter(form.errors.values()), form.general))

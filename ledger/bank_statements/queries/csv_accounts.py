@@ -10,11 +10,12 @@ from companies.models import Company
 from ledger.bank_statements.parsers.models import ParsedStatement
 from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown, find_account_by_number
 from ledger.calc.delimited_text import Lines
-from ledger.imports.calc.account_numbers import find_stated_numbers, is_same_number
+from ledger.imports.calc.account_numbers import find_stated_numbers
 from ledger.imports.calc.detection import find_configured_table, has_account_number
 from ledger.imports.calc.detection_result import Detection
+from ledger.imports.calc.masked_numbers import is_same_masked_number
 from ledger.imports.own_export_settings import find_own_export_settings
-from ledger.imports.queries.account_numbers import find_other_account
+from ledger.imports.queries.account_numbers import find_other_account, has_stated_number
 from ledger.models import Account
 
 NUMBERS_SHOWN = 5
@@ -26,7 +27,7 @@ def find_stated_account(company: Company, lines: Lines, csv_settings: dict[str, 
     if not numbers:
         return None
     active_accounts = list(Account.objects.for_company(company.id).active().in_display_order())
-    matches = [each for each in active_accounts if any(is_number_of_account(each, number) for number in numbers)]
+    matches = [each for each in active_accounts if any(has_stated_number(each, number) for number in numbers)]
     return matches[0] if len(matches) == 1 else find_account_of_label(active_accounts, numbers[0])
 
 
@@ -42,14 +43,13 @@ def explain_missing_account(lines: Lines, settings: Any) -> Iterator[None]:
         raise AccountUnknown(detail) from None
 
 
-def is_number_of_account(account: Account, number: str) -> bool:
-    return bool(account.account_number) and is_same_number(account.account_number or "", number)
-
-
 def find_account_of_label(accounts: Sequence[Account], label: str) -> Account:
     """Return the account whose number a cell or section title has. Raises AccountUnknown, AccountAmbiguous."""
     matches = [
-        account for account in accounts if account.account_number and has_account_number(label, account.account_number)
+        account
+        for account in accounts
+        if (number := account.account_number)
+        and (has_account_number(label, number) or is_same_masked_number(label, number))
     ]
     return matches[0] if len(matches) == 1 else find_account_by_number(accounts, ParsedStatement(label, "", []))
 

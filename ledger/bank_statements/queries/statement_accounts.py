@@ -10,6 +10,7 @@ from companies.models import Company, parse_id
 from ledger.bank_statements.calc.statement_matcher import is_statement_copy
 from ledger.bank_statements.parsers.models import ParsedStatement
 from ledger.imports.calc.account_numbers import list_number_spellings
+from ledger.imports.calc.masked_numbers import is_same_masked_number
 from ledger.models import Account
 
 MAX_NUMBERS_SHOWN = 20
@@ -130,7 +131,10 @@ def is_own_statement(account: Account, statement: ParsedStatement) -> bool:
         number = account.account_number
         return bool(
             number
-            and list_number_spellings(number) & list_number_spellings(statement.account_number, statement.currency)
+            and (
+                list_number_spellings(number) & list_number_spellings(statement.account_number, statement.currency)
+                or is_same_masked_number(number, statement.account_number)
+            )
         )
     return bool(statement.account_name) and has_account_name(account, statement.account_name)
 
@@ -161,7 +165,7 @@ def find_account_by_number(accounts: Sequence[Account], statement: ParsedStateme
         account
         for account in accounts
         if account.account_number and list_number_spellings(account.account_number) & number_spellings
-    ]
+    ] or [each for each in accounts if each.account_number and is_same_masked_number(each.account_number, number)]
     if not matches:
         detail = _(
             "No active account has the number {number}. Send accountId, or set accountNumber on an account."

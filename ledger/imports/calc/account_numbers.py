@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ledger.calc.delimited_text import Line
 from ledger.imports.calc.dates import is_date_like
 from ledger.imports.calc.headings import find_heading_fields, fold_heading
+from ledger.imports.calc.masked_numbers import is_masked_number, is_same_masked_number, iterate_masked_numbers
 
 GERMAN_NUMBER_PATTERN = re.compile(r"([0-9]{8})/([0-9]{1,10})")  # bank code and account, the two parts of an IBAN
 NUMBER_WITH_CURRENCY_PATTERN = re.compile(r"(.*[0-9])[A-Z]{3}")
@@ -55,31 +56,36 @@ def has_full_number(text: str) -> bool:
 
 
 def is_same_number(first: str, second: str) -> bool:
-    """Whether two numbers mean one account, of which one may be without the bank or the check digits.
+    """Whether two numbers mean one account, of which one may be masked, or without the bank or the check digits.
 
     >>> is_same_number("DE89 3704 0044 0532 0130 00", "532013000"), is_same_number("DE02120300000000202051", "202052")
     (True, False)
     """
     if list_number_spellings(first) & list_number_spellings(second):
         return True
+    if is_masked_number(first) or is_masked_number(second):
+        return is_same_masked_number(first, second)
     plain = sorted(("".join(filter(str.isalnum, text)).upper().lstrip("0") for text in (first, second)), key=len)
     return has_full_number(plain[0]) and plain[0] in plain[1]
 
 
 def is_comparable(first: str, second: str) -> bool:
     """Whether two numbers that are not the same mean two accounts: in some countries the local form of a number is no
-    part of its IBAN.
+    part of its IBAN, and the masked number of a card is none of the number of its account.
 
     >>> is_comparable("CZ6508000000192000145399", "19-2000145399/0800"), is_comparable("DE89370400440532013000", "4711")
     (False, True)
     """
     plain = ["".join(text.split()).upper() for text in (first, second)]
+    if any(map(is_masked_number, plain)):
+        return False
     ibans = [text for text in plain if re.match(r"[A-Z]{2}[0-9]{2}", text)]
     return len(ibans) != 1 or ibans[0][:2] not in LOCAL_FORM_COUNTRIES
 
 
 def find_stated_numbers(lines: Sequence[Line]) -> list[str]:
-    """The numbers that lines above a table state as those of its account: an IBAN, or a number behind a label."""
+    """The numbers that lines above a table state as those of its account: an IBAN, or a number behind a label; masked
+    ones where none is stated in full."""
     numbers: dict[str, None] = {}
     for line in lines[-MAX_LINES_ABOVE:]:
         cells = [cell[:MAX_CELL_LENGTH] for cell in line.cells]
@@ -94,7 +100,10 @@ def find_stated_numbers(lines: Sequence[Line]) -> list[str]:
                     number for text in (inside, following) for number in _find_numbers(text, is_certain=is_certain)
                 ]
             numbers |= dict.fromkeys(ibans)
-    return list(numbers)
+    masked_numbers = (
+        number for line in lines[-MAX_LINES_ABOVE:] for cell in line.cells for number in iterate_masked_numbers(cell)
+    )
+    return list(numbers or dict.fromkeys(masked_numbers))
 
 
 def _find_ibans(text: str) -> Iterator[str]:

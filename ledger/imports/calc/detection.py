@@ -25,12 +25,17 @@ from ledger.imports.calc.other_party import OTHER_PARTIES, find_party_pair
 from ledger.imports.calc.repeated_headings import RepeatedHeadingSearch
 from ledger.imports.calc.table import Table, find_table
 from ledger.imports.calc.table_faults import find_table_fault
-from ledger.imports.calc.vocabulary import find_status_meaning, is_direction_column
+from ledger.imports.calc.vocabulary import (
+    find_status_meaning,
+    is_booking_status,
+    is_direction_column,
+)
 from ledger.transactions.fields import TRANSACTION_TEXTS
 
 MIN_OWN_DIGITS = 6  # of an account number that all rows have
 MIN_NUMBER_LENGTH = 4  # letters and digits of an account number
 ASKED_WHEN_LOST = {"date", *AMOUNT_FIELDS, "direction", "fee", "currency", "status", "account"}
+MAX_STATUSES = 12  # values of a column of statuses
 MAX_LABEL_LENGTH = 300  # characters of a title that are looked at
 
 
@@ -169,11 +174,7 @@ class ValueSearch(RepeatedHeadingSearch):
             candidates = self.list_role_columns("status") or [
                 column
                 for column in self.list_unused(self.columns)
-                if column.is_text
-                and not column.fields
-                and 1 < len(column.values) <= 12
-                and all(map(find_status_meaning, column.values))
-                and not is_direction_column(column.values)
+                if column.is_text and (is_status_column(column) or has_booking_statuses(column))
             ]
             if not candidates:
                 return
@@ -341,6 +342,17 @@ class ValueSearch(RepeatedHeadingSearch):
             for way in column_choices
         ]
         self.add_question("column_gone", "columns.description", options)
+
+
+def is_status_column(column: Column) -> bool:
+    """Whether a column without a known heading has several words that are all statuses."""
+    is_unnamed = not column.fields and 1 < len(column.values) <= MAX_STATUSES
+    return is_unnamed and all(map(find_status_meaning, column.values)) and not is_direction_column(column.values)
+
+
+def has_booking_statuses(column: Column) -> bool:
+    """Whether a column says only which rows are booked, as one of notes may."""
+    return 0 < len(column.values) <= MAX_STATUSES and all(map(is_booking_status, column.values))
 
 
 def is_own_number(column: Column) -> bool:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from ledger.imports.calc.column_mapping import ColumnMapping
@@ -18,6 +20,7 @@ class AccountFacts:
     is_card_account: bool = False
     number: str = ""
     company_numbers: tuple[str, ...] = ()  # of all accounts of the company
+    find_balance_before: Callable[[date], Decimal | None] | None = None  # None for an account without transactions
 
 
 @dataclass(frozen=True, slots=True)

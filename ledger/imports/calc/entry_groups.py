@@ -8,6 +8,7 @@ from uuid import UUID
 
 from ledger.calc.text_normalization import fold_words
 from ledger.imports.calc.entries import Entry
+from ledger.imports.calc.vocabulary import remove_booking_statuses
 
 MatchKey = tuple[str, date, Decimal, str]
 
@@ -31,7 +32,7 @@ class StoredTransaction:
 
     @property
     def words(self) -> str:
-        return fold_words(self.from_to, self.description)
+        return fold_entry_words(self)
 
     @property
     def match_key(self) -> MatchKey:
@@ -51,6 +52,12 @@ class EntryGroup:
     booked: int = 0  # that were pending in the ledger until now
     lapsed: int = 0  # announced for days of which a final statement is there, that does not have them
     closed: int = 0  # that would be booked in closed months and are left out
+
+
+def fold_entry_words(entry: Entry | StoredTransaction) -> str:
+    """Join the texts of an entry to be compared, without words that say only that it is booked: descriptions had them
+    once, and pending rows have others."""
+    return fold_words(entry.from_to, remove_booking_statuses(entry.description))
 
 
 def build_match_key(account: str, entry: Entry) -> MatchKey:

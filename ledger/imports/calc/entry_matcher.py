@@ -16,9 +16,8 @@ from decimal import Decimal
 from typing import Any, TypeVar
 from uuid import UUID
 
-from ledger.calc.text_normalization import fold_words
 from ledger.imports.calc.entries import Entry
-from ledger.imports.calc.entry_groups import EntryGroup, MatchKey, StoredTransaction, build_match_key
+from ledger.imports.calc.entry_groups import EntryGroup, MatchKey, StoredTransaction, build_match_key, fold_entry_words
 from ledger.imports.calc.matching_similarity import MAX_COMPARED_PAIRS, PaymentTexts, iterate_similar_pairs
 
 MAX_BOOKING_DAYS = 5  # between a pending entry and its booking
@@ -181,7 +180,7 @@ class EntryMatcher:
     def iterate_pools_by_text(self, account: str, unit: Entry) -> PoolNames:
         """Yield the text of a unit; if both have a reference, only the reference decides."""
         stacks = self.rows_by_text_without_reference if unit.reference else self.rows_by_text
-        yield stacks, (build_match_key(account, unit), fold_words(unit.from_to, unit.description))
+        yield stacks, (build_match_key(account, unit), fold_entry_words(unit))
 
     def iterate_pools_by_unique_id(self, account: str, unit: Entry) -> PoolNames:
         """Yield the id of a unit on days around its own, where ids are those of single rows."""
@@ -192,7 +191,10 @@ class EntryMatcher:
 
     def iterate_pools_by_correction(self, account: str, unit: Entry) -> PoolNames:
         if self.rows_by_correction:
-            yield self.rows_by_correction, (build_match_key(account, unit), fold_words(unit.from_to, unit.description))
+            yield (
+                self.rows_by_correction,
+                (build_match_key(account, unit), fold_entry_words(unit)),
+            )
 
     def match_across_formats(self, groups: list[EntryGroup], result: MatchResult) -> None:
         """Match by number: a bank reports as many entries of one account, day and amount in each of its formats.
@@ -283,7 +285,7 @@ class NearbyRows:
                 if unit.reference and (row := self.rows_by_exact_reference.take_row((*amount_key, unit.reference))):
                     yield unit, row
                 elif amount_key in self.amounts:  # few are: nothing is put together for the others
-                    unmatched.append((unit, (*amount_key, fold_words(unit.from_to, unit.description))))
+                    unmatched.append((unit, (*amount_key, fold_entry_words(unit))))
         for distance in days:
             still_unmatched = []
             for unit, text_key in unmatched:
@@ -321,7 +323,7 @@ class NearbyRows:
         amount_key = (account, unit.currency, Decimal(unit.amount))
         if amount_key not in self.amounts:
             return None
-        text = fold_words(unit.from_to, unit.description)
+        text = fold_entry_words(unit)
         names: list[tuple[RowPool, Any]] = (
             [(self.rows_by_exact_reference, (*amount_key, unit.reference))] if unit.reference else []
         )

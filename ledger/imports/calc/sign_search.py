@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from itertools import product
 
 from ledger.imports.calc.amounts import find_amount_sign
 from ledger.imports.calc.balance_proof import to_decimals
+from ledger.imports.calc.balance_steps import Amounts
 from ledger.imports.calc.column_mapping import AMOUNT_FIELDS, MINUS_KINDS, ColumnMapping
 from ledger.imports.calc.columns import Column
 from ledger.imports.calc.dates import is_date_like
 from ledger.imports.calc.detection_result import Answer, build_mapping_update
 from ledger.imports.calc.direction_search import DirectionSearch
+from ledger.imports.calc.opening_proof import OpeningProof, prove_opening
 from ledger.imports.calc.signs import find_minus_meaning, is_plus_partial
 from ledger.imports.calc.table import SAMPLE_ROWS
 from ledger.imports.calc.table_rows import RowReader
@@ -104,15 +107,64 @@ class SignSearch(DirectionSearch):
         same, opposite = self.steps.compare(amounts) if is_shown and self.steps else (0, 0)
         given = self.given_settings.get("flipSign")
         if same + opposite and (not signed or (same and opposite)):
-            self.choose_sign_from_balance(given=given, against=opposite if given is False else same)
+            self.choose_sign_from_balance(amounts, given=given, against=opposite if given is False else same)
         elif given is not None:
             self.drop_contradicted_flip_sign()
-        elif same and not (self.account.is_card_account and self.is_mostly_positive(column)):
+            if self.mapping.sign_from_balance and not signed:
+                self.choose_unproven_sign(self.find_opening_proof(amounts))
+        elif same and (not (self.is_mostly_positive(column) and self.account.is_card_account) or self.is_debt_negative):
             self.result.proven_fields.append("sign")
         elif not signed and self.has_missing_balance():
             self.mapping = replace(self.mapping, sign_from_balance=True)  # what it does not show is refused
-        elif not signed or same or opposite or self.has_two_readings(column):
+        elif (not signed or same or opposite or self.has_two_readings(column)) and not self.choose_sign_from_opening(
+            column, amounts, signed=signed
+        ):
             self.add_sign_flip_question()
+
+    def choose_sign_from_opening(self, column: Column, amounts: Amounts, *, signed: bool) -> bool:
+        """Whether the balance of the account before the file shows the signs, which are taken then."""
+        proof = self.find_opening_proof(amounts)
+        if proof is None or is_plus_partial(column.filled) or not (signed or len(self.table.rows) == 1):
+            return False
+        if signed:
+            self.mapping = replace(self.mapping, flip_sign=(proof.step > 0) != (proof.amount > 0))
+        else:
+            self.mapping = replace(self.mapping, sign_from_balance=True, unproven_sign=proof.direction)
+        self.result.proven_fields.append("sign")
+        return True
+
+    def find_opening_proof(self, amounts: Amounts) -> OpeningProof | None:
+        """Hold the oldest row against the balance of the account before its day; None where that shows nothing."""
+        columns, find_opening = self.mapping.columns, self.account.find_balance_before
+        if find_opening is None or "balance" not in columns or len(self.table.rows) > len(self.sample):
+            return None
+        balances = self.columns[columns["balance"]].balances(self.mapping.decimal_mark)
+        rows = [
+            (day, Decimal(balance), amount)
+            for day, balance, amount in zip(self.list_sample_days(), balances, amounts, strict=True)
+            if balance is not None and amount
+        ]
+        reading = self.steps.reading if self.steps else None
+        ends = rows[:1] + rows[1:][-1:]
+        if reading is not None and not reading.is_open:
+            ends = rows[-1:] if reading.is_backward else rows[:1]
+        proofs = [
+            proof
+            for day, balance, amount in ends
+            if day is not None
+            and (opening := find_opening(day)) is not None
+            and (proof := prove_opening(opening, balance, amount, may_be_owed=self.is_card_account))
+        ]
+        return proofs[0] if len(proofs) == 1 else None
+
+    @property
+    def is_debt_negative(self) -> bool:
+        """Whether every balance agrees with its row and none is above zero: what is owed on a card has a minus then."""
+        if self.steps is None:
+            return False
+        balances = [balance for balance in self.steps.balance.balances(self.mapping.decimal_mark) if balance]
+        is_agreed = self.steps.steps.find_best_share(self.read_sample_amounts(self.mapping)) == 1
+        return is_agreed and all(Decimal(balance) <= 0 for balance in balances) and any(map(Decimal, balances))
 
     def has_two_readings(self, column: Column) -> bool:
         """Whether signs that are written may mean the other way: those of a card, those of money in alone, or those
@@ -123,25 +175,35 @@ class SignSearch(DirectionSearch):
             or self.is_one_sided(column)
         )
 
-    def choose_sign_from_balance(self, *, given: bool | None, against: int) -> None:
+    def choose_sign_from_balance(self, amounts: Amounts, *, given: bool | None, against: int) -> None:
         """Take the signs of the steps. ``against``: how many of them are against the sign that somebody gave."""
         is_kept = self.is_setting_kept("flipSign")
         is_given = given is not None and not is_kept and not against and not self.mapping.sign_from_balance
         if (is_given and not self.is_card_account) or self.given_settings.get("signFromBalance") is False:
             return
-        if self.is_card_account and given is None:
+        proof = self.find_opening_proof(amounts)
+        is_owed = bool(given) if given is not None else proof is not None and proof.is_owed
+        if self.is_card_account and given is None and proof is None and not self.is_debt_negative:
             self.add_sign_flip_question(from_balance=True)
         if given and is_kept and not self.is_card_account and not self.agrees_with_balance(self.mapping):
             self.drop_kept_setting("flipSign")
-        self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card_account and bool(given))
+        self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card_account and is_owed)
         self.result.proven_fields.append("sign")
+        self.choose_unproven_sign(proof)
+
+    def choose_unproven_sign(self, proof: OpeningProof | None) -> None:
+        """Take the sign of the row at the end of the balances from the balance before it, or ask for it."""
         rows = self.table.rows
         is_short = len(rows) <= 2 * SAMPLE_ROWS
         ends = (
             rows if is_short else rows.select_lines([*range(SAMPLE_ROWS), *range(len(rows) - SAMPLE_ROWS, len(rows))])
         )
         reader = RowReader(replace(self.table, rows=ends), self.mapping, self.account.currency)
-        if not self.mapping.unproven_sign and not self.has_missing_balance() and reader.needs_unproven_sign():
+        if self.mapping.unproven_sign or self.has_missing_balance() or not reader.needs_unproven_sign():
+            return
+        if proof is not None:
+            self.mapping = replace(self.mapping, unproven_sign=proof.direction)
+        else:
             options: list[Answer] = [(kind, build_mapping_update(unproven_sign=kind)) for kind in ("out", "in")]
             self.add_question("unproven_sign", "unprovenSign", options)
 

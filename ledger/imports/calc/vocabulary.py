@@ -141,6 +141,35 @@ def find_status_meaning(value: str) -> str | None:
     return _load_meanings("status").get(fold_heading(value))
 
 
+def is_booking_status(value: str) -> bool:
+    """Whether a cell says only that its row is booked, or not yet.
+
+    >>> is_booking_status("Umsatz gebucht"), is_booking_status("Posted"), is_booking_status("Refund posted")
+    (True, True, False)
+    """
+    return fold_heading(value) in _load_booking_statuses()
+
+
+def remove_booking_statuses(text: str) -> str:
+    """Return a text without phrases that say only that it is booked, or not yet.
+
+    >>> remove_booking_statuses("FOLGELASTSCHRIFT Jobticket Umsatz gebucht"), remove_booking_statuses("Umbuchung")
+    ('FOLGELASTSCHRIFT Jobticket ', 'Umbuchung')
+    """
+    return _load_booking_status_pattern().sub("", text)
+
+
+@cache
+def _load_booking_statuses() -> frozenset[str]:
+    return frozenset(map(fold_heading, _load_words()["bookingStatus"]))
+
+
+@cache
+def _load_booking_status_pattern() -> re.Pattern[str]:
+    longest_first = sorted(_load_words()["bookingStatus"], key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b", re.IGNORECASE)
+
+
 def is_unbooked_title(title: str) -> bool:
     """Whether a title says that rows are not booked: declined, pending or planned.
 

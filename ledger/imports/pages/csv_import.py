@@ -33,6 +33,7 @@ from ledger.imports.encoding_choices import find_encoding_choices
 from ledger.imports.forms import FIELD_LABELS, SETTING_LABELS, ColumnsForm, to_form_data
 from ledger.imports.pages.chosen_rows import build_import_rows, describe_other_account
 from ledger.imports.pages.file_accounts import (
+    describe_number_owners,
     find_account_of_upload,
     find_chosen_account,
     list_importable_accounts,
@@ -92,9 +93,10 @@ def upload_csv_page(page: CompanyPage) -> HttpResponse:
         return render_upload_form(page, error=error.detail, status=413 if isinstance(error, TooLargeError) else 400)
     posted = page.request.POST
     form_data = {name: posted[name] for name in posted if name not in ("csrfmiddlewaretoken", "replaces", "name")}
-    if not form_data.get("account") and (account := find_account_of_upload(page, upload_id)):
+    name = getattr(page.request.FILES["file"], "name", None) or "file"
+    if not form_data.get("account") and (account := find_account_of_upload(page, upload_id, filename=name)):
         form_data["account"] = str(account.id)
-    form_data["name"] = (getattr(page.request.FILES["file"], "name", None) or "file")[-MAX_NAME_LENGTH:]
+    form_data["name"] = name[-MAX_NAME_LENGTH:]
     address = reverse("import-check", args=[page.company.id, upload_id])
     address_with_choices = f"{address}?{urlencode(form_data)}"
     return redirect(address_with_choices if len(address_with_choices) <= login_redirects.MAX_URL_LENGTH else address)
@@ -181,11 +183,13 @@ class CsvImportCheck:
             return {}
         detection = detection or detect_account_mapping(None, self.lines, {})
         proposed_account = propose_account_of_table(detection, base_currency=self.page.company.base_currency)
+        number_owners = describe_number_owners(self.page, proposed_account.number)
         return {
             "asks_account": True,
             "proposed_account": proposed_account,
             "new_account": build_new_account_form(self.page, 0, proposed_account, self.rejected_account),
-            **build_new_account_context(self.page),
+            "number_owners": number_owners,
+            **({} if number_owners else build_new_account_context(self.page)),
         }
 
     @property
@@ -291,7 +295,7 @@ def build_csv_import_check(page: CompanyPage, upload_id: UUID, lines: Lines, con
     initial_data |= {
         name: form_data[name] for name in ("encoding", "separator", "keep_duplicates") if form_data.get(name)
     }
-    form = ColumnsForm(initial_data, table=detection.table, accounts=accounts)
+    form = ColumnsForm(initial_data, table=detection.table, accounts=accounts, is_first=is_first)
     currency = account.default_currency if account else page.company.base_currency
     questions = (
         [build_asked_question(detection, question, currency) for question in detection.questions] if account else []

@@ -17,7 +17,7 @@ from ledger.accounts.actions.accounts import create_account
 from ledger.accounts.pages.accounts import ACCOUNT_TYPE_LABELS
 from ledger.accounts.serializers.accounts import AccountSerializer
 from ledger.imports.calc.account_numbers import find_stated_numbers
-from ledger.imports.calc.card_files import find_card_digits, is_card_table
+from ledger.imports.calc.card_files import is_card_table
 from ledger.imports.calc.currencies import find_named_currencies
 from ledger.imports.calc.detection_result import Detection
 from ledger.imports.forms import list_column_values
@@ -41,11 +41,10 @@ class ProposedAccount:
     number: str = ""
     currency: str = ""
     type: str = AccountType.BANK
-    card_digits: str = ""  # the last ones of a masked card number
 
     @property
     def name(self) -> str:
-        digits = self.number[-LAST_DIGITS:] or self.card_digits
+        digits = self.number[-LAST_DIGITS:]
         if self.type == AccountType.CREDIT_CARD:
             return _("Credit card {digits}").format(digits=digits).strip()
         return _("Bank account {digits}").format(digits=digits) if digits else ""
@@ -59,12 +58,10 @@ def propose_account_of_table(detection: Detection, *, base_currency: str) -> Pro
     texts = [] if position is None else list_column_values(table, position)
     currencies = {currency for text in texts for currency in find_named_currencies(text)[:1]} or {mapping.currency}
     currency = currencies.pop() if len(currencies) == 1 else ""
-    is_card = is_card_table(table)
     return ProposedAccount(
         number=numbers[0] if len(numbers) == 1 else "",
         currency=currency if currency in Currency.values else base_currency,
-        type=AccountType.CREDIT_CARD if is_card else AccountType.BANK,
-        card_digits=find_card_digits(table) if is_card else "",
+        type=AccountType.CREDIT_CARD if is_card_table(table) else AccountType.BANK,
     )
 
 

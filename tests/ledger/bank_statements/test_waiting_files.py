@@ -7,7 +7,7 @@ import pytest
 
 from ledger.imports.actions import uploads
 from ledger.models import ImportBatch, Transaction
-from tests.ledger.bank_file_builders import build_simple_camt
+from tests.ledger.bank_file_builders import build_qif, build_simple_camt
 from tests.ledger.bank_statements.test_statement_pages import (
     build_page_path,
     confirm_import,
@@ -103,3 +103,10 @@ def test_expired_file_no_longer_waits(editor, acme, main_account, monkeypatch):
     confirm_import(editor, address, answer)
     monkeypatch.setattr(uploads, "is_upload_stored", lambda **key: False)
     assert "Files that wait for your answer" not in get_page_text(editor.get(build_page_path(acme)))
+
+
+@pytest.mark.parametrize(("name", "content", "is_asked"), [("b.xml", STATEMENT, False), ("b.qif", b"", True)])
+def test_date_format_is_asked_of_qif_alone(editor, acme, main_account, name, content, is_asked):
+    content = content or build_qif(["D02/03/2026", "T-6.00"])
+    _, answer = open_check_page(editor, acme, ("a.csv", CLEAR), (name, content), account=main_account)
+    assert ("Date format (QIF)" in get_page_text(answer)) is is_asked

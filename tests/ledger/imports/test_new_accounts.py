@@ -84,9 +84,9 @@ def test_form_that_is_sent_twice_creates_one_account(editor, acme):
 
 def test_card_file_proposes_a_credit_card(editor, acme):
     _, check = open_check_page(editor, acme, "", CARD)
-    assert "The file contains no account number." in get_page_text(check)
+    assert "No account has the number 5412********1188." in get_page_text(check)
     create_proposed_accounts(editor, check, name_0="Company card")
-    assert list_accounts(acme) == [("Company card", "creditCard", "EUR", None)]
+    assert list_accounts(acme) == [("Company card", "creditCard", "EUR", "5412********1188")]
     assert not Account.objects.for_company(acme.id).get().include_in_cash_balance
 
 
@@ -254,7 +254,7 @@ def test_account_can_be_created_where_the_chosen_one_is_wrong(editor, acme, book
 def test_card_file_beside_statements_proposes_a_credit_card(editor, acme, main_account):
     _, check = open_statements(editor, acme, ("january.xml", build_simple_camt("-40.00")), ("card.csv", CARD.encode()))
     [form] = find_account_forms(check)
-    assert (form["name"], form["type"], form["accountNumber"]) == ("Credit card 1188", "creditCard", "")
+    assert (form["name"], form["type"], form["accountNumber"]) == ("Credit card 1188", "creditCard", "5412********1188")
 
 
 def test_review_asks_for_accounts_in_german(editor, alice, acme):
