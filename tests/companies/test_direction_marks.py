@@ -17,3 +17,15 @@ def test_pages_show_texts_without_direction_marks(sign_in_browser, alice, acme, 
         shown = client.get(f"/app/companies/{acme.id}/{path}").content.decode()
         assert "Shop 12" in shown, path
         assert not set(DIRECTION_MARKS) & set(shown), path
+
+
+def test_compressed_pages_are_left_as_they_are(sign_in_browser, alice, acme, monkeypatch):
+    seen = []
+    monkeypatch.setattr("companies.middleware.remove_direction_marks", lambda content: seen.append(content) or content)
+    client = sign_in_browser(alice, acme).client
+    address = f"/app/companies/{acme.id}/profit-and-loss?comparison=plan"
+    assert client.get(address).status_code == 200
+    assert len(seen) == 1
+    compressed = client.get(address, headers={"accept-encoding": "gzip"})
+    assert compressed.headers["Content-Encoding"] == "gzip"
+    assert len(seen) == 1
