@@ -165,8 +165,7 @@ def prepare_pages(get_response: GetResponse) -> GetResponse:
             patch_vary_headers(response, ["Accept-Language"])
         else:
             response = get_response(request)
-        is_page = response.get("Content-Type", "").startswith("text/html") and not response.streaming
-        if is_page and not response.has_header("Content-Encoding"):  # compressed bytes can look like marks
+        if response.get("Content-Type", "").startswith("text/html") and not response.streaming:
             response.content = remove_direction_marks(response.content)
         if request.method == "POST" and isinstance(response, HttpResponseRedirect) and response.status_code == 302:
             response.status_code = 303
