@@ -2,11 +2,13 @@
 
 Compressing a secret together with user input leaks the secret through its length (BREACH). A page
 without query parameters contains no input, and its CSRF token is masked anew each time. Other pages opt
-in with ``gzip_page``; API responses are not compressed. A proxy in front must do the same.
+in with ``allow_compression``; API responses are not compressed. A proxy in front must do the same.
 """
 
 import gzip
 import re
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.http import HttpResponse
@@ -51,9 +53,21 @@ class StaticFileCompressor:
         return answer
 
 
+def allow_compression(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Let the page be compressed at addresses with a query too: it must show nothing of the query."""
+
+    @wraps(view)
+    def compressible_view(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        response.is_compressible = True  # type: ignore[attr-defined] # for `compress_page`
+        return response
+
+    return compressible_view
+
+
 def compress_page(request: Any, response: Any) -> Any:
-    """Compress a page at an address without a query, by Django's own means."""
+    """Compress a page at an address without a query, or that allows it, by Django's own means."""
     whole_page = request.method == "GET" and response.status_code == 200 and not response.streaming
-    if whole_page and not request.META.get("QUERY_STRING"):
+    if whole_page and (not request.META.get("QUERY_STRING") or getattr(response, "is_compressible", False)):
         return GZIP.process_response(request, response)
     return response

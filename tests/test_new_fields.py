@@ -1,5 +1,6 @@
 """What docs/adding-a-field.md says a new text of a resource takes, tried on a copy of the repository."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -7,9 +8,13 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlencode
 
+import psycopg
 import pytest
 from django.apps import apps
+from django.db import connection
+from psycopg import sql
 
 from companies.api.camel_case import to_camel_case
 
@@ -45,8 +50,30 @@ def insert_after(path, pattern, code):
     path.write_text(source[: match.end()] + lines + source[match.end() :])
 
 
+@pytest.fixture
+def database(django_db_modify_db_settings):
+    """The name of a database on the server of the tests; its test database needs only the new migrations."""
+    name = f"new_fields_{os.getpid()}"
+    template = connection.settings_dict["TEST"].get("TEMPLATE") or "template1"
+    names = {name: "template1", f"test_{name}": template}
+    with psycopg.connect(build_url("postgres"), autocommit=True) as server:
+        for database, source in names.items():
+            server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*map(sql.Identifier, (database, source))))
+        yield name
+        for database in names:
+            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(database)))
+
+
+def build_url(database):
+    """Return the URL of a database on the server of the tests."""
+    own = connection.settings_dict
+    names = {"user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
+    address = {libpq: own[django] for libpq, django in names.items() if own[django]}
+    return f"postgresql:///{database}?{urlencode(address)}"
+
+
 @pytest.mark.server
-def test_new_text_of_each_resource_takes_the_files_of_the_guide(repository):
+def test_new_text_of_each_resource_takes_the_files_of_the_guide(repository, database):
     blocks = read_code_blocks()
     assert blocks.keys() == {"models/", "fields.py"}
     resources = list_resources()
@@ -54,10 +81,10 @@ def test_new_text_of_each_resource_takes_the_files_of_the_guide(repository):
     for model, model_file, table_file in resources:
         insert_after(repository / model_file, rf"^class {model}\(.*\):(\n    \"\"\".*)?$", blocks["models/"])
         insert_after(repository / table_file, r"^[A-Z]+_TEXTS = \(", blocks["fields.py"])
-    run(repository, "manage.py", "makemigrations", "--name", "cost_center")
+    run(repository, database, "manage.py", "makemigrations", "--name", "cost_center")
     shutil.copy(ROOT / "tests/data/new_field/cost_center.py", repository / CHECKS[0])
 
-    run(repository, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *CHECKS)
+    run(repository, database, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "--reuse-db", *CHECKS)
 
 
 def test_guide_names_at_most_six_files():
@@ -78,8 +105,11 @@ def test_texts_match_their_columns(model, model_file, table_file):
         assert to_camel_case(text.column) == text.name
 
 
-def run(repository, *arguments):
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(repository), "DATA_DIR": str(repository / "var")}
+def run(repository, database, *arguments):
+    environment = {
+        "PATH": "/usr/bin:/bin", "HOME": str(repository), "DATA_DIR": str(repository / "var"), "DEBUG": "1",
+        "DATABASE_URL": build_url(database),
+    }  # fmt: skip
     command = [sys.executable, *arguments]
     done = subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -9,12 +9,12 @@ from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.gzip import gzip_page
 
 from analytics.charts.balance_line import build_balance_line
 from analytics.report_period import ReportPeriod, parse_report_period
 from analytics.reports import notices
 from analytics.reports.account_reconciliation import list_reconciliation_rows
+from companies.compression import allow_compression
 from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
 from ledger.accounts.pages.accounts import get_account_or_404, render_account_page
@@ -27,7 +27,7 @@ from ledger.transactions.pages.transaction_list import build_transaction_lines
 LATEST_TRANSACTION_COUNT = 10  # transactions
 
 
-@gzip_page
+@allow_compression
 @company_page(reads=Permission.ACCOUNTS_READ)
 def show_account(page: CompanyPage, account_id: UUID) -> HttpResponse:
     account = get_account_or_404(page, account_id)

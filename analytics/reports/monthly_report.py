@@ -6,7 +6,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.gzip import gzip_page
 
 from analytics.queries.monthly_report import load_report_month
 from analytics.queries.open_transactions import sum_open_transactions
@@ -15,6 +14,7 @@ from analytics.reports.commentary_draft import draft_commentary
 from analytics.reports.monthly_report_results import BuildUrl
 from analytics.reports.monthly_report_sections import MonthlyReport, build_monthly_report
 from companies.audit.names import find_actor_names
+from companies.compression import allow_compression
 from companies.locales import get_current_locale
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm, bind_form
@@ -71,7 +71,7 @@ def show_reports(page: CompanyPage) -> HttpResponse:
     )
 
 
-@gzip_page
+@allow_compression
 @company_page(reads=READ, writes=Permission.PLANNING_WRITE)
 def show_report(page: CompanyPage, month: str) -> HttpResponse:
     """Show the report of a month. The form stores its commentary."""

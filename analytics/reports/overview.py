@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from analytics.charts import cash_sections, key_figures, profit_and_loss_sections, recurring_revenue_sections
@@ -25,6 +24,7 @@ from analytics.reports import notices
 from analytics.reports.notices import Notice
 from analytics.reports.onboarding_steps import build_onboarding_steps
 from companies.actions.companies import update_company
+from companies.compression import allow_compression
 from companies.pages.context import CompanyPage, company_page, get_access_or_404, require_sign_in
 from companies.pages.csv_files import build_csv_response
 from companies.permissions import Permission
@@ -82,7 +82,7 @@ OVERVIEW_PARTS = (
 """What the page of a company shows: each section is drawn from the answer of a data query, with its table."""
 
 
-@gzip_page  # safe from BREACH: no input is echoed, and the CSRF token is masked anew each time
+@allow_compression  # safe from BREACH: no input is echoed, and the CSRF token is masked anew each time
 @require_safe
 @require_sign_in
 def show_overview(request: HttpRequest, company_id: str) -> HttpResponse:

@@ -13,7 +13,6 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.gzip import gzip_page
 
 from analytics.calc import calendar_periods
 from analytics.queries import profit_and_loss
@@ -36,6 +35,7 @@ from analytics.reports.profit_and_loss_table import (
     build_statement_sheet,
 )
 from analytics.reports.profit_and_loss_workbook import write_statement_workbook
+from companies.compression import allow_compression
 from companies.models import Company
 from companies.pages.context import CompanyPage, company_page
 from companies.pages.sheets import Sheet, build_sheet_csv_response, get_sheet_style
@@ -65,7 +65,7 @@ PLAN_COMPARISON = "plan"  # what the page compares with, besides the periods of 
 ZERO = Decimal(0)
 
 
-@gzip_page
+@allow_compression
 @company_page(reads=Permission.FINANCIALS_READ)
 def show_profit_and_loss(page: CompanyPage) -> HttpResponse:
     """Show the statement by months, quarters or years; with `toDate` the current month counts up to today."""

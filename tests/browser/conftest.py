@@ -161,24 +161,37 @@ def cookies(served: DemoSite, browser: Any) -> Any:
     return served.signed_in(browser)
 
 
+class Tabs(dict[tuple[str, bool], Any]):
+    """Pages of a signed-in user by language, and whether scripts run; each is opened when it is first asked for.
+
+    Tests go on in them. A new page has an empty cache and costs as much as what is looked at there.
+    """
+
+    def __init__(self, browser: Any, **options: Any) -> None:
+        self.browser, self.options = browser, options
+
+    def __missing__(self, key: tuple[str, bool]) -> Any:
+        locale, script = key
+        context = self.browser.new_context(locale=locale, java_script_enabled=script, **self.options)
+        self[key] = context.new_page()
+        return self[key]
+
+    def close(self) -> None:
+        for page in self.values():
+            page.context.close()
+
+
 @pytest.fixture(scope="module")
-def tabs(browser: Any, served: DemoSite, cookies: Any) -> Iterator[dict[tuple[str, bool], Any]]:
-    """By language, and whether scripts run: a page of the owner to go on in. A new one has an empty cache and costs as
-    much as what is looked at there."""
-    contexts = {
-        (locale, script): browser.new_context(
-            base_url=served.url, locale=locale, storage_state=cookies, java_script_enabled=script,
-            permissions=["clipboard-read", "clipboard-write"],
-        )
-        for locale in ("en", "de") for script in (True, False)
-    }  # fmt: skip
-    yield {key: context.new_page() for key, context in contexts.items()}
-    for context in contexts.values():
-        context.close()
+def tabs(browser: Any, served: DemoSite, cookies: Any) -> Iterator[Tabs]:
+    """Pages of the owner to go on in."""
+    permissions = ["clipboard-read", "clipboard-write"]
+    tabs = Tabs(browser, base_url=served.url, storage_state=cookies, permissions=permissions)
+    yield tabs
+    tabs.close()
 
 
 @pytest.fixture
-def open_page(tabs: dict[tuple[str, bool], Any], served: DemoSite) -> Callable[..., Any]:
+def open_page(tabs: Tabs, served: DemoSite) -> Callable[..., Any]:
     """Opens a page of the company in a window of this size, in English or German, with or without JavaScript."""
 
     def open_at(path: str, width: int, height: int = 900, *, locale: str = "en", script: bool = True) -> Any:

@@ -1,6 +1,7 @@
 """Build the client packages from the OpenAPI document of this checkout, in a directory of the tests."""
 
 import importlib
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -34,6 +35,12 @@ def built(make: Callable[[Path, Path], str], package: Path, described: Path) -> 
         pytest.fail(f"{error.output}")
 
 
+def read_examples(client: str, language: str) -> list[str]:
+    """Return the examples of a client's README in a language."""
+    page = (CLIENTS_FOLDER / client / "README.md").read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.M | re.S)
+
+
 class Generated:
     """The Python client: what is written by hand, its generated operations and types, by name."""
 
@@ -46,4 +53,4 @@ class Generated:
         return importlib.import_module(f"{GENERATED}.api.{tag}.{name}")
 
 
-__all__ = ["GENERATED", "Generated", "build", "built", "package_of"]
+__all__ = ["GENERATED", "Generated", "build", "built", "package_of", "read_examples"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.client_packages import Generated, build, built, package_of
-from tests.npm import install_packages
+from tests.clients.client_packages import Generated, build, built, package_of, read_examples
+from tests.npm import TESTS_FOLDER, install_packages
 from tests.prepared_folder import get_run_folder, prepare_folder
 
 
@@ -36,14 +36,29 @@ def generated(python_shelf: Path) -> Iterator[Generated]:
     sys.path.remove(str(python_shelf / "site"))
 
 
+def read_typescript_samples() -> dict[str, str]:
+    """Return {name of the source: its text} of what is compiled with the TypeScript client."""
+    (example,) = read_examples("typescript", "js")
+    sample = (TESTS_FOLDER / "openapi" / "sample.ts").read_text()
+    return {
+        "sample.ts": sample.replace('"./api"', '"./api.js"'),
+        "readme.ts": example.replace('"tidebook"', '"./index.js"'),
+    }
+
+
 @pytest.fixture(scope="module")
 def typescript_package(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The package with its types and its code made, and its npm packages beside it; each file of tests has its own."""
+    """The package with its types and its code made, and its npm packages beside it; each file of tests has its own.
+
+    Compiled with it are a sample of what the types allow and forbid, and the example of the README.
+    """
     npm_packages = install_packages("../clients/typescript", package="openapi-fetch") / "node_modules"
 
     def compile_client(folder: Path) -> None:
         package, document = package_of("typescript", folder)
         (package / "node_modules").symlink_to(npm_packages)
+        for name, text in read_typescript_samples().items():  # another run of the compiler would take seconds
+            (package / "src" / name).write_text(text)
         made = built(build.build_typescript_client, package, document)
         assert not [line for line in made.splitlines() if "⚠" in line or "arning" in line]
 

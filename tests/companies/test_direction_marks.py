@@ -1,5 +1,8 @@
 """Direction marks in texts of banks and the API do not reorder pages."""
 
+import gzip
+from datetime import date
+
 import pytest
 
 from companies.direction_marks import DIRECTION_MARKS
@@ -17,3 +20,17 @@ def test_pages_show_texts_without_direction_marks(sign_in_browser, alice, acme, 
         shown = client.get(f"/app/companies/{acme.id}/{path}").content.decode()
         assert "Shop 12" in shown, path
         assert not set(DIRECTION_MARKS) & set(shown), path
+
+
+def test_compressed_pages_have_no_direction_marks(sign_in_browser, alice, acme, api, bank):
+    """The marks are removed first: compressed bytes can look like one."""
+    values = {"accountId": bank, "date": f"{date.today():%Y-%m-%d}", "amountValue": "-5.00"}
+    assert api.post("transactions", values | {"fromTo": f"Shop{DIRECTION_MARKS} 12"}).status_code == 201
+    client = sign_in_browser(alice, acme).client
+    for query in ("", "?months=3"):
+        answer = client.get(f"/app/companies/{acme.id}/accounts/{bank}{query}", headers={"accept-encoding": "gzip"})
+        assert answer.headers["Content-Encoding"] == "gzip"
+        assert int(answer.headers["Content-Length"]) == len(answer.content)
+        shown = gzip.decompress(answer.content).decode()
+        assert "Shop 12" in shown
+        assert not set(DIRECTION_MARKS) & set(shown)

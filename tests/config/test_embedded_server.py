@@ -200,7 +200,7 @@ class TestSharing:
 class TestKills:
     def test_acknowledged_rows_survive_kill_of_embedded_server(self, embedded):
         with start_process(embedded, WRITE_SCRIPT) as child:
-            acknowledged = read_lines_for(child, seconds=1)
+            acknowledged = read_lines_for(child, seconds=0.2)
             os.kill(read_postmaster_pid(embedded), signal.SIGKILL)
             child.wait(180)
             acknowledged += read_remaining_lines(child)
@@ -209,7 +209,7 @@ class TestKills:
 
     def test_acknowledged_rows_survive_kill_of_writer(self, embedded):
         with start_process(embedded, WRITE_SCRIPT) as child:
-            acknowledged = read_lines_for(child, seconds=1)
+            acknowledged = read_lines_for(child, seconds=0.2)
             child.kill()
             child.wait()
             acknowledged += read_remaining_lines(child)

@@ -232,8 +232,6 @@ def test_import_of_hundred_thousand_rows_uses_little_memory(wire):
     assert (answers["count"], answers["duplicates"], answers["errors"]) == (99_990, 10, [])
     grown = measure_peak_rss(wire.server) - before
     assert grown < 5 * len(body), f"grew by {grown / len(body):.1f} × the body"
-    again = json.loads(wire.call("POST", "transactions/import", body)[2])
-    assert (again["count"], again["duplicates"]) == (0, 100_000)
     one_more = json.dumps({"transactions": [*rows, rows[0]]}).encode()
     assert get_problem(wire.call("POST", "transactions/import", one_more)) == (400, "validation_failed")
 

@@ -13,7 +13,6 @@ from companies.models import ApiKey, AuditContext, AuditEntry, Company, Membersh
 from companies.permissions import ALL_PERMISSIONS, Role
 from companies.time_zones import get_today
 from demo import reset
-from demo.actions import create_demo_company
 from ledger.calc.months import add_months, get_first_day_of_month, get_last_day_of_month
 from ledger.closings.actions import close_months
 from ledger.models import Account, Closing, File, Transaction
@@ -28,9 +27,15 @@ pytestmark = pytest.mark.django_db
 SIZE = {"months": 3, "count": 200}
 
 
+@pytest.fixture(scope="module")
+def northwind(make_demo_company):
+    with make_demo_company(name="Northwind", now=timezone.now(), **SIZE) as access:
+        yield access
+
+
 @pytest.fixture
-def demo_company():
-    return Company.objects.get(id=create_demo_company(name="Northwind", now=timezone.now(), **SIZE).company_id)
+def demo_company(northwind):
+    return Company.objects.get(id=northwind.company_id)
 
 
 @pytest.fixture

@@ -133,5 +133,6 @@ def matches_documented(said: Any, printed: Any) -> bool:
 
 
 def build_environment(**more: str) -> dict[str, str]:
-    """A shell of somebody else: nothing of ours but the path."""
-    return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **more}
+    """A shell of somebody else with our path, in which python3 is this program and no script that looks for one."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {"LANG": "C.UTF-8", **more, "PATH": path}

@@ -126,7 +126,7 @@ def test_read_only_database_directory_is_reported_and_unharmed():
             assert machine.embedded.is_running()
 
 
-@pytest.mark.parametrize("megabytes", [2, 20, 60])
+@pytest.mark.parametrize("megabytes", [2, 20, 46])
 def test_first_start_without_disk_space_is_reported_and_leaves_no_remains(megabytes):
     """Room for the secrets alone, for half a database, for a database without its tables."""
     with create_machine() as machine, mount_small_disk(machine.home / "var", megabytes=megabytes) as disk:

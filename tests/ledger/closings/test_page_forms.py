@@ -4,7 +4,7 @@ import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import transaction
+from django.db import connection, transaction
 from django.urls import resolve
 
 from companies.closed_periods import PeriodClosed
@@ -214,6 +214,13 @@ def build_requests(acme, forms, row_ids):
             yield build_address(address, acme, row_ids), {}
 
 
+def count_written_rows():
+    """Return how many rows were inserted, updated and deleted in this transaction, also if that was rolled back."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_xact_user_tables")
+        return cursor.fetchone()[0]
+
+
 def test_no_form_changes_a_closed_figure(api, acme, owner, row_ids, period_errors):
     forms = find_forms(owner, acme, row_ids)  # that stood open while the month was closed
     answer = api.post("closings", {"month": "2024-06", "acknowledge": True})
@@ -226,9 +233,11 @@ def test_no_form_changes_a_closed_figure(api, acme, owner, row_ids, period_error
         page = resolve_page(target)
         period_errors.clear()
         with transaction.atomic():
+            written_rows = count_written_rows()
             answer = owner.post(target, body)
             assert answer.status_code < 500, (page, answer.content)
-            assert read_closed_figures(acme) == before, (page, body)
+            if count_written_rows() != written_rows:
+                assert read_closed_figures(acme) == before, (page, body)
             transaction.set_rollback(True)
         sent.add(page)
         refused |= {page} if period_errors else set()
