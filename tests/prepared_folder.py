@@ -1,6 +1,7 @@
 """Prepare a folder once for all workers of a test run."""
 
 import fcntl
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,7 @@ def prepare_folder(run_folder: Path, name: str, fill: Callable[[Path], None]) ->
     with (run_folder / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not prepared.exists():
+            shutil.rmtree(unfinished, ignore_errors=True)  # of an attempt that failed
             unfinished.mkdir()
             fill(unfinished)
             unfinished.rename(prepared)

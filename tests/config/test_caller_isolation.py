@@ -5,6 +5,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from functools import partial
 
 import psycopg
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from tests.machine import create_prepared_machine, find_free_port
 
 pytestmark = pytest.mark.server
+WORKERS, THREADS = 2, 4
 HELD_SECONDS = 3  # that queries are held for; whoever waits for them takes longer
 
 
@@ -52,8 +54,8 @@ class IsolatedServer:
 def server():
     port = find_free_port()
     with create_prepared_machine() as machine:
-        machine.settings |= {"QUERY_TIMEOUT_SECONDS": HELD_SECONDS}
-        with machine.up(port, "--workers", "2"):
+        machine.settings |= {"QUERY_TIMEOUT_SECONDS": HELD_SECONDS, "THREADS": THREADS}
+        with machine.up(port, "--workers", str(WORKERS)):
             yield IsolatedServer(port, machine)
 
 
@@ -110,15 +112,32 @@ def test_long_queries_are_cancelled_and_do_not_block_others(server, database):
 
 def test_health_and_sign_in_respond_while_all_threads_are_busy(server, database):
     database.execute("LOCK TABLE ledger_file IN ACCESS EXCLUSIVE MODE")
-    calls = [
-        lambda company=company, key=key: server.call("GET", f"/companies/{company}/files", key=key)
-        for company, key in server.companies
-        for _ in range(12)
-    ]
+    is_over = threading.Event()
+
+    def hold_thread(company, key):
+        while not is_over.is_set():  # a company has half of the threads of a process; it is told to come back for more
+            server.call("GET", f"/companies/{company}/files", key=key)
+
+    calls = [partial(hold_thread, *each) for each in server.companies for _ in range(12)]
     wait = server.all_at_once(calls)
-    time.sleep(0.4)
-    answers = [server.call("GET", path) for path in ("/healthz", "/app/sign-in", "/healthz", "/healthz")]
-    database.rollback()  # the queries end now, not when they are cancelled
-    wait()
+    try:
+        wait_until_held(server.machine, threads=WORKERS * THREADS)
+        answers = [server.call("GET", path) for path in ("/healthz", "/app/sign-in", "/healthz", "/healthz")]
+    finally:
+        is_over.set()
+        database.rollback()  # the queries end now, not when they are cancelled
+        wait()
     assert [status for status, *_ in answers] == [200] * 4
     assert max(seconds for *_, seconds in answers) < HELD_SECONDS
+
+
+def wait_until_held(machine, *, threads):
+    """Wait until so many queries wait for the lock."""
+    where = {"host": str(machine.embedded.path), "user": "postgres", "dbname": "app", "autocommit": True}
+    with psycopg.connect(**where) as database:
+        for _ in range(500):
+            counted = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            if database.execute(counted).fetchone()[0] >= threads:
+                return
+            time.sleep(0.02)
+    raise AssertionError("not all threads are held")
