@@ -25,7 +25,7 @@ from ledger.transactions.actions.bulk_undo import AlreadyUndone
 from ledger.transactions.pages.labels import LedgerNames, join_texts, load_visible_names
 
 MAX_CREATED = 200  # rules of one form
-MAX_PRESELECTED = 40  # all of them are open, on a page that people read through
+MAX_PRESELECTED = 35  # all of them are open, on a page that people read through
 MAX_OPEN_LINES = 20  # where none is selected; the others are folded
 MAX_SKIPPED_NAMED = 10
 READ, WRITE = Permission.TRANSACTIONS_READ, Permission.TRANSACTIONS_WRITE
