@@ -83,7 +83,7 @@ def test_page_downloads_semicolons_in_german_and_the_api_does_not(german_reader,
         assert each.startswith("\ufeff".encode())
         assert each.count("\ufeff".encode()) == 1
     [row] = csv.DictReader(io.StringIO(content.decode("utf-8-sig")), delimiter=";")
-    assert (row["Betrag"], row["Von/an"]) == ("-1234,50", "Müller; Söhne")
+    assert (row["Betrag"], row["Auftraggeber/Empfänger"]) == ("-1234,50", "Müller; Söhne")
     plain = b"".join(api.get("exports/transactions.csv")).decode()
     assert ",-1234.50,EUR," in plain
     assert "\ufeff" not in plain
