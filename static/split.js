@@ -24,6 +24,8 @@ for (const form of document.querySelectorAll("[data-split]")) {
     const value = text === "" ? 0 : Number(text.replace(/,/g, ""));
     return total < 0 && !/^[-+]/.test(text) ? -value : value;
   };
+  // 19 is a rate for some and an amount for others: the server asks. It is neither here.
+  const isUnclearTax = (text) => maximumFractionDigits > 0 && /^[1-9]\d?$/.test(text.trim());
   const updateRemainder = () => {
     let sum = 0;
     let emptyField = null;
@@ -41,7 +43,7 @@ for (const form of document.querySelectorAll("[data-split]")) {
       const hasTaxAmount = tax && !tax.includes("%");
       if (!amountField.value && !hasTaxAmount) {
         if (findField("category").value) emptyField = amountField;
-      } else sum += amount + (includesTax ? 0 : parseAmount(tax, amount));
+      } else sum += amount + (isUnclearTax(tax) ? NaN : includesTax ? 0 : parseAmount(tax, amount));
     }
     const remainder = roundAmount(total - sum);
     remainderText.hidden = Number.isNaN(remainder);

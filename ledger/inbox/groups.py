@@ -9,7 +9,9 @@ from ledger.models import Transaction
 from ledger.rules.calc.category_proposals import CategoryLine, CategoryProposal
 from ledger.rules.calc.payment_kinds import PaymentKind
 
-VARYING_TAX_KINDS = frozenset([PaymentKind.RENT, PaymentKind.TRAVEL, PaymentKind.ENTERTAINMENT])
+VARYING_TAX_KINDS = frozenset(
+    [PaymentKind.RENT, PaymentKind.TRAVEL, PaymentKind.ENTERTAINMENT, PaymentKind.FREELANCERS]
+)
 MONEY_IN = "in"  # key of the group of customers' payments
 
 

@@ -236,17 +236,16 @@ def build_inbox_line(
 
     A leg of a proposed pair gets no transfer proposal: it is linked from the pair, and the category Transfers
     alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well. Beside
-    the offer of a split, no category is the primary button. Without one, the list of categories has the tax of a
-    payment by a customer beside it.
+    the offer of a split or period no category is offered, for it would leave out the parts or the period. The list of
+    categories has the suggested tax beside it, else that of a payment by a customer.
     """
     suggested = [
         proposal for proposal in proposals if not is_paired or (proposal.is_likely and not proposal.is_transfer)
     ]
     shown_proposals = [
         build_proposal_context(proposal, names, is_incoming=row.amount_value > 0)
-        | ({"likely": False} if split_offer else {})
         for proposal in suggested
-        if proposal.categorization.category_id in names.categories
+        if proposal.categorization.category_id in names.categories and split_offer is None
     ]
     if any(shown["likely"] for shown in shown_proposals):
         customer_tax = None
@@ -260,7 +259,8 @@ def build_inbox_line(
         "seen": compute_version(row),
         "best": shown_proposals[0] if shown_proposals else None,
         "others": shown_proposals[1:],
-        "customer_tax": format_percent_for_input(customer_tax.percent if customer_tax else None),
+        "list_tax": format_percent_for_input(customer_tax.percent if customer_tax else None)
+        or (shown_proposals[0]["tax"] if shown_proposals else ""),
         "customer_reason": describe_customer_tax(customer_tax) if customer_tax else "",
         "offer": split_offer,
         "is_paired": is_paired,

@@ -142,8 +142,14 @@ KIND_SIGNS = (
         PaymentKind.TELECOM,
         names=(
             *("Telekom", "Deutsche Telekom", "Vodafone", "O2", "Telefónica", "1&1", "1&1 Telecom", "congstar"),
-            *("sipgate", "NetCologne", "M-net", "EWE TEL", "BT", "British Telecommunications"),
+            *("sipgate", "NetCologne", "M-net", "EWE TEL", "BT", "British Telecommunications", "O2 Business"),
+            *("Vodafone Business", "Telekom Business"),
         ),
+    ),
+    build_signs(
+        PaymentKind.TELECOM,
+        texts=("Mobilfunk", "Mobilfunkrechnung", "Festnetz", "Internetanschluss", "mobile phone bill"),
+        is_billed=True,
     ),
     build_signs(
         PaymentKind.ENERGY,

@@ -218,8 +218,10 @@ def test_split_is_not_offered_once_the_latest_payment_had_one_category(editor, i
 
 def test_stated_period_is_opened_with_the_suggested_category(editor, inbox_path, books, bank, office):
     row = books.create_transaction(bank, "-3600.00", **INSURANCE)["id"]
-    ((label, address, has_key),) = list_offers(editor.get(inbox_path))
+    inbox = editor.get(inbox_path)
+    ((label, address, has_key),) = list_offers(inbox)
     assert (label, has_key) == (PERIOD_BUTTON, True)
+    assert not re.search(r'<button [^>]*name="category"', inbox.content.decode()), "a category alone has no period"
     save_offer(editor, address)
     (part,) = books.list_categorizations(row)
     assert (part["categoryId"], list_pl_amounts(part)) == (office, {"ga": -3600})

@@ -75,6 +75,21 @@ def test_accepted_suggestion_includes_the_standard_rate(editor, inbox_path, book
     assert (list_pl_amounts(part), part["passThroughTax"]) == ({"cogs": -100}, -19)
 
 
+def test_list_of_categories_keeps_the_suggested_rate(editor, inbox_path, books, bank):
+    row = books.create_transaction(bank, "-119.00", fromTo="Hetzner Online GmbH")["id"]
+    picker = re.search(
+        rf'class="inline category-picker">(?:(?!</form>).)*name="id"\s+value="{row}".*?</form>',
+        editor.get(inbox_path).content.decode(),
+        re.DOTALL,
+    )[0]
+    fields = dict(re.findall(r'name="(\w+)"[^>]*?\bvalue="([^"]*)"', picker))
+    assert fields["tax"] == "19"
+    chosen = f"{books.get_category_id('marketing')}:cac"
+    assert editor.post(inbox_path, fields | {"category": chosen}).status_code == 303
+    (part,) = books.list_categorizations(row)
+    assert (list_pl_amounts(part), part["passThroughTax"]) == ({"cac": -100}, -19)
+
+
 def test_german_page_names_the_rate_and_reverse_charge(editor, inbox_path, books, bank):
     for name in ("Hetzner Online GmbH", "AWS EMEA SARL"):
         books.create_transaction(bank, "-119.00", fromTo=name)

@@ -89,6 +89,8 @@ OUT, IN = False, True
         ("LinkedIn Ireland", "LinkedIn Recruiter Okt", OUT, "recruiting"),
         ("StepStone Deutschland GmbH", "", OUT, "recruiting"),
         ("Weber Medien GmbH", "Stellenanzeige Rechnung 7", OUT, "recruiting"),
+        ("O2 Business GmbH", "Mobilfunk RG 7788", OUT, "telecom"),
+        ("Handy Huber", "Mobilfunkrechnung 11/26", OUT, "telecom"),
         ("Freelance Dev Tomasz Nowak", "Rechnung 10/26", OUT, "freelancers"),
         ("Jana Wolf", "Honorar September", OUT, "freelancers"),
         ("Steuerkanzlei Meyer", "Honorar September", OUT, "professionalServices"),
