@@ -132,8 +132,7 @@ def build_runway_figure(runway: Runway, *, currency: str, day: date | None = Non
         return KeyFigure(name, _("No burn"), hint)
     if runway.runway_months > MAX_RUNWAY_MONTHS:
         return KeyFigure(name, _("over 5 years"), hint)
-    rounding_hint = _("Months are rounded down.")
-    return KeyFigure(name, format_month_count(runway.runway_months), f"{hint}. {rounding_hint}")
+    return KeyFigure(name, format_month_count(runway.runway_months), hint)
 
 
 def format_month_count(count: Decimal) -> str:

@@ -126,7 +126,7 @@ def test_overview_runway_is_cash_divided_by_burn_of_last_whole_months(api, alice
         create_transaction(api, bank, "-500.00", MONTH - timedelta(days=back))
     assert parse_key_figures(get_overview(alice, acme))["Runway"] == [
         "17 months",
-        "−€500 a month without new financing, average of the last 3 months. Months are rounded down.",
+        "−€500 a month without new financing, average of the last 3 months",
     ]
 
 
