@@ -245,11 +245,11 @@ class CashFigures:
     def change(self) -> ReportedAmount:
         """The change of cash over the month, without opening balances, which are no flow."""
         parts = [self.amounts[part] for part in ("closing", "opening", CashPart.OPENING_BALANCES)]
-        value = subtract_amounts(*(part.value for part in parts))
+        value = compute_cash_change(*(part.value for part in parts))
         if all(part.other is None for part in parts):
             return ReportedAmount(value)
         return ReportedAmount(
-            value, subtract_amounts(*(part.value if part.other is None else part.other for part in parts))
+            value, compute_cash_change(*(part.value if part.other is None else part.other for part in parts))
         )
 
     @property
@@ -258,10 +258,10 @@ class CashFigures:
         if self.last_year is None:
             return None
         opening_balances = self.last_year.get(CashPart.OPENING_BALANCES, ZERO)
-        return subtract_amounts(self.last_year["closing"], self.last_year["opening"], opening_balances)
+        return compute_cash_change(self.last_year["closing"], self.last_year["opening"], opening_balances)
 
 
-def subtract_amounts(closing: Decimal, opening: Decimal, opening_balances: Decimal) -> Decimal:
+def compute_cash_change(closing: Decimal, opening: Decimal, opening_balances: Decimal) -> Decimal:
     """Return the change of cash that is no opening balance."""
     return closing - opening - opening_balances
 

@@ -46,7 +46,7 @@ def filter_detailed_categorizations(company: Company, keep: DetailsToKeep) -> Qu
     if keep.tax:
         has_detail |= Q(pass_through_tax__isnull=False)
     if keep.period:
-        has_detail |= ~Q(rule=DateRule.TRANSACTION_DATE)
+        has_detail |= ~Q(rule=DateRule.TRANSACTION_DATE) | Q(invoice_date__isnull=False)
     if keep.counterparty:
         has_detail |= Q(counterparty__isnull=False, counterparty_by_settlement=False)
     whole_amount = F("transaction__amount_value") - F("transaction__transferred_value")

@@ -40,16 +40,18 @@ from ledger.inbox.pages.suggestions import (
     MAX_ACCEPTED,
     MAX_OFFERS_SHOWN,
     AcceptedSuggestion,
+    build_row_line,
     build_tax_field,
     categorize_accepted,
     parse_tax_rates,
+    restore_posted_line,
 )
 from ledger.inbox.proposal_basis import describe_customer_tax, describe_proposal_basis
 from ledger.inbox.queries import list_categorizable_transactions
 from ledger.models import Transaction
 from ledger.rules.calc.standard_tax import TaxSuggestion
 from ledger.rules.pages.split_offers import SplitOffer, build_split_offers
-from ledger.rules.pages.transaction_texts import format_purpose, format_title
+from ledger.rules.pages.transaction_texts import format_title
 from ledger.rules.queries.category_suggestions import suggest_categories
 from ledger.rules.queries.suggested_taxes import suggest_customer_taxes
 from ledger.rules.queries.usual_counterparties import find_usual_counterparties
@@ -159,9 +161,7 @@ def restore_posted_group(page: CompanyPage, form: BoundForm, lines: list[dict[st
         if line["place"] == post_data.get("next"):
             line |= {"other": post_data.get("other", ""), "tax": post_data.get("tax", "")}
             for row_line in line["rows"]:
-                row_line["ticked"] = str(row_line["row"].id) in ticked_ids
-                row_line["tax"] = post_data.get(row_line["tax_field"], row_line["tax"])
-                row_line["has_error"] = row_line["tax_field"] in form.errors
+                restore_posted_line(row_line, form, post_data, ticked_ids)
             line["has_folded_error"] = any(row_line["has_error"] for row_line in line["folded_rows"])
             line["is_folded"] = False
 
@@ -176,7 +176,7 @@ def build_group_line(
 ) -> dict[str, Any]:
     """Return a group for the template. Its title is what its transactions have in common."""
     category = names.get_choice_name(*group.choice) if group.choice else ""
-    rows = [build_row_line(each, customer_taxes.get(each.row.id)) for each in group.transactions]
+    rows = [build_group_row(each, customer_taxes.get(each.row.id)) for each in group.transactions]
     # Transactions without a common suggestion are looked at one by one.
     open_count = MAX_OPEN_ROWS if group.is_likely or not group.has_several_counterparties else len(rows)
     reasons = {row["why"] for row in rows}
@@ -206,7 +206,7 @@ def format_group_title(group: TransactionGroup, category: str) -> str:
     return _("Money in") if group.has_several_counterparties else format_title(group.transactions[0].row)
 
 
-def build_row_line(transaction: GroupedTransaction, customer_tax: TaxSuggestion | None) -> dict[str, Any]:
+def build_group_row(transaction: GroupedTransaction, customer_tax: TaxSuggestion | None) -> dict[str, Any]:
     """Return a transaction of a group for the template; its value has id, version, counterparty and tax rate.
 
     Args:
@@ -219,17 +219,8 @@ def build_row_line(transaction: GroupedTransaction, customer_tax: TaxSuggestion 
         reason, suggested_tax = describe_customer_tax(customer_tax) if customer_tax else "", customer_tax
     counterparty_id = proposal.categorization.counterparty_id if proposal else None
     tax = format_percent_for_input(suggested_tax.percent if suggested_tax else None)
-    return {
-        "row": row,
-        "value": f"{row.id} {compute_version(row)} {counterparty_id or '-'} {tax}".strip(),
-        "title": format_title(row),
-        "text": format_purpose(row),
-        "amount": transaction.amount,
-        "why": reason,
-        "ticked": True,
-        "tax": tax,
-        "tax_field": build_tax_field(row.id),
-    }
+    value = f"{row.id} {compute_version(row)} {counterparty_id or '-'} {tax}".strip()
+    return build_row_line(row, amount=transaction.amount, value=value, why=reason, tax=tax)
 
 
 # ---------------------------------------------------------------------------------------------- the action

@@ -57,10 +57,6 @@ class PrimarySuggestion(NamedTuple):
         return self.row.amount_value - self.row.categorized_value
 
     @property
-    def basis(self) -> str:
-        return describe_proposal_basis(self.proposal, is_incoming=self.amount > 0)
-
-    @property
     def field_value(self) -> str:
         """The suggestion as the form sends it: transaction, version, category with line, counterparty, tax rate."""
         chosen = self.proposal.categorization
@@ -171,32 +167,52 @@ def build_suggestion_groups(
         sums: defaultdict[str, Decimal] = defaultdict(Decimal)
         for each in members:
             sums[each.row.amount_currency] += each.amount
-        lines = [build_suggestion_line(each) for each in members]
+        lines = [
+            build_row_line(
+                each.row,
+                amount=each.amount,
+                value=each.field_value,
+                why=describe_proposal_basis(each.proposal, is_incoming=each.amount > 0),
+                tax=format_percent_for_input(each.proposal.tax_percent),
+            )
+            for each in members
+        ]
         if not form.is_valid:
             for line in lines:
-                line["ticked"] = str(line["row"].id) in ticked_ids
-                line["tax"] = post_data.get(line["tax_field"], line["tax"])
-                line["has_error"] = line["tax_field"] in form.errors
+                restore_posted_line(line, form, post_data, ticked_ids)
         groups.append(
             SuggestionGroup(category, " + ".join(format_money(total, code) for code, total in sums.items()), lines)
         )
     return groups
 
 
-def build_suggestion_line(suggestion: PrimarySuggestion) -> dict[str, Any]:
-    """Return a suggestion as a row of its group."""
-    row = suggestion.row
+def build_row_line(row: Transaction, *, amount: Decimal, value: str, why: str, tax: str) -> dict[str, Any]:
+    """Return a transaction for `group_row.html`.
+
+    Args:
+        amount: what of it is not categorized.
+        value: what its box sends.
+        why: the reason of the suggestion.
+        tax: the suggested rate, as it is typed.
+    """
     return {
         "row": row,
-        "value": suggestion.field_value,
+        "value": value,
         "title": format_title(row),
         "text": format_purpose(row),
-        "amount": suggestion.amount,
-        "why": suggestion.basis,
+        "amount": amount,
+        "why": why,
         "ticked": True,
-        "tax": format_percent_for_input(suggestion.proposal.tax_percent),
+        "tax": tax,
         "tax_field": build_tax_field(row.id),
     }
+
+
+def restore_posted_line(line: dict[str, Any], form: BoundForm, post_data: QueryDict, ticked_ids: set[str]) -> None:
+    """Show a transaction of a refused form as it was posted."""
+    line["ticked"] = str(line["row"].id) in ticked_ids
+    line["tax"] = post_data.get(line["tax_field"], line["tax"])
+    line["has_error"] = line["tax_field"] in form.errors
 
 
 def build_tax_field(transaction_id: UUID) -> str:
