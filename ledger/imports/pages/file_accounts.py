@@ -1,5 +1,6 @@
 """The account that an uploaded file is imported into: the one that was chosen, or that the file seems to be of."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -64,21 +65,23 @@ def find_account_of_upload(page: CompanyPage, upload_id: UUID, *, filename: str)
     The table or its name states its number, or it has its saved columns, or it is the only account and the table says
     nothing else.
     """
-    account, lines = (
-        find_account_of_table_upload(page, upload_id, filename=filename),
-        read_table_of_upload(page, upload_id),
-    )
-    accounts = list_importable_accounts(page)
-    if account or lines is None or len(accounts) != 1:
-        return account
-    return accounts[0] if may_be_of_account(lines, accounts[0]) else None
+    lines, accounts = read_table_of_upload(page, upload_id), list_importable_accounts(page)
+    if lines is None:
+        return None
+    account = find_account_of_lines(accounts, lines, filename=filename)
+    if account is None and len(accounts) == 1 and may_be_of_account(lines, accounts[0]):
+        return accounts[0]
+    return account
 
 
 def find_account_of_table_upload(page: CompanyPage, upload_id: UUID, *, filename: str) -> Account | None:
     """Return the account whose number an uploaded table or its name states, or whose saved columns it has."""
-    lines, accounts = read_table_of_upload(page, upload_id), list_importable_accounts(page)
-    if lines is None:
-        return None
+    lines = read_table_of_upload(page, upload_id)
+    return find_account_of_lines(list_importable_accounts(page), lines, filename=filename) if lines else None
+
+
+def find_account_of_lines(accounts: Sequence[Account], lines: Lines, *, filename: str) -> Account | None:
+    """Return the account whose number a table or the name of its file states, or whose saved columns it has."""
     return find_account_of_table(accounts, lines, filename=filename) or find_account_of_headings(accounts, lines)
 
 

@@ -1,7 +1,7 @@
 """The table of signs of each kind of payment: names of vendors and words of texts, German and English."""
 
 from ledger.rules.calc.online_vendor_signs import ONLINE_VENDOR_SIGNS
-from ledger.rules.calc.payment_kinds import PaymentKind, build_signs
+from ledger.rules.calc.payment_kinds import EMPLOYEE_TICKETS, LOCAL_TRANSPORT_NAMES, PaymentKind, build_signs
 from ledger.rules.calc.revenue_signs import REVENUE_SIGNS
 
 WAGE_TAX_WORDS = (
@@ -227,13 +227,13 @@ KIND_SIGNS = (
             *("British Airways", "KLM", "Air France", "Swiss International Air Lines", "Austrian Airlines", "Condor"),
             *("Booking.com", "HRS", "Airbnb", "Expedia", "Uber", "Free Now", "Bolt", "Sixt", "Europcar", "Hertz"),
             *("Motel One", "Ibis", "Holiday Inn", "Premier Inn", "NH Hotel", "NH Hotels", "Steigenberger"),
-            *("BVG", "HVV", "MVG", "KVB", "RMV", "VRS", "VBB", "VVS", "Rheinbahn"),
+            *(*LOCAL_TRANSPORT_NAMES, "RMV", "VRS", "VBB", "VVS"),
         ),
         except_texts=("Eats", "Food"),
     ),
     build_signs(
         PaymentKind.TRAVEL,
-        texts=("Jobticket", "Jobtickets", "Deutschlandticket", "Deutschland-Ticket"),
+        texts=EMPLOYEE_TICKETS,
         is_billed=True,
     ),
     build_signs(

@@ -45,6 +45,9 @@ class PaymentKind(StrEnum):
     CUSTOMER_PAYMENT = "customerPayment"
 
 
+# Public transport in Germany: local companies, and tickets that employers pay.
+LOCAL_TRANSPORT_NAMES = ("BVG", "HVV", "KVB", "MVG", "Rheinbahn")
+EMPLOYEE_TICKETS = ("Jobticket", "Jobtickets", "Deutschlandticket", "Deutschland-Ticket")
 MAX_TEXT_LENGTH = 500  # characters of a description that suggestions read
 VAGUE_KINDS = frozenset([PaymentKind.TAX])  # which say less than their category; never the primary suggestion
 # Payments by customers whose texts say for what, and all of them.

@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 from ledger.rules.calc.countries import COUNTRY_WORDS
 from ledger.rules.calc.payment_kind_matcher import extract_payment_words, matches_signs
-from ledger.rules.calc.payment_kinds import KindSigns, PaymentKind, build_signs, extract_kind_words
+from ledger.rules.calc.payment_kinds import (
+    EMPLOYEE_TICKETS,
+    LOCAL_TRANSPORT_NAMES,
+    KindSigns,
+    PaymentKind,
+    build_signs,
+    extract_kind_words,
+)
 
 
 class ReducedTax(NamedTuple):
@@ -31,7 +38,7 @@ REDUCED_TAXES = {
         (
             build_signs(
                 PaymentKind.TRAVEL,
-                names=("Deutsche Bahn", "DB AG", "BahnCard", "BVG", "HVV", "KVB", "MVG", "Rheinbahn"),
+                names=("Deutsche Bahn", "DB AG", "BahnCard", *LOCAL_TRANSPORT_NAMES),
                 except_texts=MIXED_TICKET_WORDS,
             ),
             build_signs(
@@ -41,7 +48,7 @@ REDUCED_TAXES = {
             ),
             build_signs(
                 PaymentKind.TRAVEL,
-                texts=("Jobticket", "Jobtickets", "Deutschlandticket", "Deutschland-Ticket"),
+                texts=EMPLOYEE_TICKETS,
                 is_billed=True,
             ),
             build_signs(
