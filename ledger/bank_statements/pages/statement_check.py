@@ -65,6 +65,7 @@ from ledger.imports.pages.uploaded_files import (
     get_upload_owner,
     redirect_to_next_file,
 )
+from ledger.imports.pages.uploaded_invoices import list_uploaded_invoices
 from ledger.models import Account
 
 PREVIEW_FIELD = "preview"  # in the form that shows the files again, with other choices
@@ -245,9 +246,7 @@ def render_statement_check(
         looks=checks,
         refused=any(statement_check.is_refused for statement_check in checks),
         waiting=any(statement_check.is_waiting for statement_check in checks),
-        others=urlencode([*importable_items, *choices.items()])
-        if importable_items
-        else "",  # the address of the files that can be stored
+        others=urlencode([*importable_items, *choices.items()]) if importable_items else "",
         count=sum(statement_check.received.count for statement_check in checks if statement_check.received),
         booked=sum(statement_check.received.booked for statement_check in checks if statement_check.received),
         sent=sent,
@@ -255,6 +254,7 @@ def render_statement_check(
         chosen=choices,
         has_date_order=any(statement_check.has_date_order for statement_check in checks),
         new_accounts=list_new_account_forms(page, checks, created or NewAccounts()),
+        uploaded_invoices=list_uploaded_invoices(page),
         **build_new_account_context(page),
     )
 

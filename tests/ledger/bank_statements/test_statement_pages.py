@@ -222,10 +222,10 @@ def test_rejected_file_blocks_import_and_shows_reason(editor, acme, main_account
 
 
 def test_non_statement_file_is_left_out_and_named(editor, acme, main_account):
-    answer = upload_files(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.pdf", b"%PDF-1.7 %%EOF"))
+    answer = upload_files(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.json", b"{}"))
     assert answer.status_code == 303
     shown = get_page_text(editor.get(answer["Location"]))
-    assert "“2.pdf” is not a supported statement file. The file was skipped." in shown
+    assert "“2.json” is not a supported statement file. The file was skipped." in shown
     assert "1 new, 0 duplicates" in shown
 
 
@@ -268,10 +268,10 @@ def test_empty_file_is_reported_as_empty(editor, acme, main_account):
 
 
 def test_upload_without_any_statement_is_rejected(editor, acme, main_account):
-    answer = upload_files(editor, acme, ("1.pdf", b"%PDF-1.7 %%EOF"), ("2.pdf", b"%PDF-1.7 %%EOF"))
+    answer = upload_files(editor, acme, ("1.json", b"{}"), ("2.json", b"{}"))
     assert answer.status_code == 400
     assert re.search(
-        "“1.pdf” is not a supported statement file.*“2.pdf” is not a supported statement file", get_page_text(answer)
+        "“1.json” is not a supported statement file.*“2.json” is not a supported statement file", get_page_text(answer)
     )
 
 

@@ -163,7 +163,7 @@ def test_invalid_table_is_rejected_immediately(editor, acme, bank):
         (b"just one column\n", "No columns found. Separate CSV columns with commas, semicolons or tabs."),
         (b"", "“bank.csv” is empty. Export it again."),
         (b" \n\n", "“bank.csv” is empty."),
-        (b"%PDF-1.7 %%EOF", "“bank.csv” is not a supported statement file."),
+        (b"%PDF-1.7 no end", "“bank.csv”: The file content is not PDF"),
         (
             b'a,b\n"never closed' + b"x" * 200_000,
             "Line 2 has a cell of more than 131,072 characters, or a quotation mark",
