@@ -2,15 +2,18 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db.models.functions import Left, Lower
+
 from companies.models import Company, IdIn
 from ledger.models import TRANSFER_SYSTEM_KEY, Categorization, CategorizationRule, Operator, Transaction
+from ledger.models.transactions import MAX_INDEXED_NAME_LENGTH
 from ledger.money.calc.money import compute_included_tax, find_shortest_tax_percentage
 from ledger.recognition.actions.postings import PL_TYPES, list_amounts_by_pl_type
 from ledger.rules.calc.distinguishing_words import find_distinguishing_words
@@ -48,6 +51,7 @@ class CounterpartyRule:
     payment_count: int  # categorized so, at most MAX_PAYMENTS
     month_count: int  # in which they were
     is_recommended: bool  # seen repeatedly, or of a kind that recurs
+    payment_ids: frozenset[UUID]
     open_count: int = 0  # of uncategorized transactions that it would categorize now
 
     @property
@@ -133,11 +137,8 @@ def list_counterparty_rules(company: Company) -> list[CounterpartyRule]:
     periods, names that a disabled rule matches, and payments that an enabled rule matches. A name with several
     categories, a tax office or a bank gets a rule for each category that a word of the text tells apart.
     """
-    rules = list(CategorizationRule.objects.for_company(company.id).with_details(company.id).in_display_order())
-    groups = group_payments(list_past_payments(company))
-    bases = [basis for payments in skip_covered_payments(groups, rules) for basis in list_rule_bases(payments)]
-    bases.sort(key=lambda basis: (-len(basis.payments), fold_text(basis.payments[0].from_to), basis.word))
-    suggested = build_counterparty_rules(company, bases[:MAX_COUNTERPARTIES])
+    rules = list_existing_rules(company)
+    suggested = suggest_rules(company, list_past_payments(company), rules)
     if not suggested:
         return []
     open_counts = count_open_matches(
@@ -146,10 +147,38 @@ def list_counterparty_rules(company: Company) -> list[CounterpartyRule]:
     return [replace(suggestion, open_count=open_counts[suggestion.rule.id]) for suggestion in suggested]
 
 
-def list_past_payments(company: Company) -> list[PastPayment]:
-    """Return the categorized transactions of the most frequent names, the latest first; two statements."""
+def list_rules_for_transactions(company: Company, transaction_ids: Collection[UUID]) -> list[CounterpartyRule]:
+    """Return the rules that are suggested because of these categorized transactions, without their open counts."""
+    rows = Transaction.objects.for_company(company.id).filter(IdIn("id", list(transaction_ids)))
+    names = set(rows.values_list(Lower(Left("from_to", MAX_INDEXED_NAME_LENGTH)), flat=True))
+    payments = list_past_payments(company, names=sorted(names))
+    suggested = suggest_rules(company, payments, list_existing_rules(company))
+    return [suggestion for suggestion in suggested if not suggestion.payment_ids.isdisjoint(transaction_ids)]
+
+
+def list_existing_rules(company: Company) -> list[CategorizationRule]:
+    """Return all rules of the company in order."""
+    return list(CategorizationRule.objects.for_company(company.id).with_details(company.id).in_display_order())
+
+
+def suggest_rules(
+    company: Company, payments: Iterable[PastPayment], rules: Sequence[CategorizationRule]
+) -> list[CounterpartyRule]:
+    """Return the rules that past payments suggest beside the existing ones, the most frequent first."""
+    groups = group_payments(payments)
+    bases = [basis for group in skip_covered_payments(groups, rules) for basis in list_rule_bases(group)]
+    bases.sort(key=lambda basis: (-len(basis.payments), fold_text(basis.payments[0].from_to), basis.word))
+    return build_counterparty_rules(company, bases[:MAX_COUNTERPARTIES])
+
+
+def list_past_payments(company: Company, *, names: list[str] | None = None) -> list[PastPayment]:
+    """Return the categorized transactions of the most frequent names, the latest first; two statements.
+
+    Args:
+        names: in lowercase; only their transactions are returned.
+    """
     limits = {"names": MAX_NAMES, "payments": MAX_PAYMENTS}
-    rows = fetch_history_rows(FREQUENT_NAMES_SQL, company=company, **limits)
+    rows = fetch_history_rows(FREQUENT_NAMES_SQL, company=company, only=names, **limits)
     columns = (
         *("transaction_id", "category_id", "category__system_key", "counterparty_id", "rule", "value"),
         *("pass_through_tax", "counter_id", "source_note", *PL_TYPES),
@@ -254,7 +283,8 @@ def build_counterparty_rules(company: Company, bases: Sequence[RuleBasis]) -> li
             rule.description_operator, rule.description_value = Operator.WHOLE_WORD, basis.word
         months = {(payment.date.year, payment.date.month) for payment in basis.payments}
         is_recommended = len(basis.payments) >= MIN_RECOMMENDED_PAYMENTS or latest.kind in STEADY_KINDS
-        suggested.append(CounterpartyRule(rule, len(basis.payments), len(months), is_recommended))
+        payment_ids = frozenset(payment.id for payment in basis.payments)
+        suggested.append(CounterpartyRule(rule, len(basis.payments), len(months), is_recommended, payment_ids))
     return suggested
 
 
