@@ -29,7 +29,7 @@ from ledger.inbox.queries import filter_open_transactions
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, CategorizationRule, Transaction
 from ledger.rules.actions.suggested_rules import filter_created_rules
-from ledger.rules.calc.category_proposals import CategoryProposal
+from ledger.rules.calc.category_proposals import ACCOUNT, CategoryProposal
 from ledger.rules.calc.countries import find_company_countries, find_zone_tax_percent
 from ledger.rules.calc.standard_tax import TaxSuggestion
 from ledger.rules.calc.transfer_pairs import LegPair
@@ -251,12 +251,15 @@ def build_inbox_line(
     """Return a transaction to review with its proposals.
 
     A leg of a proposed pair gets no transfer proposal: it is linked from the pair, and the category Transfers
-    alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well. Beside
-    the offer of a split or period no category is offered, for it would leave out the parts or the period. The list of
-    categories has the suggested tax beside it, else that of a payment by a customer.
+    alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well, and
+    those that only the account suggests everywhere. Beside the offer of a split or period no category is offered, for
+    it would leave out the parts or the period. The list of categories has the suggested tax beside it, else that of a
+    payment by a customer.
     """
     suggested = [
-        proposal for proposal in proposals if not is_paired or (proposal.is_likely and not proposal.is_transfer)
+        proposal
+        for proposal in proposals
+        if proposal.kind != ACCOUNT and (not is_paired or (proposal.is_likely and not proposal.is_transfer))
     ]
     shown_proposals = [
         build_proposal_context(proposal, names, is_incoming=row.amount_value > 0)

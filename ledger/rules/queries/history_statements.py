@@ -79,6 +79,13 @@ FREQUENT_NAMES_SQL = f"""
               AND lower(left(h.from_to, 100)) = frequent.name
             ORDER BY h.date DESC, h.id DESC LIMIT %(payments)s) AS u
 """  # noqa: S608 - our own words
+# The latest categorized transactions that have only a text, such as card payments.
+NAMELESS_SQL = f"""
+    SELECT {_PAYMENT_COLUMNS} FROM ledger_transaction h
+     WHERE h.company_id = %(company)s AND h.categorized_value <> 0 AND h.source <> 'initialBalance'
+       AND lower(left(h.from_to, 100)) = ''
+     ORDER BY h.date DESC, h.id DESC LIMIT %(texts)s
+"""  # noqa: S608 - our own words
 # Which of the counted choices of a name were made for money in one direction. Nearly always the first looked up was.
 DIRECTIONS_SQL = f"""
     SELECT asked.name, asked.category_id, asked.pl_type, asked.inward

@@ -69,6 +69,13 @@ def test_no_rule_is_created_without_the_box_or_for_payments_with_several_categor
     assert list_rules(api) == []
 
 
+def test_rule_of_a_text_is_created_for_one_payment_without_a_name(accept, api, books, bank):
+    row = books.create_transaction(bank, description="ADOBE *CREATIVE CLOUD 4711")["id"]
+    assert "1 rule created." in get_page_text(accept(row))
+    (rule,) = api.get("categorization_rules").json()
+    assert rule["conditions"]["description"] == {"operator": "startsWith", "value": "ADOBE *CREATIVE CLOUD"}
+
+
 def test_rules_of_a_group_are_created(inbox_page, api, books, bank, hosting):
     for name in ("Hetzner Online GmbH", "netcup GmbH"):
         books.create_transaction(bank, "-12.00", fromTo=name)
