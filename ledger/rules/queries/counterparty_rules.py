@@ -16,7 +16,7 @@ from django.db.models.functions import Left, Lower
 from companies.models import Company, IdIn
 from ledger.models import TRANSFER_SYSTEM_KEY, Categorization, CategorizationRule, Operator, Transaction
 from ledger.models.transactions import MAX_INDEXED_NAME_LENGTH
-from ledger.money.calc.money import compute_included_tax, find_shortest_tax_percentage
+from ledger.money.calc.money import compute_included_tax, find_shortest_tax_percentage, is_single_rate
 from ledger.recognition.actions.postings import PL_TYPES, list_amounts_by_pl_type
 from ledger.rules.calc.booking_phrases import remove_booking_phrases
 from ledger.rules.calc.distinguishing_words import find_distinguishing_words
@@ -39,7 +39,6 @@ from ledger.rules.queries.suggestions import (
     build_rule_from_categorizations,
     extract_steady_text,
 )
-from ledger.rules.queries.usual_taxes import MAX_RATE_DECIMALS
 from ledger.transactions.queries.selections import select_transactions
 
 MAX_COUNTERPARTIES = 500  # listed
@@ -306,7 +305,7 @@ def find_common_tax_percent(payments: Sequence[PastPayment]) -> tuple[bool, Deci
     amounts = {(payment.parts[0].value, payment.parts[0].tax, payment.currency) for payment in payments}
     rates = {find_shortest_tax_percentage(*amount) for amount in amounts}
     for percent in sorted(rates, key=lambda rate: rate or Decimal(0), reverse=True):
-        if percent is not None and -int(percent.as_tuple().exponent) > MAX_RATE_DECIMALS:
+        if percent is not None and not is_single_rate(percent):
             continue
         if all(
             compute_included_tax(value, percent or Decimal(0), currency) == (tax or 0)
