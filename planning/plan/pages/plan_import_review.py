@@ -197,7 +197,7 @@ def find_wider_choices(
         and (words := extract_kind_words(category.display_name)) not in row_words
     }
     known_names = row_names.categories.keys() | row_names.lines.keys() | row_names.subtotals
-    found: dict[int, str] = {}
+    choice_by_line: dict[int, str] = {}
     for row, phrase in zip(rows, row_words, strict=True):
         if fold_setting_value(row.name) in known_names:
             continue
@@ -207,9 +207,9 @@ def find_wider_choices(
             if row.placed.line in ("", rows_by_choice[choice].pl_type) and is_wider_name(words, phrase)
         ]
         if len(matches) == 1:
-            found[row.line] = matches[0]
+            choice_by_line[row.line] = matches[0]
             del free_words[matches[0]]
-    return found
+    return choice_by_line
 
 
 def suggest_choice(row: ReviewRow, rows_by_choice: Mapping[str, PlanRow], row_names: PlanRowNames) -> str:
