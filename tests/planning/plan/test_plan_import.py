@@ -401,6 +401,24 @@ def test_change_of_the_plan_since_the_review_is_shown_first(owner, api, acme, ho
     assert list_planned(api, hosting) == {"2026-10": 40}
 
 
+def test_own_category_whose_name_says_more_is_found_for_one_row(owner, acme, hosting, make_category):
+    names = ("Beratung und Dienstleistungen", "Miete Lager", "Miete Büro", "Hosting Kunden", "Reisen und Messen")
+    ids = {name: make_category(acme, name=name, pl_types=["ga"]).id for name in names}
+    rows = ("Beratung", "Dienstleistungen", "Miete", "Hosting", "Reisen", "Reisen und Messen")
+    table = "Category,2026-10\n" + "".join(f"{name},{number}\n" for number, name in enumerate(rows, 1))
+    choices = {
+        name: chosen for name, (_, chosen) in parse_choices(open_review(owner, upload(owner, acme, table))[1]).items()
+    }
+    assert choices == {
+        "Beratung": f"{ids['Beratung und Dienstleistungen']}:ga",
+        "Dienstleistungen": "",
+        "Miete": "new:ga",
+        "Hosting": f"{hosting}:cogs",
+        "Reisen": "new:ga",
+        "Reisen und Messen": f"{ids['Reisen und Messen']}:ga",
+    }
+
+
 def test_name_of_two_categories_is_asked(owner, acme, make_category):
     make_category(acme, name="HOSTING", pl_types=["ga"])
     _, shown = open_review(owner, upload(owner, acme, "Category,2026-10\nHosting,5\n"))
