@@ -125,7 +125,7 @@ def render_report(page: CompanyPage, month: date, form: BoundForm, commentary: R
         author=actor_names.get((commentary.last_updated_user_id or "") if commentary else "", _("System")),
         form=form,
         seen=page.get_seen_version(commentary) if commentary else page.request.POST.get("seen", NO_VERSION),
-        draft="" if commentary or page.is_post or report is None else draft_commentary(report.tables),
+        draft="" if commentary or page.is_post or report is None else draft_commentary(report, page.access.permissions),
         max_length=MAX_COMMENTARY_LENGTH,
         writes=page.has_permission(Permission.PLANNING_WRITE) and page.has_permission(Permission.PLANNING_READ),
         shares=page.has_permission(Permission.CLOSINGS_MANAGE),

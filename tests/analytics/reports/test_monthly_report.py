@@ -1,7 +1,5 @@
 """The monthly report: every figure is what the data queries answer, and a closed month shows what was reported."""
 
-import re
-
 import pytest
 
 from companies.permissions import Role
@@ -168,23 +166,6 @@ def test_largest_variances_are_listed_with_their_line(acme, viewer, books, booke
         ("Recurring revenue Revenue", ["1,000.50", "0.00", "+1,000.50"]),
         ("Office and administration General and administration", ["-400.25", "-300.00", "-100.25"]),
     ]
-
-
-def test_commentary_starts_with_the_largest_variances_or_changes(acme, owner, books, booked_year, api):
-    path = build_report_path(acme)
-
-    def read_draft():
-        return re.search(r"<textarea[^>]*>([^<]*)</textarea>", owner.get(path).content.decode())[1]
-
-    changes = read_draft()
-    assert "- **Recurring revenue**: Mar 2026 1,000.50, Feb 2026 " in changes
-    amount = {"type": "fixed", "amount": {"value": 2500, "currency": "EUR"}}
-    plan = {"month": "2026-03", "plType": "cogs", "categoryId": books.get_category_id("hosting"), "amount": amount}
-    assert api.post("plan_items", plan).status_code == 201
-    draft = read_draft()
-    assert draft.splitlines()[0] == "- **Hosting**: Actual 0.00, Plan −2,500.00, Variance +2,500.00. "
-    assert api.put("reports/2026-03/commentary", {"text": "All as planned."}).status_code == 200
-    assert read_draft() == "All as planned."
 
 
 def test_receivables_of_the_report_equal_the_query(acme, viewer, query_data, books, bank, booked_year, api):
