@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
+from companies.locales import get_current_locale
 from companies.models import Company, parse_id
 from companies.pages.amount_formats import format_percent_for_input
 from companies.pages.context import CompanyPage, company_page
@@ -25,7 +26,7 @@ from ledger.categorization.pages.bulk_actions import BULK_FORM_FIELDS
 from ledger.inbox.missing_categories import MissingCategory, list_missing_categories
 from ledger.inbox.pages.inbox_actions import INBOX_ACTIONS, get_form_transactions, reject_unknown_action
 from ledger.inbox.proposal_basis import describe_customer_tax, describe_proposal_basis
-from ledger.inbox.queries import filter_open_transactions
+from ledger.inbox.queries import filter_open_transactions, list_missing_card_files
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, Transaction
 from ledger.rules.calc.category_proposals import CategoryProposal
@@ -327,12 +328,17 @@ def collect_inbox_offers(page: CompanyPage) -> Iterable[InboxOffer]:
 
 
 def collect_inbox_notices(page: CompanyPage) -> Iterable[InboxNotice]:
-    """Yield notices: accounts that do not agree with their bank, and those of the apps above."""
+    """Yield notices: accounts that do not agree with their bank, missing files, and those of the apps above."""
     if page.has_permission(Permission.ACCOUNTS_READ):
         accounts = Account.objects.for_company(page.company.id).active()
         for account in accounts.filter(bank_connection__isnull=False).in_display_order():
             if (account.bank_connection or {}).get("balanceMismatchSince"):
                 address = f"{reverse('account', args=[page.company.id, account.id])}#reconciliation"
                 yield _("{account} is out of balance").format(account=account.name), address
+        if page.has_permission(Permission.TRANSACTIONS_WRITE):
+            for account_name, month in list_missing_card_files(page.company, today=page.today):
+                text = _("The file of {account} for {month} is missing")
+                month_name = get_current_locale().format_month(month, full=True)
+                yield text.format(account=account_name, month=month_name), reverse("import-new", args=[page.company.id])
     for result in hooks.list_inbox_notices.run(page):
         yield from result

@@ -73,13 +73,14 @@ class ReviewRow:
 class PlanReview:
     """What an import would change: `cells` to save, `categories` to create, and names of rows that are left out.
 
-    `groups` are the rows of the plan as choices, by P&L line.
+    `groups` are the rows of the plan as choices, by P&L line. `plan_digest` differs if the plan has other amounts.
     """
 
     months: list[date]
     rows: list[ReviewRow]
     left_out_names: list[str]
     groups: list[tuple[Any, list[tuple[str, str]]]]
+    plan_digest: str
     cells: list[PlanCell] = field(default_factory=list)
     categories: list[Category] = field(default_factory=list)
     error: str = ""
@@ -87,12 +88,6 @@ class PlanReview:
     @property
     def is_complete(self) -> bool:
         return all(row.choice and not row.error for row in self.rows)
-
-    @property
-    def digest(self) -> str:
-        """A text that differs if another choice was made or another amount would change."""
-        state = [(row.line, row.choice, row.cells) for row in self.rows]
-        return hashlib.sha256(repr(state).encode()).hexdigest()
 
     @property
     def summary(self) -> list[tuple[str, int]]:
@@ -141,6 +136,7 @@ def build_plan_review(
         [ReviewRow(placed) for placed in placed_rows if not placed.is_left_out],
         [placed.row.name for placed in placed_rows if placed.is_left_out],
         group_plan_rows(plan_rows, names),
+        build_plan_digest(planned),
     )
     rows_by_choice = {format_line_choice(row.category_id, row.pl_type): row for row in plan_rows}
     can_create = page.has_permission(Permission.CATEGORIES_WRITE)
@@ -155,6 +151,16 @@ def build_plan_review(
             row.choice = ""
     add_cells(review, planned, currency=page.company.base_currency)
     return review
+
+
+def build_plan_digest(planned: Mapping[ResultKey, Decimal]) -> str:
+    """Return a text that differs if one of these amounts of the plan does; zero is the same as none."""
+    amounts = sorted(
+        (str(month), line, str(category_id), f"{amount.normalize():f}")
+        for (month, line, category_id), amount in planned.items()
+        if amount
+    )
+    return hashlib.sha256(repr(amounts).encode()).hexdigest()
 
 
 def build_row_names(names: LedgerNames) -> PlanRowNames:
