@@ -205,7 +205,7 @@ class CompanyChange:
         after: dict[str, Any] | None = None,
     ) -> AuditEntry:
         """Write one audit entry for a change of many rows, with its counts."""
-        entry = AuditEntry.objects.record(
+        entry = AuditEntry.objects.build_entry(
             self.context,
             company_id=self.company.id,
             action=action,
@@ -214,6 +214,7 @@ class CompanyChange:
             before=before,
             after=after,
         )
+        entry.save(force_insert=True)
         if running := _running_change.get():
             running.entries.append(entry)
         return entry

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
 
@@ -47,6 +48,12 @@ class Hook(Generic[P, R]):
 @Hook
 def company_created(*, company: Company, context: AuditContext) -> None:
     """A company was created."""
+
+
+@Hook
+def list_zone_taxes() -> Mapping[str, Decimal]:
+    """Return the standard VAT rates in percent, by time zone of a country."""
+    return {}
 
 
 @Hook

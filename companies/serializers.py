@@ -59,6 +59,13 @@ class DomainField(fields.TextField):
         return text
 
 
+class StandardTaxField(fields.NumberField):
+    """The standard VAT rate of a company in percent."""
+
+    def __init__(self) -> None:
+        super().__init__(minimum=Decimal(0), maximum=Decimal(100), max_decimals=4, allow_null=True, required=False)
+
+
 @extend_schema_field({"type": "string", "maxLength": MAX_TIME_ZONE_LENGTH, "examples": ["Europe/Berlin"]})
 class TimeZoneField(fields.TextField):
     """The name of a time zone in the IANA database, in its own letters."""
@@ -130,9 +137,7 @@ class CompanySerializer(StrictModelSerializer):
     domain = DomainField(allow_null=True, required=False, help_text="Website domain, such as example.com.")
     time_zone = TimeZoneField(required=False)
     test_today = SandboxDayField(allow_null=True, required=False)
-    standard_tax_percent = fields.NumberField(
-        minimum=Decimal(0), maximum=Decimal(100), max_decimals=4, allow_null=True, required=False
-    )
+    standard_tax_percent = StandardTaxField()
 
     class Meta:
         model = Company
@@ -158,6 +163,7 @@ class NewCompany(StrictSerializer):
     base_currency = fields.CurrencyField(default=Currency.EUR)
     domain = DomainField(allow_null=True, required=False)
     time_zone = TimeZoneField(default=UTC_NAME)
+    standard_tax_percent = StandardTaxField()
 
 
 class NewSandbox(StrictSerializer):

@@ -26,9 +26,11 @@ def register_company_hooks() -> None:
     from ledger.imports.actions import uploads
     from ledger.recognition.actions import account_movements, period_updates, postings, rate_updates
     from ledger.rules.actions import categorization_history
+    from ledger.rules.calc.countries import list_zone_taxes
     from ledger.transactions.actions import bulk_undo
 
     hooks.company_created.register(categories.create_default_categories)
+    hooks.list_zone_taxes.register(list_zone_taxes)
     hooks.company_copied.register(closings.copy_closings)
     hooks.company_copied.register(files.check_copy_fits_storage_quota)
     hooks.company_copied.register(planner_statistics.analyze_copied_tables)

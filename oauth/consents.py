@@ -66,14 +66,14 @@ def create_consent(
         auth_time=auth_time,
         created_time=context.time,
     )
-    AuditEntry.objects.record(
+    AuditEntry.objects.build_entry(
         context,
         company_id=consent.company_id,
         action="app.connected",
         entity_type="connectedApp",
         entity_id=consent.id,
         after={"application": application.name, "client_id": application.client_id, "scopes": requested_scopes},
-    )
+    ).save(force_insert=True)
     hooks.app_connected.run(consent=consent, context=context)
     return consent
 
@@ -108,7 +108,7 @@ def revoke_consent(
     )
     if not ended:
         return False
-    AuditEntry.objects.record(
+    AuditEntry.objects.build_entry(
         context,
         company_id=consent.company_id,
         action="app.revoked",
@@ -116,7 +116,7 @@ def revoke_consent(
         entity_id=consent.id,
         before={"application": consent.application.name, "scopes": consent.scopes},
         after={"reason": reason.value},
-    )
+    ).save(force_insert=True)
     if not is_notified:
         hooks.app_revoked.run(consent=consent, context=context)
     return True

@@ -55,7 +55,7 @@ def record_app_change(*, application: Application, before: dict[str, Any], conte
         return
     standing = ConsentGrant.objects.filter(application=application, revoked_time=None, redeemed_time__isnull=False)
     for company_id in standing.order_by("company_id").values_list("company_id", flat=True).distinct():
-        AuditEntry.objects.record(
+        AuditEntry.objects.build_entry(
             context,
             company_id=company_id,
             action="app.updated",
@@ -63,7 +63,7 @@ def record_app_change(*, application: Application, before: dict[str, Any], conte
             entity_id=application.client_id,
             before={name: before[name] for name in changed_fields},
             after={name: after[name] for name in changed_fields},
-        )
+        ).save(force_insert=True)
 
 
 def compute_secret_digest(secret: str) -> str:

@@ -259,4 +259,15 @@ for (const button of document.querySelectorAll("[data-print]")) {
 for (const select of document.querySelectorAll("[data-browser-time-zone]")) {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   if ([...select.options].some((option) => option.value === zone)) select.value = zone;
+  // The standard VAT rate is that of the time zone's country until it is typed.
+  const taxField = document.getElementById("standardTaxPercent");
+  const suggestTax = () => (taxField.value = select.selectedOptions[0].dataset.standardTax ?? "");
+  select.addEventListener("change", suggestTax);
+  taxField.addEventListener("input", () => select.removeEventListener("change", suggestTax));
+  suggestTax();
+}
+
+for (const box of document.querySelectorAll("[data-shows-password]")) {
+  box.closest("label").hidden = false;
+  box.addEventListener("change", () => (document.getElementById(box.dataset.showsPassword).type = box.checked ? "text" : "password"));
 }

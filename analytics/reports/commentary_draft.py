@@ -1,28 +1,88 @@
-"""The draft of a commentary: the largest variances of the month, for the author to explain."""
+"""The draft of a commentary: the largest variances of the month with the items behind them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from analytics.reports.monthly_report_tables import ReportRow, ReportTable, Text
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-TABLES = ("variances", "changes")  # the first that has rows
+from analytics.queries.largest_changes import list_counterparty_changes
+from analytics.reports.monthly_report_results import format_party_name, list_variances, sign_amount
+from analytics.reports.monthly_report_sections import MonthlyReport
+from analytics.reports.monthly_report_tables import CellFormatter, ReportCell, ReportRow, Text
+from companies.permissions import Permission, Permissions
+
+MAX_ITEMS = 2  # of a row
 
 
-def draft_commentary(tables: Iterable[ReportTable]) -> str:
-    """Return a list in the format of commentaries, with the figures of each row; empty if there are none.
+def draft_commentary(report: MonthlyReport, permissions: Permissions) -> str:
+    """Return a list in the format of commentaries: each variance from plan with its cause; empty if there are none.
 
-    >>> from analytics.reports.monthly_report_tables import ReportCell, ReportRow
-    >>> row = ReportRow("Rent", [ReportCell("−900.00"), ReportCell("−800.00")])
-    >>> draft_commentary([ReportTable("variances", "", ["Category", "Actual", "Plan"], [row])])
-    '- **Rent**: Actual −900.00, Plan −800.00. '
+    Without a plan it lists the changes from the month before.
     """
-    rows_by_table = {table.id: (table.head[1:], table.rows) for table in tables}
-    for table_id in TABLES:
-        head, rows = rows_by_table.get(table_id, ((), ()))
-        if rows:
-            return "\n".join(draft_line(row, head) for row in rows if row.kind != "detail")
-    return ""
+    tables = {table.id: table for table in report.tables}
+    if tables["variances"].rows:
+        table, causes = tables["variances"], describe_variances(report, permissions)
+    else:
+        table, causes = tables["changes"], describe_changes(tables["changes"].rows)
+    rows = [row for row in table.rows if row.kind != "detail"]
+    return "\n".join(draft_line(row, table.head[1:], cause) for row, cause in zip(rows, causes, strict=True))
 
 
-def draft_line(row: ReportRow, head: Sequence[Text]) -> str:
+def draft_line(row: ReportRow, head: Sequence[Text], cause: str) -> str:
     figures = ", ".join(f"{name} {cell.text}" for name, cell in zip(head, row.cells, strict=True))
-    return f"- **{row.label}**: {figures}. "
+    return f"- **{escape_emphasis(str(row.label))}**: {join_texts(figures, cause)}. "
+
+
+def describe_variances(report: MonthlyReport, permissions: Permissions) -> list[str]:
+    """Return the cause of each variance: its largest items, that nothing was booked, or that nothing was planned."""
+    rows = list_variances(report.results)
+    if Permission.TRANSACTIONS_READ not in permissions:
+        return ["" if row.cells[0].planned else _("not planned") for row in rows]
+    keys = [(str(row.line), row.category_id) for row in rows if row.category_id]
+    parties = list_counterparty_changes(report.month, keys, previous=None)
+    cells, can_show_names = CellFormatter(report.month), Permission.COUNTERPARTIES_READ in permissions
+    causes = []
+    for row, key in zip(rows, keys, strict=True):
+        items = [
+            (
+                format_party_name(party, can_show_names=can_show_names),
+                cells.format_amount(sign_amount(row, party.actual)),
+            )
+            for party in parties[key]
+            if party.actual and party.party_count == 1
+        ]
+        unplanned = "" if row.cells[0].planned else _("not planned")
+        causes.append(join_texts(unplanned, join_items(items)) if parties[key] else _("nothing was booked"))
+    return causes
+
+
+def describe_changes(rows: Sequence[ReportRow]) -> list[str]:
+    """Return the counterparties that changed most of each row, which stand below it."""
+    details = list[list[tuple[Text, ReportCell]]]()
+    for row in rows:
+        if row.kind != "detail":
+            details.append([])
+        elif row.cells[-1].tone:  # none where nothing changed
+            details[-1].append((row.label, row.cells[-1]))
+    return [join_items(items) for items in details]
+
+
+def join_items(items: Sequence[tuple[Text, ReportCell]]) -> str:
+    """Return the first items, which are the largest, as a part of a sentence; empty if there are none."""
+    shown = [f"{escape_emphasis(' '.join(str(name).split()))} {cell.text}" for name, cell in items[:MAX_ITEMS]]
+    if not shown:
+        return ""
+    return ngettext("largest item: {items}", "largest items: {items}", len(shown)).format(items=", ".join(shown))
+
+
+def join_texts(*texts: str) -> str:
+    return "; ".join(filter(None, texts))
+
+
+def escape_emphasis(text: str) -> str:
+    r"""Return a text that a commentary shows as it is.
+
+    >>> escape_emphasis("PAYPAL *SHOP")
+    'PAYPAL \\*SHOP'
+    """
+    return text.replace("*", r"\*")

@@ -13,6 +13,7 @@ from analytics.reports import notices
 from analytics.reports.commentary_draft import draft_commentary
 from analytics.reports.monthly_report_results import BuildUrl
 from analytics.reports.monthly_report_sections import MonthlyReport, build_monthly_report
+from analytics.reports.monthly_report_tables import describe_empty_tables
 from companies.audit.names import find_actor_names
 from companies.compression import allow_compression
 from companies.locales import get_current_locale
@@ -120,12 +121,13 @@ def render_report(page: CompanyPage, month: date, form: BoundForm, commentary: R
         month=format_month(month),
         report=report,
         report_month=report_month,
+        empty_text=describe_empty_tables(report.tables) if report else "",
         notices=report_notices,
         commentary=commentary,
         author=actor_names.get((commentary.last_updated_user_id or "") if commentary else "", _("System")),
         form=form,
         seen=page.get_seen_version(commentary) if commentary else page.request.POST.get("seen", NO_VERSION),
-        draft="" if commentary or page.is_post or report is None else draft_commentary(report.tables),
+        draft="" if commentary or page.is_post or report is None else draft_commentary(report, page.access.permissions),
         max_length=MAX_COMMENTARY_LENGTH,
         writes=page.has_permission(Permission.PLANNING_WRITE) and page.has_permission(Permission.PLANNING_READ),
         shares=page.has_permission(Permission.CLOSINGS_MANAGE),

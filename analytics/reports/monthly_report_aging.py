@@ -25,8 +25,8 @@ class AgingTexts(NamedTuple):
 
 
 TEXTS: dict[InvoiceKind, AgingTexts] = {
-    "receivables": AgingTexts("aging", gettext_lazy("Receivables aging"), gettext_lazy("Customers owe nothing.")),
-    "payables": AgingTexts("payables", gettext_lazy("Payables aging"), gettext_lazy("You owe vendors nothing.")),
+    "receivables": AgingTexts("aging", gettext_lazy("Receivables aging"), gettext_lazy("No receivables are open.")),
+    "payables": AgingTexts("payables", gettext_lazy("Payables aging"), gettext_lazy("No payables are open.")),
 }
 
 

@@ -126,7 +126,6 @@ def build_customer_table(
         title=_("Largest customers"),
         head=[_("Customer"), "MRR", _("Share of MRR")],
         rows=rows,
-        empty_text=_("No customer had recurring revenue at the end of the month."),
     )
 
 

@@ -111,12 +111,8 @@ def build_month_result_table(report: ReportMonth, rows: Sequence[StatementRow]) 
 
 
 def build_variance_table(report: ReportMonth, rows: Sequence[StatementRow]) -> ReportTable:
-    """Build the categories that differ most from their plan, largest first; neutral ones are left out."""
+    """Build the categories that differ most from their plan."""
     cells = CellFormatter(report)
-    planned_rows = [
-        row for row in rows if row.kind == "category" and row.line not in (None, PlType.NEUTRAL) and get_variance(row)
-    ]
-    planned_rows.sort(key=lambda row: -abs(get_variance(row)))
     return ReportTable(
         id="variances",
         title=_("Largest variances from plan"),
@@ -125,12 +121,23 @@ def build_variance_table(report: ReportMonth, rows: Sequence[StatementRow]) -> R
             ReportRow(
                 row.name, build_result_cells(row, cells, is_planned=True)[:3], note=LINE_LABELS[row.line or PlType.NO]
             )
-            for row in planned_rows[:MAX_VARIANCES]
-        ]
-        if has_plan(rows, 0)
-        else [],
+            for row in list_variances(rows)
+        ],
         hint=cells.describe_plan(),
     )
+
+
+def list_variances(rows: Sequence[StatementRow]) -> list[StatementRow]:
+    """Return the categories that differ most from their plan, largest first; neutral ones are left out.
+
+    There are none without a plan.
+    """
+    if not has_plan(rows, 0):
+        return []
+    categories = [
+        row for row in rows if row.kind == "category" and row.line not in (None, PlType.NEUTRAL) and get_variance(row)
+    ]
+    return sorted(categories, key=lambda row: -abs(get_variance(row)))[:MAX_VARIANCES]
 
 
 def get_variance(row: StatementRow) -> Decimal:
@@ -251,7 +258,8 @@ def build_change_url(
     query = build_results_query(first, last, line=change.row.pl_type, categories=[change.row.category_id])
     if party is None:
         return build_url("transactions", query)
-    if party.party_count > 1 or not (party.id or 0 < len(party.name) <= MAX_TEXT_LENGTH):
+    has_name = 0 < len(party.name) <= MAX_TEXT_LENGTH and not party.is_description
+    if party.party_count > 1 or not (party.id or has_name):
         return ""
     if party.id:
         return build_url("transactions", f"{query}&counterpartyId={party.id}")

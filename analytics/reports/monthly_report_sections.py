@@ -38,6 +38,7 @@ class MonthlyReport:
 
     month: ReportMonth
     tables: list[ReportTable] = field(default_factory=list)
+    results: Sequence[StatementRow] = ()  # of the month
 
     @property
     def has_differences(self) -> bool:
@@ -77,7 +78,7 @@ def build_monthly_report(report: ReportMonth, *, permissions: Permissions, build
     if recurring:
         top = report_measures.list_top_customers(report, recurring.row.end)
         tables.append(monthly_report_cash.build_customer_table(report, top, build_url, can_show_names=is_named))
-    return MonthlyReport(report, [table.remove_empty_columns() for table in tables])
+    return MonthlyReport(report, [table.remove_empty_columns() for table in tables], results)
 
 
 def build_visible_measure_table(report: ReportMonth, *, runway: Runway | None, has_recurring: bool) -> ReportTable:

@@ -1,6 +1,6 @@
 """Tables of the monthly report: rows of formatted amounts, each with its other amount and the link to its rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -41,7 +41,7 @@ class ReportRow:
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A section of the report; without rows `empty_text` says why."""
+    """A section of the report. Without rows it is not shown; `empty_text` says why, in one line with other sections."""
 
     id: str
     title: Text
@@ -52,7 +52,7 @@ class ReportTable:
 
     @property
     def has_values(self) -> bool:
-        """Whether any cell has a value. Without one the section is not printed."""
+        """Whether any cell has a value. Without one the section is neither printed nor shared."""
         return any(cell != EMPTY_REPORT_CELL for row in self.rows for cell in row.cells)
 
     def remove_empty_columns(self) -> "ReportTable":
@@ -66,6 +66,11 @@ class ReportTable:
         ]
         rows = [replace(row, cells=[row.cells[column] for column in columns]) for row in self.rows]
         return replace(self, head=[self.head[0], *(self.head[column + 1] for column in columns)], rows=rows)
+
+
+def describe_empty_tables(tables: Iterable[ReportTable]) -> str:
+    """Return why tables have no rows, in one line; empty if all have some."""
+    return " ".join(str(table.empty_text) for table in tables if table.empty_text and not table.rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ class StatementRow:
     kind: str
     cells: Sequence[CellAmounts]
     line: PlType | None = None
+    category_id: UUID | None = None
 
     @property
     def is_subtracted(self) -> bool:
@@ -151,8 +152,14 @@ def build_statement(
     remainders = [zero] * len(periods)
     for line in PlType:
         categories = [
-            StatementRow(format_category_name(name), "category", [cells.get(period, zero) for period in periods], line)
-            for (_, name), cells in amounts_by_line[line].items()
+            StatementRow(
+                format_category_name(name),
+                "category",
+                [cells.get(period, zero) for period in periods],
+                line,
+                category_id,
+            )
+            for (category_id, name), cells in amounts_by_line[line].items()
         ]
         sums = [sum((row.cells[place] for row in categories), start=zero) for place in range(len(periods))]
         if categories:

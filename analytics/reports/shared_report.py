@@ -1,5 +1,6 @@
 """The page behind a shared link: one report, or the figures of one closing, for anyone who has the link."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_safe
 from analytics.queries.monthly_report import load_report_month
 from analytics.reports.frozen_figures import build_frozen_tables
 from analytics.reports.monthly_report_sections import build_monthly_report
+from analytics.reports.monthly_report_tables import ReportTable, describe_empty_tables
 from companies.api import request_slots
 from companies.auth import throttling
 from companies.auth.client_network import get_client_network
@@ -74,16 +76,24 @@ def build_shared_context(link: ReportLink, *, now: Any) -> dict[str, Any]:
         "closing": link.closing,
     }
     if link.closing:
-        return context | {"tables": build_frozen_tables(replace(month, closing=link.closing))}
+        return context | build_table_context(build_frozen_tables(replace(month, closing=link.closing)))
     try:
         report = build_monthly_report(month, permissions=parse_permissions(link.permissions), build_url=return_no_url)
     except RateLookupError as error:
         return context | {"missing_currency": error.currency}
-    return context | {
-        "tables": report.tables,
-        "has_differences": report.has_differences,
-        "commentary": find_commentary(company, link.month),
-    }
+    return (
+        context
+        | build_table_context(report.tables)
+        | {
+            "has_differences": report.has_differences,
+            "commentary": find_commentary(company, link.month),
+        }
+    )
+
+
+def build_table_context(tables: Sequence[ReportTable]) -> dict[str, Any]:
+    """Return the sections with figures, and a line that says what there was none of."""
+    return {"tables": [table for table in tables if table.has_values], "empty_text": describe_empty_tables(tables)}
 
 
 def return_no_url(name: str, target: str) -> str:

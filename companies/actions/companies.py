@@ -1,6 +1,7 @@
 """Operations on companies: creating, updating, ending the trial."""
 
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -71,6 +72,7 @@ def create_company(
     context: AuditContext,
     domain: str | None = None,
     time_zone: str = UTC_NAME,
+    standard_tax_percent: Decimal | None = None,
     status: SystemStatus = SystemStatus.TRIAL,
     demonstration: dict[str, int | None] | None = None,
 ) -> tuple[Company, Membership]:
@@ -85,6 +87,7 @@ def create_company(
         base_currency=base_currency,
         domain=domain,
         time_zone=time_zone,
+        standard_tax_percent=standard_tax_percent,
         last_overall_updated_time=context.time,
         system_status=status,
         system_trial_until=context.time + TRIAL_PERIOD if status == SystemStatus.TRIAL else None,

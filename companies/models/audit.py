@@ -14,32 +14,6 @@ MAX_ENTITY_ID_LENGTH = 64
 
 
 class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
-    def record(
-        self,
-        context: AuditContext,
-        *,
-        company_id: UUID,
-        action: str,
-        entity_type: str,
-        entity_id: UUID | str | None,
-        before: dict[str, Any] | None = None,
-        after: dict[str, Any] | None = None,
-    ) -> "AuditEntry":
-        """Write an entry within the transaction of the change. Raises LookupError if `action` is not a declared
-        event type.
-        """
-        entry = self.build_entry(
-            context,
-            company_id=company_id,
-            action=action,
-            entity_type=entity_type,
-            entity_id=entity_id,
-            before=before,
-            after=after,
-        )
-        entry.save(force_insert=True)
-        return entry
-
     def build_entry(
         self,
         context: AuditContext,
@@ -51,7 +25,11 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
         before: dict[str, Any] | None = None,
         after: dict[str, Any] | None = None,
     ) -> "AuditEntry":
-        """Return an entry to write within the transaction of the change. Raises LookupError as `record`."""
+        """Return an entry to save within the transaction of the change.
+
+        Raises:
+            LookupError: `action` is not a declared event type.
+        """
         if action not in EVENT_TYPES:
             raise LookupError(f"companies.models.events does not know {action}")
         context.touched_company_ids.add(company_id)

@@ -88,6 +88,7 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
         note=form.values["note"] if page.is_post else last_note,
         months=[(format_month(month), get_current_locale().format_month(month, full=True)) for month in months],
         closing_count=len(through),
+        closing_months=format_month_names(through),
         earlier_months=format_month_names(through[:-1]),
         months_without_transactions=format_month_names(without_transactions),
         without_transactions_count=len(without_transactions),
@@ -103,11 +104,19 @@ def render_closings(page: CompanyPage, form: BoundForm) -> HttpResponse:
 
 
 def format_month_names(months: Sequence[date]) -> str:
-    """Format consecutive months as text: two by their names, more as a range."""
-    names = [get_current_locale().format_month(month, full=True) for month in months]
-    if len(names) > 2:
-        return _("{first} to {last}").format(first=names[0], last=names[-1])
-    return join_texts(names)
+    """Format consecutive months as text: two by their names, more as a range. A year in common is named once."""
+    if not months:
+        return ""
+    locale, first, last = get_current_locale(), months[0], months[-1]
+    last_name = locale.format_month(last, full=True)
+    if first == last:
+        return last_name
+    first_name = locale.format_month(first, full=True, year=first.year != last.year)
+    return (
+        _("{first} to {last}").format(first=first_name, last=last_name)
+        if len(months) > 2
+        else join_texts([first_name, last_name])
+    )
 
 
 def list_closable_months(page: CompanyPage) -> list[date]:
@@ -182,10 +191,7 @@ def show_closing(page: CompanyPage, month: str) -> HttpResponse:
         versions=[(row, *describe_closing(row, actor_names)) for row in versions],
         rows=rows,
         missing_currency=missing_currency,
-        reopens=[
-            get_current_locale().format_month(month, full=True)
-            for month in (list_months(first, later) if later and first <= later else [])
-        ],
+        reopens=format_month_names(list_months(first, later)) if later and first <= later else "",
         manages=page.has_permission(MANAGE),
         audits=page.has_permission(Permission.AUDIT_READ),
     )

@@ -5,6 +5,7 @@ import operator
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import groupby, islice
 from typing import IO, Any
 
@@ -68,7 +69,8 @@ _CATEGORIZATION_COLUMNS = "".join(
         *(f", round(c.{line}, {_DECIMALS})" for line in PlType.values),
     ]
 )
-_JOINS = {TRANSACTIONS: ("LEFT JOIN", ""), CATEGORIZATIONS: ("JOIN", _CATEGORIZATION_COLUMNS)}
+_TAX_COLUMN = f", round(c.pass_through_tax, {_DECIMALS})"
+_JOINS = {TRANSACTIONS: ("LEFT JOIN", _TAX_COLUMN), CATEGORIZATIONS: ("JOIN", _CATEGORIZATION_COLUMNS)}
 _ORDER_COLUMNS = {
     "date": "t.date",
     "id": "t.id",
@@ -252,6 +254,7 @@ class RowFormatter:
             currency,
             self.status_labels[is_open],
             *categorization_cells,
+            sum_taxes(row[CATEGORIZATION_END] for row in categorization_rows),
             self.flag_labels[pending],
             self.flag_labels[is_transfer],
             self.source_labels[source],
@@ -322,6 +325,12 @@ class RowFormatter:
 def join_unique(words: Iterable[str]) -> str:
     """Join texts with semicolons, each once, in their order."""
     return "; ".join(dict.fromkeys(word for word in words if word))
+
+
+def sum_taxes(amounts: Iterable[str | None]) -> str:
+    """Return the sum of the taxes of a transaction; empty without any."""
+    taxes = [Decimal(amount) for amount in amounts if amount]
+    return str(sum(taxes)) if taxes else ""
 
 
 def merge_line_flags(categorization_rows: Sequence[list[str]]) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -245,6 +246,15 @@ def open_file(row: File) -> Content:
         return default_storage.open(row.storage_path)
     except FileNotFoundError:
         raise NotFoundError from None
+
+
+def find_file_with_content(company: Company, content: bytes) -> File | None:
+    """Return the oldest file with exactly this content."""
+    for row in File.objects.for_company(company.id).filter(size=len(content)).order_by("created_time", "id"):
+        with suppress(NotFoundError), open_file(row) as stored:
+            if stored.read() == content:
+                return row
+    return None
 
 
 def build_file_snapshot(row: File, linked_ids: set[UUID]) -> dict[str, Any]:

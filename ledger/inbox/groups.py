@@ -8,6 +8,7 @@ from uuid import UUID
 from ledger.models import Transaction
 from ledger.rules.calc.category_proposals import CategoryLine, CategoryProposal
 from ledger.rules.calc.payment_kinds import PaymentKind
+from ledger.rules.queries.suggestions import extract_steady_text
 
 VARYING_TAX_KINDS = frozenset(
     [PaymentKind.RENT, PaymentKind.TRAVEL, PaymentKind.ENTERTAINMENT, PaymentKind.FREELANCERS]
@@ -36,8 +37,9 @@ class GroupedTransaction(NamedTuple):
 
     @property
     def counterparty_key(self) -> tuple[str, bool]:
-        """The name, or the text without one, and the direction."""
-        return (self.row.from_to or self.row.description).casefold().strip(), self.row.amount_value > 0
+        """The name, or how the text begins without one, and the direction."""
+        name = self.row.from_to or extract_steady_text(self.row.description)
+        return name.casefold().strip(), self.row.amount_value > 0
 
 
 class TransactionGroup(NamedTuple):

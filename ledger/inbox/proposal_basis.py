@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from companies.pages.amount_formats import format_percent_for_input
-from ledger.rules.calc.category_proposals import ACCOUNT, COUNTERPARTY, OWN, TEXT, CategoryProposal
+from ledger.rules.calc.category_proposals import COUNTERPARTY, OWN, TEXT, CategoryProposal
 from ledger.rules.calc.payment_kinds import PaymentKind
 from ledger.rules.calc.standard_tax import TaxBasis, TaxSuggestion
 
@@ -18,9 +18,6 @@ BASIS_EXPLANATIONS: dict[str, Any] = {
         "{agreed} of {seen} transaction with a similar name or text",
         "{agreed} of {seen} transactions with a similar name or text",
         "seen",
-    ),
-    ACCOUNT: ngettext_lazy(
-        "{agreed} of {seen} transaction on this account", "{agreed} of {seen} transactions on this account", "seen"
     ),
     OWN: gettext_lazy("Your company is the counterparty"),
 }

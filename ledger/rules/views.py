@@ -167,8 +167,9 @@ class RuleViewSet(CompanyViewSet):
     def suggestions(self, request: Request, company_id: str) -> Response:
         """Suggest rules for counterparties whose payments all have one category, line, tax rate and counterparty.
 
-        The most frequent first, at most 500. Counterparties that a rule matches are left out. Create the rules that
-        you want with `POST`.
+        The most frequent first, at most 500. Counterparties that a rule matches are left out. Payments without
+        `fromTo`, such as those by card, count by how their descriptions begin. Create the rules that you want with
+        `POST`.
         """
         self.allow_parameters()
         return Response(serializers.CounterpartyRuleSerializer(list_counterparty_rules(self.company), many=True).data)

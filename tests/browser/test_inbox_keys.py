@@ -162,3 +162,17 @@ def test_cancelled_split_returns_to_its_inbox_row(page, complaints, site, acme, 
     page.get_by_role("link", name="Cancel").click()
     page.wait_for_url(f"**/inbox#t-{row}")
     assert get_focused_id(page) == f"t-{row}"
+
+
+def test_box_of_a_row_creates_the_rule_of_the_suggestion_that_is_accepted(page, complaints, site, acme, books, waiting):
+    first, other = waiting("Nimbus", "Somebody new")
+    sign_in_and_open(page, site, acme, "/inbox")
+    page.locator(f"#t-{first}").get_by_label("Also from now on").check()
+    page.keyboard.press("j")
+    page.locator(f"#t-{first}").get_by_role("button", name="Hosting", exact=True).click()
+    expect(page.get_by_role("status").first).to_contain_text("1 rule created. Undo deletes it too.")
+    expect(page.get_by_role("link", name="Nimbus", exact=True)).to_be_visible()
+    expect(page.locator(f"#t-{other}").get_by_label("Also from now on")).not_to_be_checked()
+    assert [rule["name"] for rule in books.api.get("categorization_rules").json()] == ["Nimbus"]
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status").first).to_contain_text("1 transaction restored. 1 rule deleted.")

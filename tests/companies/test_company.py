@@ -1,6 +1,7 @@
 """A company's own facts: every field, who may change them, and what moves with them."""
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -232,6 +233,20 @@ def test_new_company_on_the_page_takes_the_chosen_time_zone(owner):
     wrong = owner.client.post("/app/companies/new", values | {"timeZone": "Moon"})
     assert wrong.status_code == 400
     assert "data-browser-time-zone" not in wrong.content.decode()
+
+
+def test_new_company_takes_the_standard_tax_that_its_country_suggests(owner):
+    form = owner.client.get("/app/companies/new").content.decode()
+    assert 'data-standard-tax="19">Europe/Berlin<' in form
+    assert ">America/New_York<" in form
+    assert 'name="standardTaxPercent"' in form
+    values = {"name": "Second", "baseCurrency": "EUR", "domain": "", "timeZone": "Europe/Berlin"}
+    for name, typed, stored in (("A", "19", 19), ("B", "8,1 %", Decimal("8.1")), ("C", "0", 0), ("D", "", None)):
+        answer = owner.client.post("/app/companies/new", values | {"name": name, "standardTaxPercent": typed})
+        assert answer.status_code == 303, typed
+        assert Company.objects.get(name=name).standard_tax_percent == stored
+    assert owner.client.post("/app/companies/new", values | {"standardTaxPercent": "190"}).status_code == 400
+    assert owner.post("/companies", {"name": "E", "standardTaxPercent": 25.5}).json()["standardTaxPercent"] == 25.5
 
 
 def test_invalid_company_is_rejected_and_not_created(owner):

@@ -199,7 +199,7 @@ def test_every_event_type_is_accepted_and_documented(api):
 
 def test_unknown_event_type_cannot_be_audited(acme, audit_context):
     with pytest.raises(LookupError):
-        AuditEntry.objects.record(
+        AuditEntry.objects.build_entry(
             audit_context, company_id=acme.id, action="transaction.create", entity_type="transaction", entity_id=None
         )
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
+from companies import hooks
 from companies.actions import companies
 from companies.actions import logo as logos
 from companies.locales import get_current_locale
@@ -60,10 +61,13 @@ COMPANY_STATUS_LABELS = {
 @require_http_methods(["GET", "HEAD", "POST"])
 def create_company_page(request: HttpRequest) -> HttpResponse:
     """Create a company, owned by the signed-in user."""
-    values = {"name": "", "baseCurrency": Currency.EUR.value, "domain": "", "timeZone": UTC_NAME}
+    values = {"name": "", "baseCurrency": Currency.EUR.value, "timeZone": UTC_NAME, "domain": ""}
+    values |= dict.fromkeys(PERCENT_FIELDS, "")
     form = BoundForm(values=values)
     if request.method == "POST":
-        form = bind_form(NewCompany, {"timeZone": UTC_NAME, **request.POST.dict()}, texts=values)
+        form = bind_form(
+            NewCompany, {"timeZone": UTC_NAME, **request.POST.dict()}, texts=values, percents=PERCENT_FIELDS
+        )
         if form.is_valid:
             audit_context = build_audit_context(request)
             with handle_form_errors(request, form):
@@ -73,7 +77,12 @@ def create_company_page(request: HttpRequest) -> HttpResponse:
                 message = _("{company} created. Your trial ends on {day}.")
                 messages.success(request, message.format(company=company.name, day=format_trial_end(company)))
                 return redirect("company", company_id=company.id)
-    context = {"form": form, "currencies": Currency.values, "time_zones": list_regional_time_zones()}
+    taxes = {zone: percent for rates in hooks.list_zone_taxes.run() for zone, percent in rates.items()}
+    context = {
+        "form": form,
+        "currencies": Currency.values,
+        "time_zones": [(name, format_percent_for_input(taxes.get(name))) for name in list_regional_time_zones()],
+    }
     return render(request, "companies/company_form.html", context, status=400 if form.errors else 200)
 
 

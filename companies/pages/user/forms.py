@@ -63,14 +63,15 @@ class FirstPasswordForm(SetPasswordForm):
 
 
 class InvitedUserForm(SetPasswordForm):
-    """Django's set-password form for an invited user without a usable account."""
+    """Name and password of a new user. The password is typed once: the page can show it."""
 
     name = NameField(required=False, max_length=200)
+    new_password2 = None  # type: ignore[assignment]
 
-    @property
-    def passwords(self) -> list[Any]:
-        """The password fields."""
-        return [field for field in self if field.name != "name"]
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        self.validate_password_for_user(self.user, "new_password1")
+        return data
 
     def build_user(self) -> User:
         """Return the user with the entered name and password, and the browser's locale, not saved yet."""

@@ -1,8 +1,7 @@
 """Pages to check uploaded bank files by a dry run that stores nothing, and to import them once confirmed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -20,9 +19,9 @@ from companies.pages.context import CompanyPage, company_page
 from companies.pages.forms import BoundForm
 from companies.permissions import Permission
 from ledger.bank_statements.actions import statements
-from ledger.bank_statements.actions.statement_results import StatementImportResult, StatementOutcome
+from ledger.bank_statements.actions.statement_results import StatementImportResult
 from ledger.bank_statements.errors import ColumnsUnknown, DateOrderUnknown, MappingAmbiguous
-from ledger.bank_statements.items import BankImportItem, NewStatementItems
+from ledger.bank_statements.pages.checked_files import StatementCheck, UploadedStatement
 from ledger.bank_statements.pages.proposed_accounts import (
     describe_owners_of_refused,
     lacks_full_number,
@@ -30,20 +29,18 @@ from ledger.bank_statements.pages.proposed_accounts import (
 )
 from ledger.bank_statements.pages.statement_messages import (
     describe_refusal,
-    format_entry_counts,
     format_statement_result,
-    list_balance_faults,
     needs_reading_choice,
 )
 from ledger.bank_statements.pages.statement_uploads import MAX_NAME_LENGTH, TooManyFiles
 from ledger.bank_statements.pages.table_settings import keep_table_settings
-from ledger.bank_statements.parsers import formats
+from ledger.bank_statements.queries.closing_balances import has_new_closing_balance
 from ledger.bank_statements.queries.statement_accounts import AccountDiffers, AccountUnknown
 from ledger.files.actions import clean_filename
 from ledger.imports import progress
 from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
-from ledger.imports.pages.csv_import import MAX_FILES, ROWS_SHOWN
+from ledger.imports.pages.csv_import import MAX_FILES
 from ledger.imports.pages.file_accounts import (
     find_account_of_table_upload,
     find_account_of_upload,
@@ -53,7 +50,6 @@ from ledger.imports.pages.new_account import (
     CREATE_FIELD,
     NewAccountForm,
     NewAccounts,
-    ProposedAccount,
     build_new_account_context,
     build_new_account_form,
     create_new_accounts,
@@ -65,11 +61,10 @@ from ledger.imports.pages.uploaded_files import (
     get_upload_owner,
     redirect_to_next_file,
 )
-from ledger.models import Account
+from ledger.imports.pages.uploaded_invoices import list_uploaded_invoices
 
 PREVIEW_FIELD = "preview"  # in the form that shows the files again, with other choices
 BYTES_PER_MIB = 1024 * 1024
-STATEMENTS_SHOWN = 50  # of one file
 OPTION_CHOICES = {
     "split": ("entry", "details"),
     "dateOrder": ("", "dayFirst", "monthFirst"),
@@ -87,74 +82,6 @@ class UploadsTooLarge(TooLargeError):
     """The files are too large for one upload. Import them in several steps."""
 
     code = "body_too_large"
-
-
-@dataclass(frozen=True, slots=True)
-class UploadedStatement:
-    """An uploaded file to import. Its content is read when needed and not kept: files can be large."""
-
-    upload_id: UUID
-    name: str
-    account: Account | None  # where the file names none, or one that nobody has
-
-    @property
-    def query_items(self) -> list[tuple[str, str]]:
-        """The query items of the file in the URL."""
-        return [("upload", f"{self.upload_id} {self.name}"), ("account", str(self.account.id) if self.account else "")]
-
-
-@dataclass(frozen=True, slots=True)
-class StatementCheck:
-    """What importing a file would do, or why it is rejected."""
-
-    file: UploadedStatement
-    received: StatementImportResult | None = None
-    refusal: str = ""
-    proposed_account: ProposedAccount | None = None  # where it names none, or one that nobody has
-    is_waiting: bool = False  # a person is asked how to read it once the others are imported
-    lacks_account: bool = False  # it names none, and none was chosen
-    asks_date_order: bool = False
-
-    @property
-    def is_refused(self) -> bool:
-        return bool(self.refusal) and not self.is_waiting
-
-    @property
-    def has_date_order(self) -> bool:
-        """Whether the order of day and month can be chosen: in QIF."""
-        outcomes = self.received.statements if self.received else []
-        return self.asks_date_order or any(outcome.statement.format == formats.QIF for outcome in outcomes)
-
-    @property
-    def needs_account_choice(self) -> bool:
-        """Whether its account may have to be chosen."""
-        return bool(self.refusal or self.file.account)
-
-    @property
-    def shown_outcomes(self) -> list[StatementOutcome]:
-        return self.received.statements[:STATEMENTS_SHOWN] if self.received else []
-
-    @property
-    def entry_counts_text(self) -> str:
-        """What happens to its entries, in a line."""
-        return ", ".join(format_entry_counts(self.received)) if self.received else ""
-
-    @property
-    def first_rows(self) -> list[BankImportItem]:
-        """Its first new entries."""
-        received = self.received
-        return (
-            list(islice(NewStatementItems(received.statements, count=received.count), ROWS_SHOWN)) if received else []
-        )
-
-    @property
-    def balance_faults(self) -> list[str]:
-        """Why its accounts are not reconciled, each named if there are several."""
-        return list_balance_faults(self.received) if self.received else []
-
-    @property
-    def hidden_outcome_count(self) -> int:
-        return max(len(self.received.statements) - STATEMENTS_SHOWN, 0) if self.received else 0
 
 
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
@@ -236,6 +163,9 @@ def render_statement_check(
         if not statement_check.is_refused
         for pair in statement_check.file.query_items
     ]
+    results = [statement_check.received for statement_check in checks if statement_check.received]
+    count, booked, gone = (sum(getattr(each, name) for each in results) for name in ("count", "booked", "gone"))
+    outcomes = [outcome for result in results for outcome in result.statements]
     sent = [*(pair for each in checks for pair in each.file.query_items), *choices.items()]
     return page.render(
         "ledger/bank_statements/statement_check.html",
@@ -245,16 +175,20 @@ def render_statement_check(
         looks=checks,
         refused=any(statement_check.is_refused for statement_check in checks),
         waiting=any(statement_check.is_waiting for statement_check in checks),
-        others=urlencode([*importable_items, *choices.items()])
-        if importable_items
-        else "",  # the address of the files that can be stored
-        count=sum(statement_check.received.count for statement_check in checks if statement_check.received),
-        booked=sum(statement_check.received.booked for statement_check in checks if statement_check.received),
+        others=urlencode([*importable_items, *choices.items()]) if importable_items else "",
+        count=count,
+        booked=booked,
+        gone=gone,
+        adds_balances=not (count or booked or gone)
+        and has_new_closing_balance(
+            page.company, {(each.account.id, each.statement.last_day, each.statement.closing) for each in outcomes}
+        ),
         sent=sent,
         accounts=list_importable_accounts(page),
         chosen=choices,
         has_date_order=any(statement_check.has_date_order for statement_check in checks),
         new_accounts=list_new_account_forms(page, checks, created or NewAccounts()),
+        uploaded_invoices=list_uploaded_invoices(page),
         **build_new_account_context(page),
     )
 

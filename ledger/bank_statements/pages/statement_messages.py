@@ -28,7 +28,8 @@ def list_balance_faults(received: StatementImportResult) -> list[str]:
 
 def format_entry_counts(received: StatementImportResult) -> list[str]:
     """Describe what happens to a file's entries; zero counts are left out."""
-    templates = [_("{count} new"), ngettext("{count} duplicate", "{count} duplicates", received.known)]
+    new = _("{count} new") if received.count else _("Nothing new")
+    templates = [new, ngettext("{count} duplicate", "{count} duplicates", received.known)]
     counts = [received.count, received.known]
     if received.booked:
         templates.append(_("{count} pending now booked"))

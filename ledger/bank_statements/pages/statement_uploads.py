@@ -21,6 +21,7 @@ from ledger.imports.actions import uploads
 from ledger.imports.pages import csv_import
 from ledger.imports.pages.csv_import import MAX_FILES
 from ledger.imports.pages.uploaded_files import get_upload_owner
+from ledger.imports.pages.uploaded_invoices import is_invoice_file, store_invoice_files
 
 MAX_NAME_LENGTH = 100
 
@@ -47,6 +48,8 @@ def upload_statements_page(page: CompanyPage) -> HttpResponse:
 
 def store_uploaded_files(page: CompanyPage) -> HttpResponse:
     """Store the files and go to their check."""
+    if answer := store_invoices_of_upload(page):
+        return answer
     files = page.request.FILES.getlist("file")
     if len(files) < 2 and not any(needs_no_column_choice(each) for each in files):
         return csv_import.upload_csv_page(page)
@@ -68,14 +71,34 @@ def store_uploaded_files(page: CompanyPage) -> HttpResponse:
     return redirect(f"{reverse('statement-check', args=[page.company.id])}?{urlencode(query)}")
 
 
+def store_invoices_of_upload(page: CompanyPage) -> HttpResponse | None:
+    """Store the invoices among the files, and leave the others for the import. A corrected table is no new upload.
+
+    Returns:
+        The answer, if there are no others; else None.
+    """
+    files = page.request.FILES.getlist("file")
+    if len(files) > MAX_FILES or "replaces" in page.request.POST:
+        return None
+    invoice_files = [file for file in files if is_invoice_file(read_beginning(file))]
+    stored, refusals = store_invoice_files(page, invoice_files)
+    statement_files = [file for file in files if file not in invoice_files]
+    page.request.FILES.setlist("file", statement_files)
+    if not stored and not statement_files and refusals:
+        return csv_import.render_upload_form(page, error=" ".join(refusals), status=400)
+    for refusal in refusals:
+        messages.error(page.request, refusal)
+    if statement_files or not stored:
+        return None
+    if len(stored) == 1:
+        return page.redirect("document", file_id=stored[0].id)
+    return page.redirect("imports")
+
+
 def needs_no_column_choice(file: Any) -> bool:
     """Whether a file alone is a statement or cannot be a table; other errors are found by its reader."""
     first_bytes = read_beginning(file)
-    return (
-        formats.detect_file_kind(first_bytes) not in (None, formats.CSV)
-        or not first_bytes.strip()
-        or first_bytes.startswith(b"%PDF")
-    )
+    return formats.detect_file_kind(first_bytes) not in (None, formats.CSV) or not first_bytes.strip()
 
 
 def detect_upload_kind(file: Any) -> str | None:

@@ -37,6 +37,14 @@ def read_invoice_file(content: bytes, *, extension: str) -> EInvoice | None:
     return read_invoice(invoices[0])
 
 
+def is_invoice_xml(beginning: bytes) -> bool:
+    """Whether a file begins like the XML of an electronic invoice."""
+    try:
+        return beginning.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and read_root_name(beginning) in READERS
+    except InvoiceReadError:
+        return False
+
+
 def read_invoice(content: bytes) -> EInvoice:
     """Return the invoice of an XML document. Raises InvoiceReadError."""
     if read_root_name(content) not in READERS:

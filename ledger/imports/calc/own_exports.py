@@ -19,12 +19,18 @@ FIELDS_OF_EXPORT = {
     "external_id": "reference",
     "account": "account",
 }
+NEWER_COLUMNS = frozenset(["tax"])  # missing in exports of earlier releases
 
 
 def find_export_header(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> Mapping[str, str] | None:
     """Return the heading by field if the table is our own export. ``headers`` has one for each language."""
     first_row = set(lines[0].cells) if lines else set()
-    return next((header for header in headers if first_row.issuperset(header.values())), None)
+    return next((header for header in headers if first_row.issuperset(list_required_headings(header))), None)
+
+
+def list_required_headings(header: Mapping[str, str]) -> list[str]:
+    """Return the headings that our exports of any release have."""
+    return [heading for name, heading in header.items() if name not in NEWER_COLUMNS]
 
 
 def build_export_settings(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> dict[str, Any] | None:

@@ -62,6 +62,7 @@ from ledger.imports.pages.saved_settings import (
     read_lines,
 )
 from ledger.imports.pages.uploaded_files import get_upload_owner, redirect_to_next_file
+from ledger.imports.pages.uploaded_invoices import list_uploaded_invoices
 from ledger.imports.queries.account_numbers import find_other_account
 from ledger.imports.row_errors import format_balance_fault
 from ledger.imports.table_items import TableItems, describe_reader_error, detect_account_mapping, read_uploaded_table
@@ -172,6 +173,7 @@ class CsvImportCheck:
             answers=self.answers,
             lost=describe_lost_columns(self.detection),
             changed=describe_changed_settings(self.detection),
+            uploaded_invoices=list_uploaded_invoices(self.page),
             **self.build_account_context(),
             **context,
         )
@@ -313,9 +315,6 @@ def parse_posted_number(form_data: Any, name: str) -> int:
     """Return a posted whole number, or 0."""
     text = str(form_data.get(name, ""))
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else 0
-
-
-# ---------------------------------------------------------------------------------------------- preview and import
 
 
 def describe_lost_columns(detection: Detection | None) -> str:

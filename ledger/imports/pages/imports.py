@@ -14,6 +14,7 @@ from companies.permissions import Permission
 from ledger.imports.actions import import_undo
 from ledger.imports.pages.outcome_messages import count_import_payments, format_import_payments
 from ledger.imports.pages.uploaded_files import list_waiting_files
+from ledger.imports.pages.uploaded_invoices import list_uploaded_invoices
 from ledger.imports.queries.known_rows import count_known_rows
 from ledger.imports.queries.rule_counts import count_categorized_by_rules
 from ledger.models import Account, ImportBatch
@@ -54,6 +55,7 @@ def show_imports(page: CompanyPage) -> HttpResponse:
         cursor=cursor,
         writes=writes,
         waiting_files=waiting_files,
+        uploaded_invoices=list_uploaded_invoices(page),
     )
 
 

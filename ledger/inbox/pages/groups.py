@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -27,7 +27,7 @@ from ledger.inbox.groups import (
     group_by_counterparty,
     pick_suggestions,
 )
-from ledger.inbox.pages.inbox import build_tax_prompt, build_undo_form, list_addable_categories
+from ledger.inbox.pages.inbox import build_tax_prompt, build_undo_form, list_addable_categories, list_created_rules
 from ledger.inbox.pages.inbox_actions import (
     ActionResult,
     add_categories,
@@ -93,7 +93,8 @@ def show_inbox_groups(page: CompanyPage) -> HttpResponse:
     names = load_visible_names(page)
     lines, more, split_offers = list_group_lines(page, names, grouping)
     if not form.is_valid:
-        restore_posted_group(page, form, lines)
+        for posted_group in list_posted_groups(page):
+            restore_posted_group(posted_group, form, lines)
     return page.render(
         "ledger/inbox/groups.html",
         status=200 if form.is_valid else 400,
@@ -106,6 +107,7 @@ def show_inbox_groups(page: CompanyPage) -> HttpResponse:
         grouping=grouping,
         groupings=GROUPINGS.items(),
         undo=build_undo_form(page),
+        created_rules=list_created_rules(page),
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         category_lines=names.list_line_choices(),
         missing_categories=list_addable_categories(page),
@@ -117,7 +119,8 @@ def show_inbox_groups(page: CompanyPage) -> HttpResponse:
 
 def build_groups_url(page: CompanyPage, grouping: str, result: ActionResult) -> str:
     """Return the address of the groups, with what can be undone and the group that gets the focus."""
-    parameters = {"by": grouping, "run": str(result.run_id or "")}
+    ids = {"run": result.run_id, "created": result.created_entry_id}
+    parameters = {"by": grouping, **{name: str(each or "") for name, each in ids.items()}}
     query = urlencode({name: value for name, value in parameters.items() if value})
     row = page.request.POST.get("next", "")
     place = f"#{row}" if INBOX_ROW_ID.fullmatch(row) else ""
@@ -153,13 +156,18 @@ def list_group_lines(
     return lines, sum(len(line["rows"]) for line in lines) < len(transactions), list(split_offers.values())
 
 
-def restore_posted_group(page: CompanyPage, form: BoundForm, lines: list[dict[str, Any]]) -> None:
+def list_posted_groups(page: CompanyPage) -> list[QueryDict]:
+    """Return the fields of each posted group: several groups are encoded in one field each."""
+    encoded_groups = page.request.POST.getlist("group")[:MAX_GROUPS]
+    return [QueryDict(text) for text in encoded_groups] or [page.request.POST]
+
+
+def restore_posted_group(post_data: QueryDict, form: BoundForm, lines: list[dict[str, Any]]) -> None:
     """Show the group of a refused form as it was posted: ticked transactions, category and tax rates."""
-    post_data = page.request.POST
     ticked_ids = {text.split(" ")[0] for text in post_data.getlist("transaction")}
     for line in lines:
         if line["place"] == post_data.get("next"):
-            line |= {"other": post_data.get("other", ""), "tax": post_data.get("tax", "")}
+            line |= {name: post_data.get(name, "") for name in ("other", "tax", "always")}
             for row_line in line["rows"]:
                 restore_posted_line(row_line, form, post_data, ticked_ids)
             line["has_folded_error"] = any(row_line["has_error"] for row_line in line["folded_rows"])
@@ -227,16 +235,20 @@ def build_group_row(transaction: GroupedTransaction, customer_tax: TaxSuggestion
 
 
 def categorize_group(page: CompanyPage) -> ActionResult:
-    """Categorize the ticked transactions of a group, as one run that can be undone."""
-    return categorize_accepted(page, parse_group(page))
+    """Categorize the ticked transactions of a group, or of several, as one run that can be undone."""
+    accepted, rule_ids = [], []
+    for posted_group in list_posted_groups(page):
+        parsed_group = parse_group(page, posted_group)
+        accepted += parsed_group
+        rule_ids += [each.transaction_id for each in parsed_group if posted_group.get("always")]
+    return categorize_accepted(page, accepted[:MAX_ACCEPTED], rule_ids=rule_ids)
 
 
-def parse_group(page: CompanyPage) -> list[AcceptedSuggestion]:
-    """Parse the posted group: the button's category, else the chosen one, and the tax rate of each transaction.
+def parse_group(page: CompanyPage, post_data: QueryDict) -> list[AcceptedSuggestion]:
+    """Parse a posted group: the button's category, else the chosen one, and the tax rate of each transaction.
 
     A rate for all replaces the suggested rates that were not changed. Raises ValidationFailed.
     """
-    post_data = page.request.POST
     category_text, pl_type = parse_category_choice(post_data.get("category") or post_data.get("other", ""))
     category_id = parse_id(category_text)
     if category_id is None or pl_type is None:

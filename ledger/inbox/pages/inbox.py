@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
+from companies.locales import get_current_locale
 from companies.models import Company, parse_id
 from companies.pages.amount_formats import format_percent_for_input
 from companies.pages.context import CompanyPage, company_page
@@ -25,10 +26,11 @@ from ledger.categorization.pages.bulk_actions import BULK_FORM_FIELDS
 from ledger.inbox.missing_categories import MissingCategory, list_missing_categories
 from ledger.inbox.pages.inbox_actions import INBOX_ACTIONS, get_form_transactions, reject_unknown_action
 from ledger.inbox.proposal_basis import describe_customer_tax, describe_proposal_basis
-from ledger.inbox.queries import filter_open_transactions
+from ledger.inbox.queries import filter_open_transactions, list_missing_card_files
 from ledger.inbox.repeated_choice import find_repeated_choice
-from ledger.models import Account, Transaction
-from ledger.rules.calc.category_proposals import CategoryProposal
+from ledger.models import Account, CategorizationRule, Transaction
+from ledger.rules.actions.suggested_rules import filter_created_rules
+from ledger.rules.calc.category_proposals import ACCOUNT, CategoryProposal
 from ledger.rules.calc.countries import find_company_countries, find_zone_tax_percent
 from ledger.rules.calc.standard_tax import TaxSuggestion
 from ledger.rules.calc.transfer_pairs import LegPair
@@ -45,6 +47,7 @@ from ledger.transactions.queries.possible_duplicates import list_recent_duplicat
 
 PAGE_SIZE = 15  # of transactions, and of pairs: each transaction has a list of all categories
 MAX_COUNTED = 99
+MAX_LINKED_RULES = 10  # of those that were just created
 InboxNotice = tuple[str, str]  # what to look at, and where
 
 
@@ -111,7 +114,12 @@ def show_inbox_page(page: CompanyPage) -> HttpResponse:
     with page.handle_errors(form):
         result = INBOX_ACTIONS.get(page.request.POST.get("act", ""), reject_unknown_action)(page)
         messages.success(page.request, result.message)
-        undo_params = {"run": result.run_id, "refused": result.dismissed_match_id, "back": result.return_row}
+        undo_params = {
+            "run": result.run_id,
+            "created": result.created_entry_id,
+            "refused": result.dismissed_match_id,
+            "back": result.return_row,
+        }
         return redirect(
             build_inbox_url(page, page.request.POST.get("next"), categorized_id=result.categorized_id, **undo_params)
         )
@@ -166,6 +174,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
         notices=list(collect_inbox_notices(page)),
         duplicates=list_recent_duplicates(page.company, today=page.today),
         undo=build_undo_form(page),
+        created_rules=list_created_rules(page),
         writes=page.has_permission(Permission.TRANSACTIONS_WRITE),
         closes=page.has_permission(Permission.CLOSINGS_MANAGE),
         category_lines=names.list_line_choices(),
@@ -197,12 +206,20 @@ def build_repeated_choice(page: CompanyPage, names: LedgerNames) -> dict[str, An
     }
 
 
+def list_created_rules(page: CompanyPage) -> list[CategorizationRule]:
+    """Return the rules that the last action created, to link them."""
+    entry_id = parse_id(page.request.GET.get("created", ""))
+    rules = filter_created_rules(page.company, entry_id) if entry_id else None
+    return list(rules.in_display_order()[:MAX_LINKED_RULES]) if rules is not None else []
+
+
 def build_undo_form(page: CompanyPage) -> UndoForm | None:
     """Return the form that undoes the last action of this app or of the apps above; None if there is none."""
     query, run = page.request.GET, find_undoable_run(page)
     undo_ids = {"run": run and run.id, "refused": parse_id(query.get("refused", ""))}
     if name := next((name for name, undo_id in undo_ids.items() if undo_id), None):
-        return UndoForm("", {"act": "undo", name: str(undo_ids[name]), "next": query.get("back", "")})
+        fields = {"act": "undo", name: str(undo_ids[name]), "next": query.get("back", "")}
+        return UndoForm("", fields | ({"created": query["created"]} if query.get("created") else {}))
     return next(filter(None, hooks.find_inbox_undo.run(page)), None)
 
 
@@ -235,12 +252,15 @@ def build_inbox_line(
     """Return a transaction to review with its proposals.
 
     A leg of a proposed pair gets no transfer proposal: it is linked from the pair, and the category Transfers
-    alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well. Beside
-    the offer of a split or period no category is offered, for it would leave out the parts or the period. The list of
-    categories has the suggested tax beside it, else that of a payment by a customer.
+    alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well, and
+    those that only the account suggests everywhere. Beside the offer of a split or period no category is offered, for
+    it would leave out the parts or the period. The list of categories has the suggested tax beside it, else that of a
+    payment by a customer.
     """
     suggested = [
-        proposal for proposal in proposals if not is_paired or (proposal.is_likely and not proposal.is_transfer)
+        proposal
+        for proposal in proposals
+        if proposal.kind != ACCOUNT and (not is_paired or (proposal.is_likely and not proposal.is_transfer))
     ]
     shown_proposals = [
         build_proposal_context(proposal, names, is_incoming=row.amount_value > 0)
@@ -327,12 +347,17 @@ def collect_inbox_offers(page: CompanyPage) -> Iterable[InboxOffer]:
 
 
 def collect_inbox_notices(page: CompanyPage) -> Iterable[InboxNotice]:
-    """Yield notices: accounts that do not agree with their bank, and those of the apps above."""
+    """Yield notices: accounts that do not agree with their bank, missing files, and those of the apps above."""
     if page.has_permission(Permission.ACCOUNTS_READ):
         accounts = Account.objects.for_company(page.company.id).active()
         for account in accounts.filter(bank_connection__isnull=False).in_display_order():
             if (account.bank_connection or {}).get("balanceMismatchSince"):
                 address = f"{reverse('account', args=[page.company.id, account.id])}#reconciliation"
                 yield _("{account} is out of balance").format(account=account.name), address
+        if page.has_permission(Permission.TRANSACTIONS_WRITE):
+            for account_name, month in list_missing_card_files(page.company, today=page.today):
+                text = _("The file of {account} for {month} is missing")
+                month_name = get_current_locale().format_month(month, full=True)
+                yield text.format(account=account_name, month=month_name), reverse("import-new", args=[page.company.id])
     for result in hooks.list_inbox_notices.run(page):
         yield from result

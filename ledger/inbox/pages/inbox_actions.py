@@ -1,6 +1,6 @@
 """The actions of the forms in the inbox: categorize, link, reject and undo."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from companies.actions.companies import update_company
 from companies.errors import ValidationFailed
 from companies.models import parse_id
-from companies.pages.amount_formats import format_percent_for_input
+from companies.pages.amount_formats import format_count, format_percent_for_input
 from companies.pages.context import CompanyPage
 from companies.pages.forms import bind_body, bind_form
 from companies.permissions import Permission
@@ -27,6 +27,8 @@ from ledger.inbox.missing_categories import add_missing_categories
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import BulkOperation, CategorizationRun, Transaction
 from ledger.rules.actions import dismissed_matches
+from ledger.rules.actions.suggested_rules import create_rules_for_transactions
+from ledger.rules.pages.suggested_rules import undo_rules
 from ledger.rules.queries.usual_counterparties import find_usual_counterparty
 from ledger.rules.queries.usual_taxes import find_usual_tax_percentage
 from ledger.rules.serializers import DismissedMatchSerializer
@@ -45,6 +47,7 @@ class ActionResult(NamedTuple):
     run_id: UUID | None = None
     dismissed_match_id: UUID | None = None
     return_row: str = ""  # the row that is there again then
+    created_entry_id: UUID | None = None  # the audit entry of rules that were created with it
 
 
 def accept_suggestion(page: CompanyPage) -> ActionResult:
@@ -76,11 +79,37 @@ def accept_suggestion(page: CompanyPage) -> ActionResult:
             tax_percent=tax_percent,
             **{name: choice[name] for name in ("category_id", "pl_type", "counterparty")},
         )
+        requested = create_requested_rules(page, [rows[0].id] if post_data.get("always") else [])
     message = format_categorized_count(1)
     if tax_percent:
         tax_text = _("Includes {percent} % tax.").format(percent=format_percent_for_input(tax_percent))
         message = f"{message} {tax_text}"
-    return ActionResult(message, categorized_id=rows[0].id, run_id=run.id, return_row=f"t-{rows[0].id}")
+    return ActionResult(
+        f"{message} {requested.message}".strip(),
+        categorized_id=rows[0].id,
+        run_id=run.id,
+        return_row=f"t-{rows[0].id}",
+        created_entry_id=requested.created_entry_id,
+    )
+
+
+def create_requested_rules(page: CompanyPage, transaction_ids: Collection[UUID]) -> ActionResult:
+    """Create the rules that categorize the next payments like these, as far as they can be suggested.
+
+    Raises TooManyRules.
+    """
+    if not transaction_ids:
+        return ActionResult("")
+    created = create_rules_for_transactions(
+        company=page.company, context=page.audit_context, transaction_ids=transaction_ids
+    )
+    if created.entry_id is None:
+        return ActionResult(_("No rule created: one exists already, or similar payments have other categories."))
+    count = len(created.keys)
+    sentence = ngettext(
+        "{count} rule created. Undo deletes it too.", "{count} rules created. Undo deletes them too.", count
+    )
+    return ActionResult(sentence.format(count=format_count(count)), created_entry_id=created.entry_id)
 
 
 def record_inbox_undo(page: CompanyPage, transaction_ids: list[UUID]) -> AbstractContextManager[CategorizationRun]:
@@ -142,7 +171,9 @@ def undo_inbox_action(page: CompanyPage) -> ActionResult:
         result = undo_run(company=page.company, context=page.audit_context, run_id=page.request.POST.get("run", ""))
     except AlreadyUndone as undone:
         return ActionResult(undone.detail)
-    return ActionResult(format_undo_result(page, result))
+    entry_id = parse_id(page.request.POST.get("created", ""))
+    rule_message = undo_rules(page, entry_id) if entry_id else ""
+    return ActionResult(f"{format_undo_result(page, result)} {rule_message}".strip())
 
 
 def repeat_choice(page: CompanyPage) -> ActionResult:

@@ -1,7 +1,7 @@
 """The page that accepts the primary suggestions of the inbox in one act, which can be undone in one act."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -24,7 +24,7 @@ from companies.versions import compute_version
 from ledger.categorization.actions.remainder import categorize_remainder
 from ledger.categorization.pages.bulk_actions import format_categorized_count
 from ledger.categorization.pages.split_rows import parse_tax_percentage
-from ledger.inbox.pages.inbox_actions import ActionResult, record_inbox_undo
+from ledger.inbox.pages.inbox_actions import ActionResult, create_requested_rules, record_inbox_undo
 from ledger.inbox.proposal_basis import describe_proposal_basis
 from ledger.inbox.queries import filter_open_transactions, find_pair_ids
 from ledger.models import TRANSFER_SYSTEM_KEY, Category, Transaction
@@ -263,10 +263,15 @@ def accept_suggestions(page: CompanyPage, accepted: Sequence[AcceptedSuggestion]
     return redirect(build_inbox_url(page, None, run=result.run_id))
 
 
-def categorize_accepted(page: CompanyPage, accepted: Sequence[AcceptedSuggestion]) -> ActionResult:
+def categorize_accepted(
+    page: CompanyPage, accepted: Sequence[AcceptedSuggestion], *, rule_ids: Collection[UUID] = ()
+) -> ActionResult:
     """Categorize the transactions that can be, as one run that can be undone.
 
-    Raises ValidationFailed if none can be.
+    Args:
+        rule_ids: of the transactions that rules are created for too.
+
+    Raises TooManyRules, and ValidationFailed if none can be.
     """
     ids = [suggestion.transaction_id for suggestion in accepted]
     refusals: list[str] = []
@@ -276,12 +281,17 @@ def categorize_accepted(page: CompanyPage, accepted: Sequence[AcceptedSuggestion
             row = rows.get(suggestion.transaction_id)
             if reason := categorize_as_suggested(page, suggestion, row):
                 refusals.append(f"{describe_transaction(row)}: {reason}" if row else reason)
+        requested = create_requested_rules(page, rule_ids if len(refusals) < len(accepted) else [])
     done_count = len(accepted) - len(refusals)
     refusal_text = format_refusals(refusals)
     if not done_count:
         raise ValidationFailed([("#/suggestion", "not_categorized", refusal_text)])
-    message = f"{format_categorized_count(done_count)} {refusal_text}".strip()
-    return ActionResult(message, run_id=run.id if run.affected else None)
+    sentences = (format_categorized_count(done_count), refusal_text, requested.message)
+    return ActionResult(
+        " ".join(filter(None, sentences)),
+        run_id=run.id if run.affected else None,
+        created_entry_id=requested.created_entry_id,
+    )
 
 
 def categorize_as_suggested(page: CompanyPage, suggestion: AcceptedSuggestion, row: Transaction | None) -> str:

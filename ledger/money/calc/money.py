@@ -17,6 +17,7 @@ _SMALLEST_UNITS = {currency: Decimal(1).scaleb(-units) for currency, units in _M
 
 # Amounts have at most 15 digits before the point and 4 after it; their sums and products fit into 50 digits, so that
 # results do not depend on the caller's decimal context.
+MAX_RATE_DECIMALS = 1  # of a tax rate
 MONEY_CONTEXT = Context(prec=50, rounding=ROUND_HALF_UP)
 
 _AMOUNT = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,4}))?")
@@ -129,6 +130,11 @@ def compute_included_tax(amount: Decimal, percent: Decimal, currency: str) -> De
     Decimal('1')
     """
     return round_half_up(MONEY_CONTEXT.divide(MONEY_CONTEXT.multiply(amount, percent), 100 + percent), currency)
+
+
+def is_single_rate(percent: Decimal) -> bool:
+    """Whether a tax rate is one that bills have; those with more decimals are of bills with several rates."""
+    return -int(percent.as_tuple().exponent) <= MAX_RATE_DECIMALS
 
 
 def find_shortest_tax_percentage(amount: Decimal, tax: Decimal | None, currency: str) -> Decimal | None:

@@ -15,15 +15,15 @@ BOOKING_PHRASES = (
     *("gutschrift uberweisung", "gutschrift ueberweisung", "uberweisungsgutschrift", "ueberweisungsgutschrift"),  # de
     *("onlineuberweisung", "onlineueberweisung", "online uberweisung", "online ueberweisung"),  # de
     *("echtzeituberweisung", "echtzeitueberweisung", "umsatz gebucht", "umsatz vorgemerkt"),  # de
-    *("sepa", "eref", "mref", "kref", "svwz"),  # marks of SEPA texts
     *("direct debit", "card payment", "bank transfer", "credit transfer", "standing order"),  # en
     *("faster payment", "faster payments"),  # en
     *("virement", "prelevement", "paiement par carte"),  # fr
 )
+SEPA_MARKS = ("sepa", "eref", "mref", "kref", "svwz")
 MAX_SHOWN_LENGTH = 300  # characters of a text; pages show fewer
-_LONGEST_FIRST = sorted(BOOKING_PHRASES, key=len, reverse=True)
-# "Credit card payment" says what it was for: the card was settled.
-BOOKING_PATTERN = re.compile(rf"\b(?<!credit\W)(?:{'|'.join(_LONGEST_FIRST)})\b".replace(" ", r"\W+"))
+_PHRASES = "|".join(sorted(BOOKING_PHRASES, key=len, reverse=True)).replace(" ", r"\W+")
+# "Credit card payment" says what it was for: the card was settled. "Zahlung/Überweisung" is no phrase and stays whole.
+BOOKING_PATTERN = re.compile(rf"\b(?:(?<!credit\W)(?<!\w/)(?:{_PHRASES})|{'|'.join(SEPA_MARKS)})\b")
 
 
 def strip_booking_phrases(text: str) -> str:
@@ -32,6 +32,8 @@ def strip_booking_phrases(text: str) -> str:
 
     >>> strip_booking_phrases("GUTSCHR. ÜBERWEISUNG Miete März Umsatz gebucht"), strip_booking_phrases("Überweisung")
     ('Miete März', 'Überweisung')
+    >>> strip_booking_phrases("ZAHLUNG/ÜBERWEISUNG ERHALTEN"), strip_booking_phrases("Überweisung/Miete")
+    ('ZAHLUNG/ÜBERWEISUNG ERHALTEN', 'Miete')
     """
     text = text[:MAX_SHOWN_LENGTH]
     folded_letters = [fold_text(letter) or " " for letter in text]

@@ -145,6 +145,11 @@ def find_zone_country(time_zone: str) -> str | None:
     return COUNTRY_BY_TIME_ZONE.get(time_zone)
 
 
+def list_zone_taxes() -> dict[str, Decimal]:
+    """Return the standard VAT rates by time zone."""
+    return {zone: tax.percent for tax in COUNTRY_TAXES.values() for zone in tax.time_zones}
+
+
 def find_zone_tax_percent(time_zone: str) -> Decimal | None:
     """Return the standard VAT rate of a time zone's country; None if the country is not known.
 

@@ -17,6 +17,7 @@ SALARY_NAMES = (
     *("Salaries", "Salary", "Wages", "Wages and salaries", "Salaries and wages", "Payroll", "Staff costs", "Personnel"),
     *("Gehälter", "Gehalt", "Löhne", "Löhne und Gehälter", "Gehälter und Löhne", "Personal", "Personalkosten"),
 )
+OFFICE_SUPPLIES_NAMES = ("Office supplies", "Office equipment", "Bürobedarf", "Büromaterial", "Büroausstattung")
 SOFTWARE_NAMES = ("Software", "Software subscriptions", "Software and licenses", "Software und Lizenzen", "Lizenzen")
 
 
@@ -65,10 +66,10 @@ KIND_CATEGORIES = {
         "officeAndAdmin",
         "ga",
     ),
-    PaymentKind.POSTAGE: KindCategory(("Postage", "Porto", "Porto und Versand"), "officeAndAdmin", "ga"),
-    PaymentKind.OFFICE_SUPPLIES: KindCategory(
-        ("Office supplies", "Office equipment", "Bürobedarf", "Büromaterial", "Büroausstattung"), "officeAndAdmin", "ga"
+    PaymentKind.POSTAGE: KindCategory(
+        ("Postage", "Porto", "Porto und Versand"), "officeAndAdmin", "ga", wider_names=OFFICE_SUPPLIES_NAMES
     ),
+    PaymentKind.OFFICE_SUPPLIES: KindCategory(OFFICE_SUPPLIES_NAMES, "officeAndAdmin", "ga"),
     PaymentKind.BOOKS: KindCategory(
         ("Books", "Books and journals", "Fachliteratur", "Bücher", "Bücher und Zeitschriften"), "officeAndAdmin", "ga"
     ),
@@ -260,3 +261,17 @@ def find_containing_option(
             if not is_other and find_phrase_places(words, phrase):
                 return option
     return None
+
+
+def is_wider_name(name_words: Tokens, phrase: Tokens) -> bool:
+    """Whether the name of a category contains a phrase as whole words, and no word that makes it something else.
+
+    >>> phrase = extract_kind_words("Beratung")
+    >>> is_wider_name(extract_kind_words("Beratung und Dienstleistungen"), phrase)
+    True
+    >>> is_wider_name(extract_kind_words("Beratung Kunden"), phrase)
+    False
+    """
+    if not phrase or phrase in WHOLE_NAMES_ONLY or not find_phrase_places(name_words, phrase):
+        return False
+    return OTHER_CATEGORY_WORDS.difference(phrase).isdisjoint(name_words)

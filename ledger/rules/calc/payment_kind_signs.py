@@ -257,7 +257,10 @@ KIND_SIGNS = (
     build_signs(PaymentKind.RENT, names=("WeWork", "Regus", "Mindspace")),
     build_signs(
         PaymentKind.RENT,
-        texts=("Miete", "Büromiete", "Mietzahlung", "Kaltmiete", "Warmmiete", "Gewerbemiete", "rent", "office rent"),
+        texts=(
+            *("Miete", "Büromiete", "Mietzahlung", "Kaltmiete", "Warmmiete", "Gewerbemiete", "Raummiete", "Raumkosten"),
+            *("rent", "office rent"),
+        ),
     ),
     build_signs(
         PaymentKind.RENT,
@@ -312,6 +315,13 @@ KIND_SIGNS = (
         names=CARD_PAYMENT_RECEIVED_TEXTS,
         except_texts=("Rechnung", "Rechnungsnummer", "Rechnungsnr", "RE", "Rg", "invoice"),
         is_incoming=True,
+    ),
+    # After travel: a city has the name.
+    build_signs(
+        PaymentKind.POSTAGE,
+        texts=("Porto",),
+        except_texts=("Flug", "Flight", "Flughafen", "Airport", "Reise", "Trip", "Portugal"),
+        is_billed=True,
     ),
     # Last, since lawyers and tax advisers bill fees too.
     build_signs(PaymentKind.FREELANCERS, name_starts=("Freelance", "Freelancer")),

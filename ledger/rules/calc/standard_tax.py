@@ -18,7 +18,13 @@ from ledger.rules.calc.reduced_tax import REDUCED_KINDS, find_reduced_percent
 from ledger.rules.calc.rule_matcher import fold_text
 
 # Sold across borders as a rule: the standard rate needs a sign that the supplier is in the company's country.
-CROSS_BORDER_KINDS = frozenset([PaymentKind.HOSTING, PaymentKind.DEVELOPMENT_SOFTWARE, PaymentKind.OFFICE_SOFTWARE])
+# Small businesses, which many freelancers are, charge none.
+CROSS_BORDER_KINDS = frozenset(
+    [
+        *(PaymentKind.HOSTING, PaymentKind.DEVELOPMENT_SOFTWARE, PaymentKind.OFFICE_SOFTWARE),
+        PaymentKind.FREELANCERS,
+    ]
+)
 TAXED_KINDS = CROSS_BORDER_KINDS | {
     PaymentKind.TELECOM,
     PaymentKind.OFFICE_SUPPLIES,
@@ -35,6 +41,7 @@ UNTAXED_PHRASES = to_phrases(["Kfz-Steuer", "Kraftfahrzeugsteuer", "vehicle tax"
 PAYMENT_PROVIDERS = frozenset(extract_kind_words("stripe gocardless mollie adyen paddle paypal klarna sumup"))
 # First words of the names of marketplaces: branches with VAT numbers in other countries sell there, sellers too.
 MARKETPLACES = frozenset(["amazon", "amzn"])
+IBAN_PATTERN = re.compile(r"(?<!\w)([A-Z]{2})[0-9]{2}(?: ?[0-9A-Z]{4}){3}", re.IGNORECASE)
 MAX_STATED_PERCENT = Decimal(30)
 _TAX_WORD = r"(?:mwst|mehrwertsteuer|ust|umsatzsteuer|vorsteuer|vat|tva|iva|btw|moms|mva|alv|podatek vat|dph|afa)(?!\w)"
 _PERCENT = r"([0-9]{1,3}(?:[.,][0-9]{1,2})?) ?(?:%|prozent|percent)"
@@ -98,13 +105,25 @@ def find_standard_tax(
     if not usually_includes_tax(kind, from_to, description, is_incoming=is_incoming, pl_type=pl_type):
         return None
     if not party_countries:
-        return None if kind in CROSS_BORDER_KINDS else TaxSuggestion(settings.standard_percent, TaxBasis.STANDARD)
+        is_open = kind in CROSS_BORDER_KINDS and not (
+            kind == PaymentKind.FREELANCERS and has_iban_of(settings.countries, f"{from_to} {description}")
+        )
+        return None if is_open else TaxSuggestion(settings.standard_percent, TaxBasis.STANDARD)
     if not settings.countries:
         return None
     if settings.countries & party_countries:
         return TaxSuggestion(settings.standard_percent, TaxBasis.STANDARD)
     is_marketplace = not MARKETPLACES.isdisjoint(extract_kind_words(from_to or description)[:1])
     return None if is_marketplace and kind == PaymentKind.OFFICE_SUPPLIES else TaxSuggestion(None, TaxBasis.ABROAD)
+
+
+def has_iban_of(countries: Countries, text: str) -> bool:
+    """Whether a text has the number of a bank account in one of the countries.
+
+    >>> has_iban_of(frozenset(["DE"]), "Honorar 10/26 IBAN DE89 3704 0044 0532 0130 00, USt-IdNr. ATU12345678")
+    True
+    """
+    return any(match[1].upper() in countries for match in IBAN_PATTERN.finditer(text))
 
 
 def find_reduced_tax(

@@ -139,18 +139,23 @@ def format_skipped(names: Sequence[str]) -> str:
 def undo_created_rules_page(page: CompanyPage, entry_id: UUID) -> HttpResponse:
     """Delete the rules that were created at once; what they categorized stays."""
     with page.handle_errors():
-        try:
-            deleted_count, kept_count = undo_created_rules(
-                company=page.company, context=page.audit_context, entry_id=entry_id
-            )
-        except AlreadyUndone as undone:
-            return page.redirect_with_message(undone.detail, "rules")
-        sentence = ngettext("{count} rule deleted.", "{count} rules deleted.", deleted_count)
-        message = sentence.format(count=format_count(deleted_count))
-        if kept_count:
-            kept_text = ngettext(
-                "{count} rule was changed since and stays.", "{count} rules were changed since and stay.", kept_count
-            )
-            message = f"{message} {kept_text.format(count=format_count(kept_count))}"
-        return page.redirect_with_message(message, "rules")
+        return page.redirect_with_message(undo_rules(page, entry_id), "rules")
     return page.redirect("rules")
+
+
+def undo_rules(page: CompanyPage, entry_id: UUID) -> str:
+    """Delete the rules that were created at once, and describe it. Raises NotFoundError."""
+    try:
+        deleted_count, kept_count = undo_created_rules(
+            company=page.company, context=page.audit_context, entry_id=entry_id
+        )
+    except AlreadyUndone as undone:
+        return str(undone.detail)
+    sentence = ngettext("{count} rule deleted.", "{count} rules deleted.", deleted_count)
+    message = sentence.format(count=format_count(deleted_count))
+    if kept_count:
+        kept_text = ngettext(
+            "{count} rule was changed since and stays.", "{count} rules were changed since and stay.", kept_count
+        )
+        message = f"{message} {kept_text.format(count=format_count(kept_count))}"
+    return message

@@ -1,18 +1,24 @@
 """Rules for many counterparties at once: those whose payments people always categorized in the same way."""
 
 import hashlib
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from itertools import islice, takewhile
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db.models.functions import Left, Lower
+
 from companies.models import Company, IdIn
 from ledger.models import TRANSFER_SYSTEM_KEY, Categorization, CategorizationRule, Operator, Transaction
-from ledger.money.calc.money import compute_included_tax, find_shortest_tax_percentage
+from ledger.models.transactions import MAX_INDEXED_NAME_LENGTH
+from ledger.money.calc.money import compute_included_tax, find_shortest_tax_percentage, is_single_rate
 from ledger.recognition.actions.postings import PL_TYPES, list_amounts_by_pl_type
+from ledger.rules.calc.booking_phrases import remove_booking_phrases
 from ledger.rules.calc.distinguishing_words import find_distinguishing_words
 from ledger.rules.calc.payment_kind_matcher import find_payment_kind, is_several_kinds_payee
 from ledger.rules.calc.payment_kinds import STEADY_KINDS, PaymentKind
@@ -22,6 +28,7 @@ from ledger.rules.queries.history_statements import (
     ACCOUNT_NOTE,
     FREQUENT_NAMES_SQL,
     HISTORY_NOTE,
+    NAMELESS_SQL,
     fetch_history_rows,
 )
 from ledger.rules.queries.rule_matches import OPEN_TRANSACTIONS_SELECTION, iterate_rule_matches
@@ -30,13 +37,15 @@ from ledger.rules.queries.suggestions import (
     PERIOD_SPECIFIC_RULES,
     NothingToLearn,
     build_rule_from_categorizations,
+    extract_steady_text,
 )
-from ledger.rules.queries.usual_taxes import MAX_RATE_DECIMALS
 from ledger.transactions.queries.selections import select_transactions
 
 MAX_COUNTERPARTIES = 500  # listed
 MAX_NAMES, MAX_PAYMENTS = 1000, 100  # compared: of the company, and of each name the latest
+MAX_TEXTS = 2000  # compared of the payments that have no name, the latest
 MIN_RECOMMENDED_PAYMENTS = 2
+MIN_TEXT_PAYMENTS, MIN_TEXT_LETTERS = 2, 3  # of a text without a name
 Outcome = tuple[UUID, str, UUID | None, str]  # category, line, counterparty, date rule
 
 
@@ -48,6 +57,7 @@ class CounterpartyRule:
     payment_count: int  # categorized so, at most MAX_PAYMENTS
     month_count: int  # in which they were
     is_recommended: bool  # seen repeatedly, or of a kind that recurs
+    payment_ids: frozenset[UUID]
     open_count: int = 0  # of uncategorized transactions that it would categorize now
 
     @property
@@ -80,7 +90,7 @@ class PastPart(NamedTuple):
 
 
 class PastPayment(NamedTuple):
-    """A categorized transaction with a name."""
+    """A categorized transaction."""
 
     parts: Sequence[PastPart]
     id: UUID
@@ -104,6 +114,21 @@ class PastPayment(NamedTuple):
         if part.date_rule in PERIOD_SPECIFIC_RULES:
             return None
         return part.category_id, part.pl_types[0], part.counterparty_id, part.date_rule
+
+    @property
+    def steady_text(self) -> str:
+        """What the rule of a payment without a name looks for; "" with a name, or if the text says only how it was
+        booked.
+        """
+        if fold_text(self.from_to):
+            return ""
+        text = extract_steady_text(self.description)
+        return fold_text(text) if sum(map(str.isalpha, remove_booking_phrases(text))) >= MIN_TEXT_LETTERS else ""
+
+    @property
+    def group_name(self) -> str:
+        """The folded name, or the steady text without one."""
+        return fold_text(self.from_to) or self.steady_text
 
     @property
     def kind(self) -> PaymentKind | None:
@@ -131,13 +156,12 @@ def list_counterparty_rules(company: Company) -> list[CounterpartyRule]:
 
     Payments that history or an account categorized do not count. Left out are transfers, split transactions, service
     periods, names that a disabled rule matches, and payments that an enabled rule matches. A name with several
-    categories, a tax office or a bank gets a rule for each category that a word of the text tells apart.
+    categories, a tax office or a bank gets a rule for each category that a word of the text tells apart. Payments
+    without a name, such as those by card, get one for how their texts begin, if at least two have it and no text of
+    another category begins so.
     """
-    rules = list(CategorizationRule.objects.for_company(company.id).with_details(company.id).in_display_order())
-    groups = group_payments(list_past_payments(company))
-    bases = [basis for payments in skip_covered_payments(groups, rules) for basis in list_rule_bases(payments)]
-    bases.sort(key=lambda basis: (-len(basis.payments), fold_text(basis.payments[0].from_to), basis.word))
-    suggested = build_counterparty_rules(company, bases[:MAX_COUNTERPARTIES])
+    rules = list_existing_rules(company)
+    suggested = suggest_rules(company, list_past_payments(company), rules)
     if not suggested:
         return []
     open_counts = count_open_matches(
@@ -146,10 +170,51 @@ def list_counterparty_rules(company: Company) -> list[CounterpartyRule]:
     return [replace(suggestion, open_count=open_counts[suggestion.rule.id]) for suggestion in suggested]
 
 
-def list_past_payments(company: Company) -> list[PastPayment]:
-    """Return the categorized transactions of the most frequent names, the latest first; two statements."""
+def list_rules_for_transactions(company: Company, transaction_ids: Collection[UUID]) -> list[CounterpartyRule]:
+    """Return the rules that are suggested because of these categorized transactions, without their open counts.
+
+    Of payments without a name one is enough.
+    """
+    rows = Transaction.objects.for_company(company.id).filter(IdIn("id", list(transaction_ids)))
+    names = set(rows.values_list(Lower(Left("from_to", MAX_INDEXED_NAME_LENGTH)), flat=True))
+    payments = list_past_payments(company, names=sorted(names))
+    suggested = suggest_rules(company, payments, list_existing_rules(company), min_text_payments=1)
+    return [suggestion for suggestion in suggested if not suggestion.payment_ids.isdisjoint(transaction_ids)]
+
+
+def list_existing_rules(company: Company) -> list[CategorizationRule]:
+    """Return all rules of the company in order."""
+    return list(CategorizationRule.objects.for_company(company.id).with_details(company.id).in_display_order())
+
+
+def suggest_rules(
+    company: Company,
+    payments: Sequence[PastPayment],
+    rules: Sequence[CategorizationRule],
+    *,
+    min_text_payments: int = MIN_TEXT_PAYMENTS,
+) -> list[CounterpartyRule]:
+    """Return the rules that past payments suggest beside the existing ones, the most frequent first."""
+    sorted_payments = sort_by_text(payments)
+    bases: list[RuleBasis] = []
+    for group in skip_covered_payments(group_payments(payments), rules):
+        if group[0].steady_text and (len(group) < min_text_payments or not is_text_unambiguous(group, sorted_payments)):
+            continue
+        bases += list_rule_bases(group)
+    bases.sort(key=lambda basis: (-len(basis.payments), basis.payments[0].group_name, basis.word))
+    return build_counterparty_rules(company, bases[:MAX_COUNTERPARTIES])
+
+
+def list_past_payments(company: Company, *, names: list[str] | None = None) -> list[PastPayment]:
+    """Return the categorized transactions of the most frequent names, and those without one, the latest first; three
+    statements.
+
+    Args:
+        names: in lowercase; only transactions of these names are returned, and those without one.
+    """
     limits = {"names": MAX_NAMES, "payments": MAX_PAYMENTS}
-    rows = fetch_history_rows(FREQUENT_NAMES_SQL, company=company, **limits)
+    rows = fetch_history_rows(FREQUENT_NAMES_SQL, company=company, only=names, **limits)
+    rows += fetch_history_rows(NAMELESS_SQL, company=company, texts=MAX_TEXTS)
     columns = (
         *("transaction_id", "category_id", "category__system_key", "counterparty_id", "rule", "value"),
         *("pass_through_tax", "counter_id", "source_note", *PL_TYPES),
@@ -171,11 +236,11 @@ def list_past_payments(company: Company) -> list[PastPayment]:
 
 
 def group_payments(payments: Iterable[PastPayment]) -> list[list[PastPayment]]:
-    """Return the payments of each name, compared as rules do, and direction."""
-    groups: defaultdict[tuple[str, bool], list[PastPayment]] = defaultdict(list)
+    """Return the payments of each name, or text without one, compared as rules do, and direction."""
+    groups: defaultdict[tuple[str, bool, bool], list[PastPayment]] = defaultdict(list)
     for payment in payments:
-        groups[fold_text(payment.from_to), payment.amount > 0].append(payment)
-    return [group for (name, _), group in groups.items() if name]
+        groups[payment.group_name, bool(payment.steady_text), payment.amount > 0].append(payment)
+    return [group for (name, *_), group in groups.items() if name]
 
 
 def skip_covered_payments(
@@ -195,12 +260,29 @@ def skip_covered_payments(
             yield uncovered
 
 
+def sort_by_text(payments: Iterable[PastPayment]) -> list[tuple[bool, str, PastPayment]]:
+    """Return (whether money came in, folded text, payment) in the order of the first two."""
+    texts = ((payment.amount > 0, fold_text(payment.description), payment) for payment in payments)
+    return sorted(texts, key=lambda each: each[:2])
+
+
+def is_text_unambiguous(group: Sequence[PastPayment], sorted_payments: Sequence[tuple[bool, str, PastPayment]]) -> bool:
+    """Whether all payments whose texts begin like those of the group, with or without a name, have one category."""
+    key = group[0].amount > 0, group[0].steady_text
+    start = bisect_left(sorted_payments, key, key=lambda each: each[:2])
+    similar = takewhile(
+        lambda each: each[0] == key[0] and each[1].startswith(key[1]), islice(sorted_payments, start, None)
+    )
+    return len({payment.outcome for _, _, payment in similar}) == 1
+
+
 def list_rule_bases(payments: Sequence[PastPayment]) -> Iterator[RuleBasis]:
     """Yield what rules for the payments of one name and direction, the latest first, can be built from."""
     by_outcome: defaultdict[Outcome | None, list[PastPayment]] = defaultdict(list)
     for payment in payments:
         by_outcome[payment.outcome].append(payment)
-    if len(by_outcome) == 1 and not is_several_kinds_payee(payments[0].from_to, payments[0].kind):
+    is_shared_name = is_several_kinds_payee(payments[0].from_to, payments[0].kind) and not payments[0].steady_text
+    if len(by_outcome) == 1 and not is_shared_name:
         words: dict[Outcome | None, str] = dict.fromkeys(by_outcome, "")
     else:
         words = find_distinguishing_words(
@@ -223,7 +305,7 @@ def find_common_tax_percent(payments: Sequence[PastPayment]) -> tuple[bool, Deci
     amounts = {(payment.parts[0].value, payment.parts[0].tax, payment.currency) for payment in payments}
     rates = {find_shortest_tax_percentage(*amount) for amount in amounts}
     for percent in sorted(rates, key=lambda rate: rate or Decimal(0), reverse=True):
-        if percent is not None and -int(percent.as_tuple().exponent) > MAX_RATE_DECIMALS:
+        if percent is not None and not is_single_rate(percent):
             continue
         if all(
             compute_included_tax(value, percent or Decimal(0), currency) == (tax or 0)
@@ -249,12 +331,15 @@ def build_counterparty_rules(company: Company, bases: Sequence[RuleBasis]) -> li
         except NothingToLearn:
             continue  # changed meanwhile
         rule.pass_through_tax_percent = basis.tax_percent
+        if latest.steady_text:
+            rule.name = rule.description_value or rule.name
         if basis.word:
             rule.name = f"{rule.name[: MAX_VALUE_LENGTH - len(basis.word) - 2]}: {basis.word}"
             rule.description_operator, rule.description_value = Operator.WHOLE_WORD, basis.word
         months = {(payment.date.year, payment.date.month) for payment in basis.payments}
         is_recommended = len(basis.payments) >= MIN_RECOMMENDED_PAYMENTS or latest.kind in STEADY_KINDS
-        suggested.append(CounterpartyRule(rule, len(basis.payments), len(months), is_recommended))
+        payment_ids = frozenset(payment.id for payment in basis.payments)
+        suggested.append(CounterpartyRule(rule, len(basis.payments), len(months), is_recommended, payment_ids))
     return suggested
 
 

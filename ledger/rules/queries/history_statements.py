@@ -62,20 +62,30 @@ BY_NAME_SQL = f"""
      WHERE h.company_id = %(company)s AND h.name = ANY({_KEYS})
      ORDER BY h.name, h.place
 """  # noqa: S608 - our own words
-# The latest categorized transactions of the names that most of them have.
-FREQUENT_NAMES_SQL = """
+# The latest categorized transactions of the names that most of them have, or of the given ones.
+_PAYMENT_COLUMNS = """
+    h.id, h.date, h.from_to, h.description, h.amount_value, h.amount_currency, h.account_id,
+    h.categorizations_auto_assigned, h.categorized_value
+"""
+FREQUENT_NAMES_SQL = f"""
     SELECT u.*
       FROM (SELECT lower(left(from_to, 100)) AS name FROM ledger_transaction
              WHERE company_id = %(company)s AND categorized_value <> 0 AND source <> 'initialBalance' AND from_to <> ''
+               AND (%(only)s::text[] IS NULL OR lower(left(from_to, 100)) = ANY(%(only)s::text[]))
              GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT %(names)s) AS frequent
      CROSS JOIN LATERAL (
-           SELECT h.id, h.date, h.from_to, h.description, h.amount_value, h.amount_currency, h.account_id,
-                  h.categorizations_auto_assigned, h.categorized_value
-             FROM ledger_transaction h
+           SELECT {_PAYMENT_COLUMNS} FROM ledger_transaction h
             WHERE h.company_id = %(company)s AND h.categorized_value <> 0 AND h.source <> 'initialBalance'
               AND lower(left(h.from_to, 100)) = frequent.name
             ORDER BY h.date DESC, h.id DESC LIMIT %(payments)s) AS u
-"""
+"""  # noqa: S608 - our own words
+# The latest categorized transactions that have only a text, such as card payments.
+NAMELESS_SQL = f"""
+    SELECT {_PAYMENT_COLUMNS} FROM ledger_transaction h
+     WHERE h.company_id = %(company)s AND h.categorized_value <> 0 AND h.source <> 'initialBalance'
+       AND lower(left(h.from_to, 100)) = ''
+     ORDER BY h.date DESC, h.id DESC LIMIT %(texts)s
+"""  # noqa: S608 - our own words
 # Which of the counted choices of a name were made for money in one direction. Nearly always the first looked up was.
 DIRECTIONS_SQL = f"""
     SELECT asked.name, asked.category_id, asked.pl_type, asked.inward

@@ -143,12 +143,21 @@ def build_text_condition(transaction: Transaction) -> dict[str, Any]:
         if len(transaction.from_to) <= MAX_VALUE_LENGTH:
             return {"from_to_operator": Operator.EQUALS, "from_to_value": " ".join(transaction.from_to.split())}
         return {"from_to_operator": Operator.STARTS_WITH, "from_to_value": name[:MAX_VALUE_LENGTH].strip()}
-    words = transaction.description.split()
-    shared_word_count = next((n for n, word in enumerate(words) if any(char.isdigit() for char in word)), len(words))
-    text = " ".join(words[:shared_word_count] or words)[:MAX_VALUE_LENGTH].strip()
+    text = extract_steady_text(transaction.description)
     if not fold_text(text):
         raise NothingToLearn
     return {"description_operator": Operator.STARTS_WITH, "description_value": text}
+
+
+def extract_steady_text(description: str) -> str:
+    """Return how a text begins, up to the first word with a digit: the part that the next payment has too.
+
+    >>> extract_steady_text("ADOBE *CREATIVE CLOUD 4711 DUBLIN"), extract_steady_text("4711 Rack")
+    ('ADOBE *CREATIVE CLOUD', '4711 Rack')
+    """
+    words = description.split()
+    shared_word_count = next((n for n, word in enumerate(words) if any(char.isdigit() for char in word)), len(words))
+    return " ".join(words[:shared_word_count] or words)[:MAX_VALUE_LENGTH].strip()
 
 
 def find_counter_examples(

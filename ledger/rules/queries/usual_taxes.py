@@ -6,12 +6,11 @@ from decimal import Decimal
 from uuid import UUID
 
 from companies.models import Company
-from ledger.money.calc.money import find_shortest_tax_percentage
+from ledger.money.calc.money import find_shortest_tax_percentage, is_single_rate
 from ledger.rules.calc.category_proposals import CategoryLine
 from ledger.rules.queries.history_statements import TAXES_SQL, fetch_history_rows
 
 TransactionChoice = tuple[UUID, CategoryLine]  # (transaction, chosen category and line)
-MAX_RATE_DECIMALS = 1  # rates with more are those of bills with several rates
 
 
 def find_usual_tax_percentages(
@@ -33,7 +32,7 @@ def find_usual_tax_percentages(
         TAXES_SQL, company=company, keys=json.dumps(keys)
     ):
         percent = find_shortest_tax_percentage(amount, tax, currency)
-        has_one_rate = percent is not None and -int(percent.as_tuple().exponent) <= MAX_RATE_DECIMALS
+        has_one_rate = percent is not None and is_single_rate(percent)
         category_id, pl_type = choice
         percents[transaction_id, (category_id, pl_type)] = percent if has_one_rate else None
     return percents

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company, parse_id
+from companies.pages.amount_formats import format_money, format_percent_for_input
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission, Permissions
 from ledger.calc.recognition import DateRule
@@ -22,6 +24,7 @@ from ledger.models import (
     PlType,
     Source,
 )
+from ledger.money.calc.money import find_shortest_tax_percentage, is_single_rate
 from ledger.transactions.fields import TRANSACTION_TEXTS
 from ledger.transactions.queries.cash_parts import CashPart
 
@@ -95,6 +98,7 @@ COLUMN_HEADINGS: dict[str, Any] = {  # of the table that exports write and impor
     "categories": _("Categories"),
     "lines": _("P&L lines"),
     "counterparties": _("Counterparties"),
+    "tax": _("Tax"),
     "pending": _("Pending"),
     "transfer": _("Transfer"),
     "source": _("Source"),
@@ -104,6 +108,19 @@ COLUMN_HEADINGS: dict[str, Any] = {  # of the table that exports write and impor
 }
 Choices = list[tuple[str, str]]
 HIDDEN_NAME: Any = _("(no access)")
+
+
+def format_included_tax(parts: Iterable[tuple[Decimal | None, Decimal | None]], currency: str) -> str:
+    """Return the tax rate of a transaction's categorizations, or the amount if they have several; empty without tax.
+
+    Args:
+        parts: (amount with tax, tax) of each.
+    """
+    taxed = [(value or Decimal(0), tax) for value, tax in parts if tax]
+    percents = {find_shortest_tax_percentage(value, tax, currency) for value, tax in taxed}
+    if len(percents) == 1 and (percent := percents.pop()) and is_single_rate(percent):
+        return gettext("{percent} %").format(percent=format_percent_for_input(percent))
+    return format_money(sum((tax for _value, tax in taxed), Decimal(0)), currency) if taxed else ""
 
 
 def to_choices(labels: Mapping[Any, Any]) -> Choices:

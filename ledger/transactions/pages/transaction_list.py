@@ -37,6 +37,7 @@ from ledger.transactions.pages.labels import (
     SOURCE_LABELS,
     LedgerNames,
     describe_assigners,
+    format_included_tax,
     load_visible_names,
     to_choices,
 )
@@ -235,6 +236,7 @@ def render_transaction_list(
         query.pop(name, None)
     filters = urlencode(list_query_items(query))
     totals = compute_list_totals(page, list_query)
+    lines = build_transaction_lines(page, list_page.rows, ledger_names, shares=totals.shares)
     sums = sum_by_currency(list_query.rows) if list_page.rows else None
     return page.render(
         "ledger/transactions/transactions.html",
@@ -255,7 +257,8 @@ def render_transaction_list(
             names=ledger_names,
         ),
         more_open=any(list_query.form.values[name] or name in list_query.form.errors for name in MORE_FILTERS),
-        lines=build_transaction_lines(page, list_page.rows, ledger_names, shares=totals.shares),
+        lines=lines,
+        has_taxes=any(line["tax"] for line in lines),
         sums=sums,
         converts=sums is not None and any(currency != page.company.base_currency for _, currency in sums.amounts),
         total=totals.total,
@@ -344,12 +347,16 @@ def build_transaction_lines(
 ) -> list[dict[str, Any]]:
     """Return the transactions as template rows; one query, whatever their number."""
     category_names: dict[UUID, dict[str, None]] = {}
+    amounts: dict[UUID, list[tuple[Decimal | None, Decimal | None]]] = {}
     rows = Categorization.objects.for_company(page.company.id).filter(
         transaction_id__in=[row.id for row in transactions]
     )
     rows = rows.filter(counter__isnull=True).order_by("transaction_id", "position", "id")
-    for transaction_id, category_id in rows.values_list("transaction_id", "category_id"):
+    for transaction_id, category_id, *amount in rows.values_list(
+        "transaction_id", "category_id", "value", "pass_through_tax"
+    ):
         category_names.setdefault(transaction_id, {})[ledger_names.get_category_name(category_id)] = None
+        amounts.setdefault(transaction_id, []).append((amount[0], amount[1]))
     lines, closed_months = [], ClosedMonthLabels(page)
     list_path = reverse(
         "transactions", args=[page.company.id]
@@ -367,6 +374,7 @@ def build_transaction_lines(
                 "account": ledger_names.get_account_name(row.account_id),
                 "chips": chips[:MAX_CATEGORY_CHIPS],
                 "more": len(chips) - MAX_CATEGORY_CHIPS if len(chips) > MAX_CATEGORY_CHIPS else 0,
+                "tax": format_included_tax(amounts.get(row.id, ()), row.amount_currency),
                 "share": shares.get(row.id),
                 "closed": closed_months.find_closed_month(row),
                 "linked": row.transferred_value != 0,

@@ -101,7 +101,7 @@ def read_plan_table(page: CompanyPage, content: bytes) -> PlanTable:
     reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE, reads_also=[Permission.CATEGORIES_READ]
 )
 def review_plan_page(page: CompanyPage, upload_id: UUID) -> HttpResponse:
-    """Show what the plan would change; a POST with new choices shows it again, another one imports it."""
+    """Show what the plan would change; a POST imports it with its choices, or shows again what is unclear."""
     owner = get_upload_owner(page)
     try:
         table = read_plan_table(page, uploads.read_upload(**owner, upload_id=upload_id))
@@ -145,8 +145,8 @@ def build_review(page: CompanyPage, table: PlanTable, decimal_mark: DecimalMark)
 
 
 def is_confirmed(page: CompanyPage, review: PlanReview) -> bool:
-    """Whether exactly this review was shown, and its button to import pressed."""
-    return review.is_complete and page.request.POST.get("reviewed") == review.digest
+    """Whether each row has a choice, and the plan has the amounts that the review showed."""
+    return review.is_complete and page.request.POST.get("reviewed") == review.plan_digest
 
 
 def build_imported_message(review: PlanReview) -> str:
@@ -172,7 +172,8 @@ def render_review(page: CompanyPage, table: PlanTable, review: PlanReview, *, er
     if page.is_post:
         for row in review.rows:
             row.error = row.error or ("" if row.choice else _("Choose a category or leave out the row."))
-        notice = _("Review the amounts, then import the plan.") if review.is_complete and not error else ""
+        changed_text = _("The plan has changed. Review the amounts, then import.")
+        notice = changed_text if review.is_complete and not error else ""
     return render_check(
         page,
         status=400 if error or any(row.error for row in review.rows) else 200,

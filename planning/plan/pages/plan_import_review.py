@@ -1,7 +1,7 @@
 """The review of an imported plan: to which category each row goes, and which amounts would change."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -23,7 +23,8 @@ from ledger.imports.table_items import describe_reader_error
 from ledger.models import Category, PlType, translate_category_name
 from ledger.money.calc.fx import RateTable
 from ledger.money.calc.money import round_half_up
-from ledger.rules.calc.kind_categories import find_line_of_name
+from ledger.rules.calc.kind_categories import find_line_of_name, is_wider_name
+from ledger.rules.calc.payment_kinds import extract_kind_words
 from ledger.transactions.pages.labels import (
     LINE_LABELS,
     SUBTOTAL_LABELS,
@@ -73,13 +74,14 @@ class ReviewRow:
 class PlanReview:
     """What an import would change: `cells` to save, `categories` to create, and names of rows that are left out.
 
-    `groups` are the rows of the plan as choices, by P&L line.
+    `groups` are the rows of the plan as choices, by P&L line. `plan_digest` differs if the plan has other amounts.
     """
 
     months: list[date]
     rows: list[ReviewRow]
     left_out_names: list[str]
     groups: list[tuple[Any, list[tuple[str, str]]]]
+    plan_digest: str
     cells: list[PlanCell] = field(default_factory=list)
     categories: list[Category] = field(default_factory=list)
     error: str = ""
@@ -87,12 +89,6 @@ class PlanReview:
     @property
     def is_complete(self) -> bool:
         return all(row.choice and not row.error for row in self.rows)
-
-    @property
-    def digest(self) -> str:
-        """A text that differs if another choice was made or another amount would change."""
-        state = [(row.line, row.choice, row.cells) for row in self.rows]
-        return hashlib.sha256(repr(state).encode()).hexdigest()
 
     @property
     def summary(self) -> list[tuple[str, int]]:
@@ -141,12 +137,15 @@ def build_plan_review(
         [ReviewRow(placed) for placed in placed_rows if not placed.is_left_out],
         [placed.row.name for placed in placed_rows if placed.is_left_out],
         group_plan_rows(plan_rows, names),
+        build_plan_digest(planned),
     )
     rows_by_choice = {format_line_choice(row.category_id, row.pl_type): row for row in plan_rows}
     can_create = page.has_permission(Permission.CATEGORIES_WRITE)
+    wider_choices = find_wider_choices(review.rows, rows_by_choice, names, row_names)
     for row in review.rows:
         row.can_create = can_create and fold_setting_value(row.name) not in row_names.categories
-        row.choice = choices.get(row.field_name, suggest_choice(row, rows_by_choice, row_names))
+        suggested = wider_choices.get(row.line) or suggest_choice(row, rows_by_choice, row_names)
+        row.choice = choices.get(row.field_name, suggested)
         if row.choice in rows_by_choice:
             row.target = rows_by_choice[row.choice]
         elif row.choice in NEW_CATEGORY and row.can_create:
@@ -155,6 +154,16 @@ def build_plan_review(
             row.choice = ""
     add_cells(review, planned, currency=page.company.base_currency)
     return review
+
+
+def build_plan_digest(planned: Mapping[ResultKey, Decimal]) -> str:
+    """Return a text that differs if one of these amounts of the plan does; zero is the same as none."""
+    amounts = sorted(
+        (str(month), line, str(category_id), f"{amount.normalize():f}")
+        for (month, line, category_id), amount in planned.items()
+        if amount
+    )
+    return hashlib.sha256(repr(amounts).encode()).hexdigest()
 
 
 def build_row_names(names: LedgerNames) -> PlanRowNames:
@@ -177,6 +186,36 @@ def group_plan_rows(plan_rows: Iterable[PlanRow], names: LedgerNames) -> list[tu
         choice = format_line_choice(row.category_id, row.pl_type), names.get_category_name(row.category_id)
         groups.setdefault(row.pl_type, []).append(choice)
     return [(LINE_LABELS[PlType(line)], choices) for line, choices in groups.items()]
+
+
+def find_wider_choices(
+    rows: Sequence[ReviewRow], rows_by_choice: Mapping[str, PlanRow], names: LedgerNames, row_names: PlanRowNames
+) -> dict[int, str]:
+    """Return choices by line of the file, for rows with a name that exactly one of the company's own categories
+    contains: "Beratung und Dienstleistungen" for "Beratung". A category is for one row.
+    """
+    row_words = [extract_kind_words(row.name) for row in rows]
+    free_words = {
+        choice: words
+        for choice, target in rows_by_choice.items()
+        if (category := names.categories.get(target.category_id))
+        and not category.system_key
+        and (words := extract_kind_words(category.display_name)) not in row_words
+    }
+    known_names = row_names.categories.keys() | row_names.lines.keys() | row_names.subtotals
+    choice_by_line: dict[int, str] = {}
+    for row, phrase in zip(rows, row_words, strict=True):
+        if fold_setting_value(row.name) in known_names:
+            continue
+        matches = [
+            choice
+            for choice, words in free_words.items()
+            if row.placed.line in ("", rows_by_choice[choice].pl_type) and is_wider_name(words, phrase)
+        ]
+        if len(matches) == 1:
+            choice_by_line[row.line] = matches[0]
+            del free_words[matches[0]]
+    return choice_by_line
 
 
 def suggest_choice(row: ReviewRow, rows_by_choice: Mapping[str, PlanRow], row_names: PlanRowNames) -> str:

@@ -11,10 +11,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("travel_to_may_2026
 
 
 def read_cash(answer):
-    """The key figures of cash, the bridge, and receivables."""
+    """The key figures of cash, and the bridge."""
     figures = read_table(answer, "figures")
     rows = [figures[name][0] for name in figures if name.startswith(("Cash at", "Change in", "Runway"))]
-    return [rows, read_table(answer, "cash"), read_table(answer, "aging")]
+    return [rows, read_table(answer, "cash")]
 
 
 def remove_other_amounts(table):

@@ -162,9 +162,8 @@ def test_new_user_accepts_invitation_and_gets_account(owner, invite_member, acme
 @pytest.mark.parametrize(
     ("form_values", "message"),
     [
-        ({"new_password1": "short", "new_password2": "short"}, "at least 12 characters"),
-        ({"new_password2": "another horse battery"}, "match"),
-        ({"new_password1": "", "new_password2": ""}, "required"),
+        ({"new_password1": "short"}, "at least 12 characters"),
+        ({"new_password1": ""}, "required"),
         ({"name": "Dora\u202eDee"}, "single line"),
         ({"name": "x" * 201}, "at most 200 characters"),
     ],
@@ -195,7 +194,7 @@ def test_existing_user_signs_in_and_accepts_invitation(owner, invite_member, car
 
 def test_invitation_cannot_change_password_of_existing_account(owner, invite_member, carla):
     hers = invite_member(owner, carla.email)
-    hers.accept(new_password1="another horse battery", new_password2="another horse battery")
+    hers.accept(new_password1="another horse battery")
     carla.refresh_from_db()
     assert carla.check_password(PASSWORD)
     assert find_member(owner, "carla@globex.example")["status"] == "invited"

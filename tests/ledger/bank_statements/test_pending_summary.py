@@ -41,7 +41,7 @@ def test_pending_rows_reported_after_final_statement_are_not_stored(upload_state
 def test_import_page_explains_why_pending_rows_are_not_stored(editor, acme, upload_statement_file, main_account):
     upload_statement_file(FINAL)
     address, answer = open_check_page(editor, acme, ("late.xml", LATE))
-    wanted = "0 new, 0 duplicates, 2 pending skipped because the bank no longer reports them"
+    wanted = "Nothing new, 0 duplicates, 2 pending skipped because the bank no longer reports them"
     assert wanted in get_page_text(answer)
     done = get_page_text(confirm_import(editor, address, answer))
     assert "2 pending entries skipped: the bank no longer reports them." in done
@@ -57,7 +57,7 @@ def test_import_page_shows_statement_that_only_books_pending_rows(
     )
     address, answer = open_check_page(editor, acme, ("final.xml", both))
     shown = get_page_text(answer)
-    assert "0 new, 0 duplicates, 2 pending now booked" in shown
+    assert "Nothing new, 0 duplicates, 2 pending now booked" in shown
     assert "Book 2 pending transactions" in shown
     done = get_page_text(confirm_import(editor, address, answer))
     assert "0 transactions imported from 1 file. 2 pending transactions are now booked." in done

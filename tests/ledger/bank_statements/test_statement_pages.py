@@ -118,10 +118,30 @@ def test_check_page_detects_duplicates_across_uploaded_files(editor, acme, main_
         editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.xml", february), ("3.xml", february)
     )
     shown = get_page_text(answer)
-    assert "3.xml CAMT.053 · 0 new, 1 duplicate" in shown
+    assert "3.xml CAMT.053 · Nothing new, 1 duplicate" in shown
     assert "Import 2 transactions" in shown
     confirm_import(editor, address, answer)
     assert [row[1] for row in list_stored_rows(acme)] == ["-40.00", "-1.00"]
+
+
+def test_file_with_nothing_new_offers_no_import(editor, acme, main_account):
+    address, answer = open_check_page(editor, acme, ("1.xml", build_simple_camt("-40.00")))
+    confirm_import(editor, address, answer)
+    again = open_check_page(editor, acme, ("2.xml", build_simple_camt("-40.00")))[1].content.decode()
+    form = re.search(r'class="confirm-row">(.*?)</form>', again, re.DOTALL)[1]
+    assert "Nothing new" in form
+    assert "<button" not in form
+    assert again.count(">2.xml<") == 1
+
+
+def test_statement_without_new_entries_can_store_its_balance(editor, acme, main_account):
+    address, answer = open_check_page(editor, acme, ("1.xml", build_simple_camt("-40.00")))
+    confirm_import(editor, address, answer)
+    quiet = build_camt(build_statement(start="2026-02-01", end="2026-02-28", opening="60.00", closing="60.00"))
+    address, answer = open_check_page(editor, acme, ("2.xml", quiet))
+    assert "Import balances" in get_page_text(answer)
+    assert "0 transactions" not in get_page_text(answer)
+    assert "0 transactions imported from 1 file." in get_page_text(confirm_import(editor, address, answer))
 
 
 def test_check_page_shows_balance_difference_before_import(editor, acme, main_account):
@@ -141,7 +161,7 @@ def test_file_without_account_goes_to_chosen_account(editor, acme, bank):
     content = build_qif(["D01/31/2026", "T-1.00", "PCoffee bar"])
     _, answer = open_check_page(editor, acme, ("bank.qif", content))
     assert NO_ACCOUNT in get_page_text(answer)
-    assert b'type="submit" disabled' in answer.content
+    assert "Import 0 transactions" not in get_page_text(answer)
     address, answer = open_check_page(editor, acme, ("bank.qif", content), account=bank)
     confirm_import(editor, address, answer)
     assert list_stored_rows(acme) == [("2026-01-31", "-1.00", "Coffee bar", "")]
@@ -222,10 +242,10 @@ def test_rejected_file_blocks_import_and_shows_reason(editor, acme, main_account
 
 
 def test_non_statement_file_is_left_out_and_named(editor, acme, main_account):
-    answer = upload_files(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.pdf", b"%PDF-1.7 %%EOF"))
+    answer = upload_files(editor, acme, ("1.xml", build_simple_camt("-40.00")), ("2.json", b"{}"))
     assert answer.status_code == 303
     shown = get_page_text(editor.get(answer["Location"]))
-    assert "“2.pdf” is not a supported statement file. The file was skipped." in shown
+    assert "“2.json” is not a supported statement file. The file was skipped." in shown
     assert "1 new, 0 duplicates" in shown
 
 
@@ -268,10 +288,10 @@ def test_empty_file_is_reported_as_empty(editor, acme, main_account):
 
 
 def test_upload_without_any_statement_is_rejected(editor, acme, main_account):
-    answer = upload_files(editor, acme, ("1.pdf", b"%PDF-1.7 %%EOF"), ("2.pdf", b"%PDF-1.7 %%EOF"))
+    answer = upload_files(editor, acme, ("1.json", b"{}"), ("2.json", b"{}"))
     assert answer.status_code == 400
     assert re.search(
-        "“1.pdf” is not a supported statement file.*“2.pdf” is not a supported statement file", get_page_text(answer)
+        "“1.json” is not a supported statement file.*“2.json” is not a supported statement file", get_page_text(answer)
     )
 
 

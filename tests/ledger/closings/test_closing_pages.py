@@ -1,10 +1,12 @@
 """The pages of period close."""
 
 import re
+from datetime import date
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from ledger.closings.pages import format_month_names
 from tests.ledger.closings.page_forms import parse_forms
 from tests.ledger.conftest import get_page_text as text
 
@@ -52,17 +54,33 @@ def test_note_of_a_reopened_month_is_kept_in_the_form(
     assert 'name="note" maxlength="2000" value="Board pack 4"' in refused.content.decode()
 
 
-def test_page_tells_how_many_months_are_closed_at_once(acme, owner, transaction_ids):
-    one, three = (text(owner.get(page(acme), {"month": month})) for month in ("2026-03", "2026-05"))
+def test_page_names_the_months_that_are_closed_at_once(acme, owner, transaction_ids):
+    one, two, three = (text(owner.get(page(acme), {"month": month})) for month in ("2026-03", "2026-04", "2026-05"))
     assert "still open" not in one
-    assert "March 2026 and April 2026 are still open and are closed with May 2026." in three
+    assert one.count("Close March 2026") == 2, "heading and button"
+    assert two.count("Close March and April 2026") == 2
+    assert "March and April 2026 are still open and are closed with May 2026." in three
     assert "The note is kept with May 2026." in three
-    assert "Close 3 months through May 2026" in three
+    assert three.count("Close March to May 2026") == 2
+    german = text(owner.get(page(acme), {"month": "2026-04"}, headers={"Accept-Language": "de"}))
+    assert german.count("März und April 2026 abschließen") == 2
 
 
-def test_message_names_all_months_that_were_closed(acme, owner, transaction_ids):
+def test_messages_name_all_months_that_were_closed_or_are_reopened(acme, owner, transaction_ids):
     closed = owner.post(page(acme), {"month": "2026-05", "note": "", "acknowledge": "on"}, follow=True)
-    assert "March 2026 to May 2026 are closed." in text(closed)
+    assert "March to May 2026 are closed." in text(closed)
+    assert "March to May 2026 can change again." in text(owner.get(page(acme, "/2026-03")))
+    assert "May 2026 can change again." in text(owner.get(page(acme, "/2026-05")))
+
+
+def test_names_of_months_have_their_year_once():
+    names = {
+        (date(2026, 9, 1),): "September 2026",
+        (date(2026, 9, 1), date(2026, 10, 1)): "September and October 2026",
+        (date(2025, 12, 1), date(2026, 1, 1)): "December 2025 and January 2026",
+        (date(2025, 11, 1), date(2025, 12, 1), date(2026, 1, 1)): "November 2025 to January 2026",
+    }
+    assert {months: format_month_names(months) for months in names} == names
 
 
 def test_first_open_month_is_selected(acme, owner, transaction_ids, close_month):

@@ -14,8 +14,8 @@ from ledger.exports import workbooks
 from ledger.exports.transaction_table import HEADINGS
 
 COLUMNS = list(HEADINGS["transactions"])
-AMOUNT = COLUMNS.index("amount")
-TEXTS = [index for index in range(1, len(COLUMNS)) if index not in (AMOUNT, AMOUNT + 1)]
+AMOUNT, TAX = COLUMNS.index("amount"), COLUMNS.index("tax")
+TEXTS = [index for index in range(1, len(COLUMNS)) if index not in (AMOUNT, AMOUNT + 1, TAX)]
 LONG_TEXT = "🙂x" * 20_000
 
 ODD_TEXTS = {
@@ -46,7 +46,7 @@ AMOUNTS = {  # text, currency → value and format of its cell
 
 def build_row(text="", day="2026-03-31", amount="1.00", currency="EUR"):
     row = [text] * len(COLUMNS)
-    row[0], row[AMOUNT], row[AMOUNT + 1] = day, amount, currency
+    row[0], row[AMOUNT], row[AMOUNT + 1], row[TAX] = day, amount, currency, ""
     return row
 
 

@@ -21,6 +21,8 @@ def read_lines(text):
 def test_own_export_is_recognized_by_headings_in_any_language_and_order():
     assert find_export_header(read_lines(TABLE), HEADERS) == GERMAN
     assert find_export_header(read_lines("Amount,More,Id,Date,Account,Description\n"), HEADERS) == ENGLISH
+    with_tax = GERMAN | {"tax": "Steuer"}  # which exports of earlier releases lack
+    assert find_export_header(read_lines(TABLE), [with_tax]) == with_tax
 
 
 @pytest.mark.parametrize("text", ["", "Datum;Konto;Betrag;Beschreibung\n", "Date;Konto;Amount;Description;Id\n"])

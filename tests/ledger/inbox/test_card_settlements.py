@@ -1,6 +1,7 @@
 """The settlement of a credit card is suggested as a transfer, and then no other category for its two transactions."""
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
@@ -122,3 +123,26 @@ def test_settlement_accepted_as_a_transfer_is_paired_with_the_card_later(editor,
     assert editor.post(f"/app/companies/{acme.id}/inbox", form).status_code == 303
     books.create_transaction(card, "1843.27", today, fromTo="ZAHLUNG/ÜBERWEISUNG ERHALTEN BESTEN DANK")
     assert "Link as transfer" in get_page_text(editor.get(f"/app/companies/{acme.id}/inbox"))
+
+
+def test_inbox_names_the_card_whose_file_is_missing(api, sign_in_browser, alice, acme, books, bank, card, today):
+    first_day = date.fromisoformat(today).replace(day=1)
+    last_month = first_day - timedelta(days=1)
+    settlement = books.create_transaction(bank, "-812.34", str(last_month.replace(day=20)), fromTo="Kartenabrechnung")
+    books.create_transaction(card, "-20.00", str(last_month.replace(day=10)), fromTo="Bahn")
+    other = books.create_transaction(bank, "-500.00", str(last_month.replace(day=21)), fromTo="Tagesgeld")
+    client = sign_in_browser(alice, acme).client
+
+    def find_notice():
+        page = client.get(f"/app/companies/{acme.id}/inbox").content.decode()
+        return re.findall(r'<p class="notice warning"><a href="([^"]*)">(The file of [^<]*)</a></p>', page)
+
+    assert find_notice() == []
+    ids = [settlement["id"], other["id"]]
+    body = {"selection": {"mode": "ids", "ids": ids}, "categoryId": books.get_category_id("transfer")}
+    assert api.post("transactions/categorize", body).status_code == 200
+    month = f"{last_month:%B %Y}"
+    text = f"The file of Firmenkreditkarte for {month} is missing"
+    assert find_notice() == [(f"/app/companies/{acme.id}/imports/new", text)]
+    books.create_transaction(card, "-30.00", str(last_month), fromTo="Hotel")
+    assert find_notice() == [], "the file of that day is there"

@@ -191,6 +191,20 @@ def test_word_of_the_text_tells_kinds_of_a_name_apart(acme, api, suggest, catego
     }
 
 
+def test_steady_text_of_payments_without_a_name_is_suggested(acme, suggest, categorize, books, bank, hosting, office):
+    for number in (4711, 4712):
+        categorize(bank, hosting, description=f"ADOBE *CREATIVE CLOUD {number} DUBLIN")
+        categorize(bank, hosting, description=f"Kartenzahlung {number}")
+    categorize(bank, hosting, description="GITHUB INC 1")
+    books.create_transaction(bank, description="Adobe *Creative  Cloud 4713")
+    assert suggest() == [("ADOBE *CREATIVE CLOUD", 2, 1, 1, True)]
+    ((rule, ids),) = [(each.rule, each.payment_ids) for each in list_counterparty_rules(acme)]
+    assert (rule.description_operator, rule.description_value) == ("startsWith", "ADOBE *CREATIVE CLOUD")
+    assert (rule.from_to_value, len(ids)) == (None, 2)
+    categorize(bank, office, "ga", description="ADOBE *CREATIVE CLOUDS 1", fromTo="Adobe")
+    assert [name for name, *_ in suggest()] == ["Adobe"]
+
+
 def test_open_count_leaves_out_what_earlier_rules_match(suggest, api, categorize, books, bank, hosting):
     categorize(bank, hosting, fromTo="Nimbus Ltd", description="Rack 4711")
     books.import_transactions(bank, *({"fromTo": "Nimbus Ltd", "description": f"Extra {n}"} for n in range(3)))

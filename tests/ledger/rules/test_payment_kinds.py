@@ -55,6 +55,10 @@ OUT, IN = False, True
         ("IHK Köln", "Beitrag 2026 Mitgl 4455", OUT, "membership"),
         ("Bitkom e.V.", "Mitgliedsbeitrag 2026 Rechnung 7", OUT, "membership"),
         ("Deutsche Post AG", "Porto Frankierkarte", OUT, "postage"),
+        ("Kiosk Huber", "Porto Oktober", OUT, "postage"),
+        ("", "PORTO", OUT, "postage"),
+        ("Hotel Ribeira", "Porto", OUT, "travel"),
+        ("Immobilien Huber GmbH", "Raumkosten Oktober", OUT, "rent"),
         ("Büro & Mehr GmbH", "Bürobedarf RG 556677", OUT, "officeSupplies"),
         ("", "IKEA KOELN-GODORF", OUT, "officeSupplies"),
         ("Reinigung Sauber GmbH", "Büroreinigung Oktober Rechnung 1044", OUT, "cleaning"),
@@ -331,6 +335,8 @@ def test_own_category_by_name_wins_over_the_system_category():
         (PaymentKind.SOCIAL_SECURITY, ["Gehälter", "Sozialversicherung Arbeitgeber"], 1),
         (PaymentKind.SOCIAL_SECURITY, ["Gehälter brutto"], 0),
         (PaymentKind.OFFICE_SOFTWARE, ["Software und Tools"], 0),
+        (PaymentKind.POSTAGE, ["Werbung", "Bürobedarf"], 1),
+        (PaymentKind.POSTAGE, ["Bürobedarf und Porto", "Office supplies"], 0),
     ],
 )
 def test_own_category_counts_whose_name_says_more(kind, names, expected):

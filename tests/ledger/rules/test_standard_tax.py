@@ -74,6 +74,14 @@ def suggest(from_to, description, is_incoming, pl_type, *, kind=None, standard="
         ("Clean Office B.V.", "Büroreinigung", OUT, "ga", ABROAD),
         ("", "NOTION LABS", OUT, "ga", NOTHING),
         ("", "CLAUDE.AI ANTHROPIC", OUT, "pd", NOTHING),
+        # Freelancers may be small businesses, or abroad.
+        ("Jana Wolf", "Honorar September", OUT, "pd", NOTHING),
+        ("Jana Wolf", "Honorar September IBAN DE89 3704 0044 0532 0130 00", OUT, "pd", STANDARD),
+        ("Jana Wolf", "Honorar September DE89370400440532013000", OUT, "pd", STANDARD),
+        ("Jana Wolf", "Honorar September BE71096123456769", OUT, "pd", NOTHING),
+        ("Jana Wolf", "Honorar September USt-IdNr. DE123456789", OUT, "pd", NOTHING),
+        ("Wolf IT UG", "Honorar September", OUT, "pd", STANDARD),
+        ("Freelance Dev Nowak Ltd", "Invoice 10/26", OUT, "pd", ABROAD),
         # Kinds without VAT, and those with several rates.
         ("Anna Becker", "Gehalt Oktober 2026", OUT, "ga", NOTHING),
         ("AOK Rheinland/Hamburg", "Beitrag 10/2026", OUT, "ga", NOTHING),

@@ -61,6 +61,27 @@ def test_list_shows_latest_transactions_first_with_details(pages, books, transac
     assert ">Uncategorized<" not in hosting
 
 
+def test_list_and_export_show_the_included_tax(pages, books, bank, transaction_ids):
+    hosting, office = books.get_category_id("hosting"), books.get_category_id("officeAndAdmin")
+    part = {"categoryId": hosting, "plSplit": {"cogs": -100}, "passThroughTax": -19}
+    books.set_categorizations(transaction_ids["hosting"], part)
+    meal = books.create_transaction(bank, "-226.00", fromTo="Bistro")["id"]
+    parts = ({"categoryId": office, "plSplit": {"ga": -100}, "passThroughTax": tax} for tax in (-19, -7))
+    books.set_categorizations(meal, *parts)
+    rows = pages.get().content.decode().split("<tr")
+    taxes = {
+        name: re.search(r'<td class="tax-cell[^>]*>(.*?)</td>', next(row for row in rows if each in row))[1]
+        for name, each in (transaction_ids | {"meal": meal}).items()
+    }
+    assert taxes == {"hosting": "19 %", "meal": "−€26.00", "coffee": "", "payment": ""}
+    exported = {row["Id"]: row["Tax"] for row in read_csv_rows(pages.get(CSV))}
+    assert [exported[each] for each in (transaction_ids["hosting"], meal, transaction_ids["coffee"])] == [
+        "-19.00",
+        "-26.00",
+        "",
+    ]
+
+
 def test_page_filters_match_api_filters(pages, books, transaction_ids, acme):
     nimbus = factories.make_customer(acme, "Nimbus")
     part = {

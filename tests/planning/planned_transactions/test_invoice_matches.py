@@ -138,3 +138,24 @@ def test_sum_of_two_invoices_is_one_match_with_their_amounts(api, plan_invoice, 
     assert {part["plannedTransactionId"]: Decimal(part["amountValue"]) for part in match["settlements"]} == {
         each: amounts[each] for each in (first, second)
     }
+
+
+def test_two_instalments_that_name_the_invoice_are_offered_and_pay_it(owner, acme, api, plan_invoice, create_payment):
+    due = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    planned = plan_invoice("NW-2026-17", startDate=due, invoiceDate=due)
+    first = create_payment("NW-2026-17 Rate 1", amountValue="-70.00", date=due)
+    second = create_payment("NW-2026-17 Rate 2", amountValue="-49.00", date=due)
+    create_payment("Rate 3", amountValue="-49.00", date=due)
+    page = owner.get(f"/app/companies/{acme.id}/inbox").content.decode()
+    text = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", page)))
+    assert "pays −€70.00 of −€119.00 · invoice number in the text" in text
+    assert "pays −€49.00 of −€119.00 · invoice number in the text" in text
+    assert text.count("invoice number in the text") == 2
+    settle_path = f"/app/companies/{acme.id}/planned/{planned}/occurrences/{due}/settle"
+    assert settle_path in page
+    for payment in (first, second):
+        answer = owner.post(settle_path, {"transactionId": payment, "from": "inbox"})
+        assert answer.status_code == 303
+    settled = {str(row.transaction_id): row.amount_value for row in Settlement.objects.filter(planned_id=planned)}
+    assert settled == {first: Decimal("-70.00"), second: Decimal("-49.00")}
+    assert list_matches(api) == []

@@ -1,4 +1,4 @@
-"""The field "VAT for all" of a group fills the rates of its transactions, except those that somebody changed."""
+"""Groups of transactions: "VAT for all" fills the rates that nobody changed, and all groups are accepted at once."""
 
 from decimal import Decimal
 
@@ -50,3 +50,20 @@ def test_rate_for_all_fills_rates_that_were_not_changed(page, complaints, site, 
     expect(page.get_by_role("status").first).to_contain_text("3 transactions categorized.")
     taxes = dict(Categorization.objects.for_company(acme.id).values_list("transaction_id", "pass_through_tax"))
     assert [taxes[row_id] for row_id in sorted(taxes)] == [Decimal("-19"), Decimal("-7.79"), Decimal("-16.41")]
+
+
+def test_all_groups_are_accepted_with_the_boxes_and_rates_shown(page, complaints, site, acme, rows, make_api):
+    books = Books(make_api(acme))
+    bank = books.api.get("accounts").json()[0]["id"]
+    unknown = books.create_transaction(bank, "-5.00", str(TODAY), fromTo="Somebody new")["id"]
+    chosen = books.create_transaction(bank, "-6.00", str(TODAY), fromTo="Somebody else")["id"]
+    sign_in_and_open(page, site, acme, "/inbox/groups")
+    page.locator(f"[name='tax-{rows[0]}']").fill("16")
+    page.locator(f".transaction-group [value^='{rows[2]}']").uncheck()
+    page.get_by_label("Category of Somebody else").select_option(index=1)
+    page.get_by_role("button", name="Accept all groups").click()
+    expect(page.get_by_role("status").first).to_contain_text("3 transactions categorized.")
+    taxes = dict(Categorization.objects.for_company(acme.id).values_list("transaction_id", "pass_through_tax"))
+    assert {str(row_id) for row_id in taxes} == {rows[0], rows[1], chosen}
+    assert {str(row_id): tax for row_id, tax in taxes.items()}[rows[0]] == Decimal("-16.41")
+    assert unknown not in taxes
