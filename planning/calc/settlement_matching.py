@@ -65,7 +65,7 @@ def match_occurrences(
     tolerance: Decimal = Decimal(0),
     rates: RateTable | None = None,
     dismissed: Container[tuple[UUID, UUID, dt.date]] = (),
-    is_unrelated: Callable[[UUID, UUID], bool] | None = None,
+    is_unrelated: Callable[[SettlementMatch], bool] | None = None,
 ) -> list[SettlementMatch]:
     """Return pairs of an open occurrence and a transaction, nearest dates first, then nearest amounts.
 
@@ -76,8 +76,7 @@ def match_occurrences(
         max_days: largest distance of the two dates.
         tolerance: largest difference as a share of the planned amount.
         dismissed: (transaction, planned transaction, original date) that must not be paired.
-        is_unrelated: whether a planned transaction and a transaction have different parties; then only equal
-            amounts are paired.
+        is_unrelated: whether the two of a pair have different parties, so that they must not be paired.
 
     >>> rent = OpenOccurrence(UUID(int=1), dt.date(2024, 1, 31), dt.date(2024, 1, 31), Decimal(-100), "EUR", None)
     >>> paid = BookedTransaction(UUID(int=2), dt.date(2024, 2, 2), Decimal(-105), "EUR", UUID(int=3))
@@ -98,7 +97,7 @@ def match_occurrences(
         for currency, rows in transactions_by_day[day].items()
         for match in iter_fitting_matches(occurrence, rows, currency, tolerance=tolerance, rates=rates)
         if (match.transaction.id, occurrence.planned_id, occurrence.original_date) not in dismissed
-        and not (match.difference and is_unrelated and is_unrelated(occurrence.planned_id, match.transaction.id))
+        and not (is_unrelated and is_unrelated(match))
     ]
     matches.sort(key=rank_match)
     return list(iter_unique_matches(matches))

@@ -255,8 +255,8 @@ def list_matching_transactions(
 ) -> list[tuple[SettlementMatch, Transaction]]:
     """Return the matches of open occurrences up to ten days ahead, each with its transaction.
 
-    Those whose category or counterparty contradicts the transaction's are left out: nobody should settle them with one
-    press. Empty without the permissions. The rows have their overrides attached. At most fourteen statements.
+    Those whose category or counterparty contradicts the transaction's are left out, and invoices of a counterparty
+    where the bank names another: nobody should settle them with one press. Empty without the permissions. The rows have their overrides attached. At most fourteen statements.
 
     Args:
         with_sums: whether one transaction may pay several invoices.
@@ -266,7 +266,11 @@ def list_matching_transactions(
     start, last = get_outlook_window(page.today)[0], page.today + dt.timedelta(days=MAX_MATCH_DAYS)
     open_occurrences = iter_open_occurrences(rows, start=start, end=last, today=page.today, settled=settled)
     pairs = match_open_occurrences(
-        company=page.company, open_occurrences=open_occurrences, days=(start, last), with_sums=with_sums
+        company=page.company,
+        open_occurrences=open_occurrences,
+        days=(start, last),
+        with_sums=with_sums,
+        amount_proves=False,
     )
     pairs = drop_contradictions(page.company, pairs)
     transactions = Transaction.objects.for_company(page.company.id).in_bulk([pair.transaction.id for pair in pairs])

@@ -62,6 +62,7 @@ def match_open_occurrences(
     open_occurrences: Iterable[OpenOccurrence],
     days: tuple[dt.date, dt.date] | None = None,
     with_sums: bool = False,
+    amount_proves: bool = True,
 ) -> list[SettlementMatch]:
     """Match open occurrences with transactions of the same direction; dismissed pairs are left out.
 
@@ -74,6 +75,7 @@ def match_open_occurrences(
         days: first and last date of the occurrences, where the caller knows them; then nothing is built
             for a company in which nothing could match.
         with_sums: whether one transaction may pay several invoices.
+        amount_proves: whether an equal amount is enough for a counterparty's invoice where the bank names another.
     """
     if days is None:
         open_occurrences = list(open_occurrences)
@@ -115,7 +117,9 @@ def match_open_occurrences(
         tolerance=AMOUNT_TOLERANCE,
         rates=get_rate_table(),
         dismissed=dismissed,
-        is_unrelated=build_unrelated_check(company, transactions, plans=plans, window=window),
+        is_unrelated=build_unrelated_check(
+            company, transactions, plans=plans, window=window, with_equal_amounts=not amount_proves
+        ),
     )
 
 

@@ -66,12 +66,33 @@ def test_similar_amount_with_evidence_is_offered(api, owner, acme, plan_payment,
         ("PayPal", "Harbour Legal invoice", "-318.40"),
         ("Stadtwerke Berlin", "B-8013", "-318.40"),
         ("", "", "-318.40"),
-        ("Stadtwerke Berlin", "electricity", "-330.00"),
+        ("", "electricity", "-330.00"),
+        ("Stadtwerke Berlin", "Invoice B 8013", "-330.00"),
+        ("Harbour Legal LLP", "thanks", "-330.00"),
     ]:
         with undo_changes():
             planned, row = plan_payment(), create_payment(name, text, amount)
             assert list_matches(api) == [(planned, row)], name
             assert "Settle" in owner.get(f"/app/companies/{acme.id}/inbox").content.decode(), name
+
+
+def test_equal_amount_of_another_party_is_matched_by_the_api_and_not_offered_on_pages(
+    api, owner, acme, plan_payment, create_payment
+):
+    planned, row = plan_payment(), create_payment("Hausverwaltung Krause GmbH", "Miete RG 2026-1102", "-330.00")
+    assert list_matches(api) == [(planned, row)]
+    for path in ("inbox", "planned"):
+        content = owner.get(f"/app/companies/{acme.id}/{path}").content.decode()
+        assert f'name="transactionId" value="{row}"' not in content, path
+    paid = create_payment("HARBOUR LEGAL", "thanks", "-318.40")
+    inbox = owner.get(f"/app/companies/{acme.id}/inbox").content.decode()
+    assert f'name="transactionId" value="{paid}"' in inbox, "it takes the place of the equal amount"
+
+
+def test_equal_amount_of_another_party_with_a_short_number_is_offered(owner, acme, plan_payment, create_payment):
+    plan_payment(externalData={"invoiceNumber": "398"})
+    create_payment("Hausverwaltung Krause GmbH", "RG 398", "-330.00")
+    assert "Settle" in owner.get(f"/app/companies/{acme.id}/inbox").content.decode()
 
 
 def test_similar_amount_categorized_with_the_counterparty_is_offered(api, plan_payment, create_payment, harbour_legal):
