@@ -302,8 +302,8 @@ def prepare_uncategorize_action(
         if legs:
             texts.append(
                 ngettext(
-                    "{legs} other leg of a transfer is uncategorized again.",
-                    "{legs} other legs of transfers are uncategorized again.",
+                    "{legs} other side of a transfer is uncategorized again.",
+                    "{legs} other sides of transfers are uncategorized again.",
                     legs,
                 )
             )

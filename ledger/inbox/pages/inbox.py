@@ -23,6 +23,7 @@ from companies.permissions import Permission
 from companies.versions import compute_version
 from ledger import hooks
 from ledger.categorization.pages.bulk_actions import BULK_FORM_FIELDS
+from ledger.inbox.card_settlements import find_settled_cards
 from ledger.inbox.missing_categories import MissingCategory, list_missing_categories
 from ledger.inbox.pages.inbox_actions import INBOX_ACTIONS, get_form_transactions, reject_unknown_action
 from ledger.inbox.proposal_basis import describe_customer_tax, describe_proposal_basis
@@ -146,6 +147,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
     unpaired_rows = [row for row in rows if row.id not in paired_ids]
     split_offers = build_split_offers(page.company, unpaired_rows, proposals_by_id, names)
     customer_taxes = suggest_customer_taxes(page.company, rows)
+    cards = find_settled_cards(page.company, unpaired_rows) if page.has_permission(Permission.ACCOUNTS_READ) else {}
     lines = [
         build_inbox_line(
             row,
@@ -154,6 +156,7 @@ def render_inbox(page: CompanyPage, form: BoundForm) -> HttpResponse:
             customer_taxes.get(row.id),
             is_paired=row.id in paired_ids,
             split_offer=split_offers.get(row.id),
+            card=cards.get(row.id),
         )
         for row in rows
     ]
@@ -248,11 +251,13 @@ def build_inbox_line(
     *,
     is_paired: bool,
     split_offer: SplitOffer | None,
+    card: Account | None,
 ) -> dict[str, Any]:
     """Return a transaction to review with its proposals.
 
     A leg of a proposed pair gets no transfer proposal: it is linked from the pair, and the category Transfers
-    alone would leave it in the cash flow and remove the pair. Unlikely categories are left out there as well, and
+    alone would leave it in the cash flow and remove the pair. The settlement of a card gets none either: its other
+    side is created on the card, which owes the money otherwise. Unlikely categories are left out there as well, and
     those that only the account suggests everywhere. Beside the offer of a split or period no category is offered, for
     it would leave out the parts or the period. The list of categories has the suggested tax beside it, else that of a
     payment by a customer.
@@ -283,6 +288,7 @@ def build_inbox_line(
         or (shown_proposals[0]["tax"] if shown_proposals else ""),
         "customer_reason": describe_customer_tax(customer_tax) if customer_tax else "",
         "offer": split_offer,
+        "card": card,
         "is_paired": is_paired,
     }
 

@@ -46,7 +46,7 @@ def create_other_leg_page(page: CompanyPage, transaction_id: UUID) -> HttpRespon
                 amount_value=parse_other_amount(values, account),
                 force="force" in post_data,
             )
-            message = _("Other leg booked on {account} and linked as a transfer.").format(account=account.name)
+            message = _("Other side created on {account} and linked as a transfer.").format(account=account.name)
             return redirect_to_transaction(page, row.id, message)
     return render_other_leg_form(page, row, leg, form)
 

@@ -45,7 +45,7 @@ def list_transaction_history(
     return [
         replace(
             change,
-            label=_("Other leg: {change}").format(change=change.label) if entry.id in partner_ids else change.label,
+            label=_("Other side: {change}").format(change=change.label) if entry.id in partner_ids else change.label,
             name="" if entry.entity_id == str(row.id) else change.name,
         )
         for entry, change in zip(entries, build_audit_changes(page, entries), strict=True)

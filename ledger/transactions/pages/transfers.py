@@ -108,7 +108,7 @@ def parse_existing_id(text: str) -> UUID:
 def parse_target_id(page: CompanyPage, text: str) -> UUID:
     """Parse the id of the chosen transaction. Raises ValidationFailed with `required` or `unknown_id`."""
     if not text:
-        raise ValidationFailed([("#/target", "required", _("Select the other leg."))])
+        raise ValidationFailed([("#/target", "required", _("Select the other side."))])
     parsed_id = parse_id(text)
     if parsed_id is None or not Transaction.objects.for_company(page.company.id).filter(id=parsed_id).exists():
         raise build_unknown_id_error("#/target")

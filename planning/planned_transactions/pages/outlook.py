@@ -256,7 +256,8 @@ def list_matching_transactions(
     """Return the matches of open occurrences up to ten days ahead, each with its transaction.
 
     Those whose category or counterparty contradicts the transaction's are left out, and invoices of a counterparty
-    where the bank names another: nobody should settle them with one press. Empty without the permissions. The rows have their overrides attached. At most fourteen statements.
+    where the bank names another: nobody should settle them with one press. Empty without the permissions. The rows
+    have their overrides attached. At most fourteen statements.
 
     Args:
         with_sums: whether one transaction may pay several invoices.

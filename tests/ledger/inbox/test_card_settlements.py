@@ -2,10 +2,14 @@
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from html import unescape
 
 import pytest
 
+from ledger.models import Transaction
 from tests.ledger.conftest import get_page_text
+from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
 
 pytestmark = pytest.mark.django_db
 
@@ -90,8 +94,10 @@ def test_settlement_without_the_card_is_suggested_as_a_transfer(
     first, second = api.post("transactions/proposals", body).json()[out]
     assert (first["categoryId"], first["basis"]["kind"]) == (books.get_category_id("transfer"), "paymentKind")
     assert second["basis"]["kind"] == "account"
+    assert "Create the other side on Firmenkreditkarte" in get_page_text(editor.get(inbox_path))
+    books.create_account(name="Zweite Karte", type="creditCard")
     reason = "Looks like a credit card settlement. Import the card's statement to link it as a transfer."
-    assert f"Transfers: {reason}" in get_page_text(editor.get(inbox_path))
+    assert f"Transfers: {reason}" in get_page_text(editor.get(inbox_path)), "nobody knows which card"
     accept_page = get_page_text(editor.get(f"{inbox_path}/accept"))
     assert "1 possible transfer is not included." in accept_page
     assert "No suggestions with this confidence." in accept_page
@@ -146,3 +152,76 @@ def test_inbox_names_the_card_whose_file_is_missing(api, sign_in_browser, alice,
     assert find_notice() == [(f"/app/companies/{acme.id}/imports/new", text)]
     books.create_transaction(card, "-30.00", str(last_month), fromTo="Hotel")
     assert find_notice() == [], "the file of that day is there"
+
+
+CARD_FILE = (
+    "Kreditkarte;5412********4417;;;\nZeitraum;01.11.2026 - 30.11.2026;;;\n\n"
+    "Belegdatum;Buchungsdatum;Beschreibung;Betrag (EUR);Saldo (EUR)\n"
+    "2026-11-02;2026-11-02;CLAUDE.AI ANTHROPIC;-178,50;-1.831,33\n"
+    "2026-11-12;2026-11-12;ZAHLUNG ERHALTEN BESTEN DANK;1.652,83;-178,50\n"
+    "2026-11-16;2026-11-16;UBER *TRIP;-34,20;-212,70\n"
+)
+
+
+def find_card_forms(editor, acme):
+    """Return the addresses and accounts of the inbox's buttons that create the other side."""
+    content = editor.get(f"/app/companies/{acme.id}/inbox").content.decode()
+    pattern = r'action="([^"]*/other-leg[^"]*)">.*?name="accountId" value="([^"]*)"'
+    return [(unescape(address), account) for address, account in re.findall(pattern, content, re.DOTALL)]
+
+
+def test_inbox_creates_the_other_side_on_the_card_whose_file_is_not_there(editor, acme, books, bank):
+    card = books.create_account(name="Karte", type="creditCard", accountNumber="**** 4417")
+    books.create_account(name="Kreditkarte 1188", type="creditCard")
+    books.create_transaction(
+        bank,
+        "-1652.83",
+        "2026-11-12",
+        fromTo="Kreditkarte 4417 Abrechnung",
+        description="Kreditkartenabrechnung Oktober",
+    )
+    ((address, account),) = find_card_forms(editor, acme)
+    assert account == card
+    shown = get_page_text(editor.post(address, {"accountId": account}, follow=True))
+    assert "Other side created on Karte and linked as a transfer." in shown
+    assert "All done" in shown
+    (row,) = Transaction.objects.for_company(acme.id).filter(account=card)
+    assert (str(row.date), row.amount_value, row.transferred_value) == (
+        "2026-11-12",
+        Decimal("1652.83"),
+        row.amount_value,
+    )
+
+
+def test_card_file_imported_later_marks_the_settlement_as_a_possible_duplicate(editor, acme, books, bank):
+    card = books.create_account(name="Karte", type="creditCard", accountNumber="**** 4417")
+    books.create_transaction(
+        bank,
+        "-1652.83",
+        "2026-11-12",
+        fromTo="Kreditkarte 4417 Abrechnung",
+        description="Kreditkartenabrechnung Oktober",
+    )
+    ((address, account),) = find_card_forms(editor, acme)
+    editor.post(address, {"accountId": account})
+    path, check = open_check_page(editor, acme, card, CARD_FILE)
+    assert "1 row may be a duplicate: same date and amount, different text." in get_page_text(check)
+    confirm_import(editor, path, leave_possible="on")
+    rows = Transaction.objects.for_company(acme.id).filter(account=card)
+    assert sorted(row.amount_value for row in rows) == [Decimal("-178.50"), Decimal("-34.20"), Decimal("1652.83")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "card_row_day"),
+    [
+        pytest.param("Kreditkarte 1188", "Kreditkarte 4417 Abrechnung", None, id="another card"),
+        pytest.param("Karte", "Kreditkarte 4417 Abrechnung", "2026-11-12", id="rows of the day are there"),
+        pytest.param("Karte 88", "Kreditkarte 4417", "2026-12-01", id="later rows are there"),
+    ],
+)
+def test_inbox_creates_no_other_side_otherwise(editor, acme, books, bank, name, text, card_row_day):
+    card = books.create_account(name=name, type="creditCard")
+    books.create_transaction(bank, "-1652.83", "2026-11-12", fromTo=text, description="Kreditkartenabrechnung")
+    if card_row_day:
+        books.create_transaction(card, "-10.00", card_row_day, fromTo="Hotel")
+    assert find_card_forms(editor, acme) == []

@@ -151,7 +151,7 @@ def test_link_page_leaves_out_what_is_linked_or_in_another_category(pages, books
     assert books.link_transfer(other, linked).status_code == 200
     books.set_categorizations(taxes, {"categoryId": books.get_category_id("taxPayments"), "plSplit": {"neutral": 80}})
     for amounts in ("equal", "any"):
-        assert "No other leg found" in get_page_text(pages.get(f"/{row}/link", amounts=amounts))
+        assert "No other side found" in get_page_text(pages.get(f"/{row}/link", amounts=amounts))
 
 
 def test_categorized_leg_of_a_closed_month_is_no_proposal(

@@ -185,7 +185,7 @@ def test_deletion_returns_to_filtered_list_and_can_be_undone(pages, books, bill_
     undone, deleted, *_ = list_changes(pages.get(f"/{bill_id}"))
     assert (undone.label, undone.fields) == ("Bulk change undone (1)", {"Action": ("—", "delete")})
     assert deleted.label == "Transaction deleted"
-    assert "Other leg: Transaction deleted" in [change.label for change in list_changes(pages.get(f"/{target}"))]
+    assert "Other side: Transaction deleted" in [change.label for change in list_changes(pages.get(f"/{target}"))]
 
 
 # ---------------------------------------------------------------------------------------------- its parts

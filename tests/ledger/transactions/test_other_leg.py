@@ -44,7 +44,7 @@ def test_other_leg_is_booked_and_linked_in_one_act(editor, acme, books, bank, sa
     form = get_page_text(editor.get(build_path(acme, outgoing_id, "/other-leg")))
     assert "−€100.00 on 15 Mar 2026, Main." in form
     answer = create_leg(editor, acme, outgoing_id, accountId=savings)
-    assert "Other leg booked on Savings and linked as a transfer." in get_page_text(answer)
+    assert "Other side created on Savings and linked as a transfer." in get_page_text(answer)
     assert list_rows(acme, savings) == [(DAY, 100, "Main", False, 100)]
     (part,) = books.list_categorizations(outgoing_id)
     other_leg = Transaction.objects.for_company(acme.id).get(account_id=savings)
@@ -59,14 +59,14 @@ def test_other_leg_is_booked_and_linked_in_one_act(editor, acme, books, bank, sa
 
 
 def test_unlinked_transfer_offers_the_other_leg_on_its_page(editor, api, acme, books, bank, savings, outgoing_id):
-    assert "Create the other leg" not in get_page_text(editor.get(build_path(acme, outgoing_id)))
+    assert "Create the other side" not in get_page_text(editor.get(build_path(acme, outgoing_id)))
     selection = {"mode": "ids", "ids": [outgoing_id]}
     body = {"selection": selection, "categoryId": books.get_category_id("transfer")}
     assert api.post("transactions/categorize", body).status_code == 200
-    assert "Create the other leg" in get_page_text(editor.get(build_path(acme, outgoing_id)))
+    assert "Create the other side" in get_page_text(editor.get(build_path(acme, outgoing_id)))
     create_leg(editor, acme, outgoing_id, accountId=savings)
     assert list_rows(acme, savings) == [(DAY, 100, "Main", False, 100)]
-    assert "Create the other leg" not in get_page_text(editor.get(build_path(acme, outgoing_id)))
+    assert "Create the other side" not in get_page_text(editor.get(build_path(acme, outgoing_id)))
     again = create_leg(editor, acme, outgoing_id, accountId=savings)
     assert "fully categorized" in get_page_text(again)
     assert len(list_rows(acme, savings)) == 1

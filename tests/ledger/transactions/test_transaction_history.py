@@ -222,5 +222,5 @@ def test_history_of_other_leg_shows_undone_import(pages, books, bank, savings, a
     books.link_transfer(row["id"], target)
     assert api.delete(f"imports/{import_id}").status_code == 200
     undone, linked, _created = list_changes(pages.get(f"/{target}"))
-    assert undone.label == "Other leg: Import undone (1)"
+    assert undone.label == "Other side: Import undone (1)"
     assert linked.fields == {"Transaction": ("—", "Deleted"), "Savings": ("—", "15 Mar 2026, €7.00")}

@@ -331,7 +331,7 @@ def test_uncategorizing_reports_reopened_transfer_legs(pages, books, bank, savin
     source, target = books.create_transaction(bank, "-50.00")["id"], books.create_transaction(savings, "50.00")["id"]
     books.link_transfer(source, target)
     answer = pages.client.post(pages.base, {"act": "uncategorize", "id": source}, follow=True)
-    assert "1 transaction uncategorized. 1 other leg of a transfer is uncategorized again." in get_page_text(answer)
+    assert "1 transaction uncategorized. 1 other side of a transfer is uncategorized again." in get_page_text(answer)
     assert books.list_categorizations(target) == []
 
 
