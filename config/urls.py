@@ -18,7 +18,7 @@ urlpatterns = [
     path("openapi.json", reference.serve_openapi_document),
     path("docs", reference.show_api_reference),
     path("docs/errors", reference.show_error_codes),
-    path("docs/guides", RedirectView.as_view(url="/docs/guides/month-end")),
+    re_path(r"^docs/guides/?$", RedirectView.as_view(url="/docs/guides/month-end")),  # it lists the others
     path("docs/guides/<str:name>", guides.show_guide, name="guide"),
     re_path(r"^assets/(?P<path>.+)$", assets.serve_asset),
     re_path(r"^admin/r/", raise_page_not_found),

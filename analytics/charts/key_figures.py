@@ -54,7 +54,7 @@ def build_cash_figures(data: ChartData) -> list[KeyFigure]:
         share = _("from {amount}").format(amount=format_compact_amount(cash_before, currency))
     elif cash_before:
         share = _("{share} of {amount}").format(
-            share=format_share(abs(change) / cash_before), amount=format_compact_amount(cash_before, currency)
+            share=format_share(change / cash_before), amount=format_compact_amount(cash_before, currency)
         )
     name = (
         _("Cash")

@@ -86,7 +86,7 @@ def list_statement_lines(checks: CloseChecks) -> list[CheckLine]:
     return [
         CheckLine(_("Accounts that are not reconciled"), len(unreconciled), accounts=unreconciled),
         CheckLine(
-            _("Accounts without a statement"),
+            _("Accounts without a closing balance"),
             len(without_statement),
             accounts=without_statement,
             is_required=False,

@@ -64,6 +64,6 @@ def plan_file_page(page: CompanyPage, file_id: UUID) -> HttpResponse:
             source=PlannedSource.MANUAL,
         )
         return page.redirect_with_message(
-            _("{name} planned.").format(name=planned.name), "planned-one", planned_id=planned.id
+            _("{name} created.").format(name=planned.name), "planned-one", planned_id=planned.id
         )
     return page.redirect("document", file_id=file_id)

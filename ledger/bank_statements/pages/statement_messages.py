@@ -107,7 +107,10 @@ def describe_refusal(refusal: DomainError) -> str:
     if isinstance(refusal, ColumnsUnknown):
         return _("No date and amount columns found. You choose them once the other files are imported.")
     if isinstance(refusal, MappingAmbiguous):
-        return _("The file can be read in several ways. You choose once the other files are imported.")
+        return _(
+            "Something in this file is unclear, such as the sign of its amounts. "
+            "You are asked about it once the other files are imported."
+        )
     return refusal.errors[0][2] if isinstance(refusal, ValidationFailed) else refusal.detail
 
 

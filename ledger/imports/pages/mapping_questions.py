@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -36,7 +37,7 @@ class AskedQuestion:
 
 
 QUESTION_TEXTS = {
-    "sign": gettext_lazy("Which of these mean money in, and which money out?"),
+    "sign": gettext_lazy("Are amounts without a minus sign money in or money out?"),
     "date_order": gettext_lazy("Which comes first in the dates: day or month?"),
     "decimal_mark": gettext_lazy("Are the last three digits decimals or thousands?"),
     "gross_or_net": gettext_lazy("Which amounts reach your account: before or after fees?"),
@@ -66,7 +67,7 @@ def build_asked_question(detection: Detection, question: MappingQuestion, curren
         {
             "value": json.dumps(option.value, ensure_ascii=False),
             "label": describe_option(detection, question, option.value, known_values),
-            "rows": rows,
+            "rows": to_shown_rows(rows),
         }
         for option, rows in zip(question.options, examples, strict=True)
     ]
@@ -77,6 +78,11 @@ def build_asked_question(detection: Detection, question: MappingQuestion, curren
     if question.question in ("column_gone", "column_repeated"):
         text = f"{FIELD_LABELS[question.field.partition('.')[2]]}: {text}"
     return AskedQuestion(question.field, text, options)
+
+
+def to_shown_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return example rows with dates in place of texts, which the page shows in the user's format."""
+    return [{**row, "date": date.fromisoformat(row["date"]) if row["stored"] else None} for row in rows]
 
 
 def merge_equal_options(options: list[dict[str, Any]], *, is_complete: bool) -> list[dict[str, Any]]:
@@ -98,7 +104,9 @@ def merge_equal_options(options: list[dict[str, Any]], *, is_complete: bool) -> 
 def build_asked_encoding(choices: Sequence[Choice]) -> AskedQuestion:
     """The question of the encoding, with the rows that differ."""
     names = dict(ENCODING_CHOICES)
-    options = [{"value": json.dumps(name), "label": str(names[name]), "rows": rows} for name, rows in choices]
+    options = [
+        {"value": json.dumps(name), "label": str(names[name]), "rows": to_shown_rows(rows)} for name, rows in choices
+    ]
     return AskedQuestion("encoding", _("Which version shows all characters correctly?"), options)
 
 

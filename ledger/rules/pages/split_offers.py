@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from companies.closed_periods import is_day_closed
 from companies.locales import get_current_locale
 from companies.models import Company
-from companies.pages.amount_formats import format_money
+from companies.pages.amount_formats import format_money, format_percent_for_input
 from ledger.calc.recognition import DateRule
 from ledger.calc.stated_period import StatedPeriod, find_stated_period
 from ledger.models import PlType, Transaction
@@ -147,7 +147,7 @@ def build_period_values(
     return values | {
         "category": format_line_choice(*first.categorization.choice),
         "counterparty": counterparties.get(counterparty_id, "") if counterparty_id else "",
-        "tax": f"{first.tax_percent:f} %" if first.tax_percent else "",
+        "tax": f"{format_percent_for_input(first.tax_percent)} %" if first.tax_percent else "",
     }
 
 

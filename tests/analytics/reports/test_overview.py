@@ -70,7 +70,7 @@ def test_overview_cash_is_balance_of_cash_accounts_today(api, alice, acme, bank)
     create_transaction(api, bank, "-250.50", TODAY - timedelta(days=3))
     html = get_overview(alice, acme)
     assert parse_key_figures(html)["Cash"][0] == "€750"
-    assert parse_key_figures(html)["Change in 30 days"] == ["−€251", "25.1 % of €1k"]
+    assert parse_key_figures(html)["Change in 30 days"] == ["−€251", "−25.1 % of €1k"]
     table = parse_table_rows(find_section(html, "Cash balance"))
     assert table[f"{TODAY:%-d %b %Y}"] == ["749.50", "–", "0.00"]
     assert table[f"{TODAY - timedelta(days=4):%-d %b %Y}"] == ["1,000.00", "–", "0.00"]

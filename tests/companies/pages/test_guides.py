@@ -140,3 +140,9 @@ def test_only_long_guides_have_collapsible_sections(client, name, folds):
     assert ('<details class="page-section">' in html) is folds
     assert html.count("<details") == html.count("</details>")
     assert html.count('<details class="page-section">') == (html.count("<h2") if folds else 0)
+
+
+@pytest.mark.parametrize("path", ["/docs/guides", "/docs/guides/"])
+def test_guides_without_a_name_lead_to_the_list_of_guides(path):
+    page = Client().get(path, follow=True)
+    assert page.redirect_chain == [("/docs/guides/month-end", 302)]

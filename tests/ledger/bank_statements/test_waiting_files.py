@@ -49,7 +49,7 @@ def test_first_csv_file_is_imported_beside_a_statement(editor, acme, main_accoun
 def test_file_that_asks_gets_its_page_after_the_others_are_imported(editor, acme, main_account):
     address, answer = open_check_page(editor, acme, ("asks.csv", ASKS), ("b.xml", STATEMENT), account=main_account)
     text = get_page_text(answer)
-    assert "The file can be read in several ways. You choose once the other files are imported." in text
+    assert "You are asked about it once the other files are imported." in text
     assert "Import 2 transactions" in text
     assert list_amounts(acme) == []
     question = confirm_import(editor, address, answer)

@@ -98,7 +98,7 @@ def test_csv_without_balances_is_no_statement(
     assert list_failed_checks()["unreconciledAccounts"] == []
     shown = text(owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"}))
     assert (
-        "Accounts without a statement They are not compared with the bank. You can close the month without it. Main"
+        "Accounts without a closing balance They are not compared with the bank. You can close the month without it. Main"
         in shown
     )
     assert "Rows only 2" in shown
@@ -253,7 +253,7 @@ def test_page_names_accounts_that_are_not_reconciled_and_those_without_statement
     answer = owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"})
     assert "Accounts that are not reconciled Statements (statements end on 30 Mar 2026) 1" in text(answer)
     expected = "They are not compared with the bank. You can close the month without it. Main 1"
-    assert f"Accounts without a statement {expected}" in text(answer)
+    assert f"Accounts without a closing balance {expected}" in text(answer)
     assert [link.rsplit("/", 1)[1] for link in read_check_links(owner, acme)["Accounts that are not reconciled"]] == [
         f"{account}#reconciliation"
     ]

@@ -111,7 +111,7 @@ def test_accounts_that_never_have_a_statement_are_listed_apart(acme, owner, book
     for name, type_ in (("Petty cash", "cash"), ("Growth loan", "loan"), ("Company card", "creditCard")):
         books.create_account(name=name, type=type_)
     shown = text(owner.get(page(acme)))
-    missing = shown[shown.index("Accounts without a statement") : shown.index("No statements expected")]
+    missing = shown[shown.index("Accounts without a closing balance") : shown.index("No statements expected")]
     apart = shown[shown.index("No statements expected") : shown.index("2. Review")]
     names = ("Main", "Company card", "Petty cash", "Growth loan")
     assert [name in missing for name in names] == [True, True, False, False], missing

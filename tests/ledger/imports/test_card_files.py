@@ -26,7 +26,7 @@ ROWS = (
     "2026-11-06;2026-11-06;UBER *TRIP;-34,20;-2.169,20",
     "2026-11-16;2026-11-16;ZAHLUNG ERHALTEN BESTEN DANK;1.956,50;-212,70",
 )
-SIGN_QUESTION = "Which of these mean money in, and which money out?"
+SIGN_QUESTION = "Are amounts without a minus sign money in or money out?"
 
 
 def build_card_file(*rows, number=MASKED):

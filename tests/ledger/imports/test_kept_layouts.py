@@ -49,10 +49,10 @@ PAYOUTS = "Payout Date,Status,Total\n2025-03-03,paid,70.00\n2025-03-04,paid,30.0
 @pytest.mark.parametrize(("first", "second"), [(TRANSACTIONS, PAYOUTS), (PAYOUTS, TRANSACTIONS)])
 def test_kept_sign_is_asked_anew_for_other_headings(editor, acme, bank, first, second):
     address, answer = open_check_page(editor, acme, bank, first)
-    assert "Which of these mean money in, and which money out?" in get_page_text(answer)
+    assert "Are amounts without a minus sign money in or money out?" in get_page_text(answer)
     confirm_import(editor, f"{address}&answer:flipSign=false")
     _, answer = open_check_page(editor, acme, bank, second)
-    assert "Which of these mean money in, and which money out?" in get_page_text(answer)
+    assert "Are amounts without a minus sign money in or money out?" in get_page_text(answer)
     assert b"confirm-row" not in answer.content
 
 

@@ -140,7 +140,7 @@ def test_rows_before_data_start_count_in_opening_balance(editor, api, acme, bank
 def test_close_checks_count_balance_column_as_statement(editor, api, acme, bank):
     import_table(editor, acme, bank, JANUARY, set_opening="on")
     answer = get_page_text(editor.get(f"/app/companies/{acme.id}/closings?month=2025-01"))
-    assert "Accounts without a statement None" in answer
+    assert "Accounts without a closing balance None" in answer
     checks = api.post("closings", {"month": "2025-01"}).json()["checks"]
     assert (checks["uncategorized"], checks["unreconciledAccounts"]) == (2, [])
 
