@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from datetime import date
+from typing import Any
 from uuid import UUID
 
 from django.db.models import OuterRef, Subquery
@@ -24,7 +25,7 @@ def find_settled_cards(company: Company, rows: Iterable[Transaction]) -> dict[UU
     if not settlements:
         return {}
     latest = Transaction.objects.for_company(company.id).filter(account=OuterRef("id")).order_by("-date")
-    cards = Account.objects.for_company(company.id).active().filter(type=AccountType.CREDIT_CARD)
+    cards: Any = Account.objects.for_company(company.id).active().filter(type=AccountType.CREDIT_CARD)
     last_days: dict[Account, date | None] = {
         card: card.last_day for card in cards.annotate(last_day=Subquery(latest.values("date")[:1]))
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -11,14 +12,16 @@ from django.utils.translation import gettext_lazy
 from companies.models import Currency
 from companies.pages.amount_formats import format_count
 from companies.pages.context import CompanyPage
-from companies.pages.forms import BoundForm, bind_body
+from companies.pages.forms import BoundForm, bind_body, parse_form_amounts
 from companies.permissions import Permission
 from ledger.accounts.actions.accounts import create_account
+from ledger.accounts.actions.initial_balances import set_initial_balance
 from ledger.accounts.pages.accounts import ACCOUNT_TYPE_LABELS
 from ledger.accounts.serializers.accounts import AccountSerializer
 from ledger.imports.calc.account_numbers import find_stated_numbers
 from ledger.imports.calc.card_files import is_card_table
 from ledger.imports.calc.currencies import find_named_currencies
+from ledger.imports.calc.dates import find_bank_date
 from ledger.imports.calc.detection_result import Detection
 from ledger.imports.forms import list_column_values
 from ledger.imports.queries.account_numbers import list_imported_numbers
@@ -30,6 +33,8 @@ FIELD_LABELS = {
     "defaultCurrency": gettext_lazy("Currency"),
     "accountNumber": gettext_lazy("Number or IBAN"),
 }
+OPENING_BALANCE, OPENING_DAY = "openingBalance", "openingDay"
+FORM_FIELDS = (*FIELD_LABELS, OPENING_BALANCE, OPENING_DAY)
 CREATE_FIELD, CREATE_ALL = "create", "all"  # button of the review: the position of a file, or all files
 LAST_DIGITS = 4  # of a number, in the name of its account
 
@@ -41,6 +46,7 @@ class ProposedAccount:
     number: str = ""
     currency: str = ""
     type: str = AccountType.BANK
+    opening_day: date | None = None  # before the first row; None where the file has balances
 
     @property
     def name(self) -> str:
@@ -62,7 +68,20 @@ def propose_account_of_table(detection: Detection, *, base_currency: str) -> Pro
         number=numbers[0] if len(numbers) == 1 else "",
         currency=currency if currency in Currency.values else base_currency,
         type=AccountType.CREDIT_CARD if is_card_table(table) else AccountType.BANK,
+        opening_day=find_opening_day(detection),
     )
+
+
+def find_opening_day(detection: Detection) -> date | None:
+    """Return the day before the first row of a table without balances; None where a date is not clear."""
+    columns, order = detection.mapping.columns, detection.mapping.date_order
+    position = columns.get("date")
+    is_order_open = any(question.question == "date_order" for question in detection.questions)
+    if position is None or "balance" in columns or is_order_open:
+        return None
+    cells = (line.cells[position] for line in detection.table.rows if position < len(line.cells))
+    days = [day for cell in cells if (day := find_bank_date(cell, order))]
+    return min(days) - timedelta(days=1) if days and min(days) > date.min else None
 
 
 def can_create_account(page: CompanyPage) -> bool:
@@ -87,7 +106,11 @@ class NewAccountForm:
 
     @property
     def fields(self) -> dict[str, str]:
-        return {name: build_field_name(name, self.position) for name in FIELD_LABELS}
+        return {name: build_field_name(name, self.position) for name in FORM_FIELDS}
+
+    @property
+    def opening_day(self) -> date | None:
+        return parse_opening_day(self.values[OPENING_DAY])
 
     @property
     def values(self) -> dict[str, str]:
@@ -96,6 +119,14 @@ class NewAccountForm:
 
 def build_field_name(name: str, position: int) -> str:
     return f"{name}-{position}"
+
+
+def parse_opening_day(text: str) -> date | None:
+    """Return the day of a form's hidden field; None where it is empty or no date."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def build_new_account_form(
@@ -112,6 +143,8 @@ def build_new_account_form(
         "type": proposed_account.type,
         "defaultCurrency": proposed_account.currency,
         "accountNumber": proposed_account.number,
+        OPENING_BALANCE: "",
+        OPENING_DAY: proposed_account.opening_day.isoformat() if proposed_account.opening_day else "",
     }
     fields = {build_field_name(name, position): value for name, value in values.items()}
     shown_values = {field: page.request.POST.get(field, value) for field, value in fields.items()}
@@ -119,11 +152,29 @@ def build_new_account_form(
 
 
 def bind_new_account_form(page: CompanyPage, position: int) -> BoundForm:
-    """Validate what was typed for a file's new account."""
-    fields = {name: build_field_name(name, position) for name in FIELD_LABELS}
+    """Validate what was typed for a file's new account, with its opening balance in `data`."""
+    fields = {name: build_field_name(name, position) for name in FORM_FIELDS}
     values = {field: page.request.POST.get(field, "").strip() for field in fields.values()}
-    body = {name: values[field] or None for name, field in fields.items()}
-    return bind_body(AccountSerializer, body, values=values, fields=fields)
+    body = {name: values[fields[name]] or None for name in FIELD_LABELS}
+    form = bind_body(AccountSerializer, body, values=values, fields=fields)
+    if form.is_valid and parse_opening_day(values[fields[OPENING_DAY]]):
+        currency = form.data["default_currency"]
+        amounts, form.errors = parse_form_amounts(values, [fields[OPENING_BALANCE]], currency=currency)
+        form.data = {**form.data, OPENING_BALANCE: amounts.get(fields[OPENING_BALANCE])}
+    return form
+
+
+def create_opened_account(page: CompanyPage, position: int, form: BoundForm) -> Account:
+    """Create the account of a form, with the balance before its first transaction if one was entered."""
+    values = dict(form.data)
+    opening_balance = values.pop(OPENING_BALANCE, None)
+    account = create_account(company=page.company, context=page.audit_context, values=values)
+    day = parse_opening_day(form.values[build_field_name(OPENING_DAY, position)])
+    if opening_balance and day:
+        set_initial_balance(
+            company=page.company, context=page.audit_context, account_id=account.id, day=day, amount=opening_balance
+        )
+    return account
 
 
 @dataclass(slots=True)
@@ -151,10 +202,7 @@ def create_new_accounts(page: CompanyPage, *, file_count: int) -> NewAccounts:
         return NewAccounts(error=_("No account was created. Check the new accounts."), forms=forms)
     general = BoundForm(values={})
     with page.handle_errors(general):
-        accounts = {
-            position: create_account(company=page.company, context=page.audit_context, values=form.data)
-            for position, form in forms.items()
-        }
+        accounts = {position: create_opened_account(page, position, form) for position, form in forms.items()}
         messages.success(page.request, format_created_accounts(list(accounts.values())))
         return NewAccounts(accounts, others_remain=len(accounts) < len(sent_positions))
     return NewAccounts(error=general.general, forms=forms)

@@ -98,7 +98,8 @@ def test_csv_without_balances_is_no_statement(
     assert list_failed_checks()["unreconciledAccounts"] == []
     shown = text(owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"}))
     assert (
-        "Accounts without a closing balance They are not compared with the bank. You can close the month without it. Main"
+        "Accounts without a closing balance They are not compared with the bank. "
+        "You can close the month without it. Main"
         in shown
     )
     assert "Rows only 2" in shown

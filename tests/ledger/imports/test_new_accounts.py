@@ -90,6 +90,29 @@ def test_card_file_proposes_a_credit_card(editor, acme):
     assert not Account.objects.for_company(acme.id).get().include_in_cash_balance
 
 
+def test_balance_before_the_first_row_becomes_the_opening_balance(editor, acme):
+    _, check = open_check_page(editor, acme, "", CARD)
+    assert "On 2 Jan 2026. Negative for debts" in get_page_text(check)
+    refused = create_proposed_accounts(editor, check, openingBalance_0="1.2.3x")
+    assert refused.status_code == 400
+    assert "No account was created." in get_page_text(refused)
+    check = create_proposed_accounts(editor, check, openingBalance_0="-1,187.40")
+    confirm_import(editor, check.redirect_chain[-1][0])
+    rows = Transaction.objects.for_company(acme.id).order_by("date")
+    assert [(str(row.date), f"{row.amount_value:.2f}", row.is_initial) for row in rows] == [
+        ("2026-01-02", "-1187.40", True),
+        ("2026-01-03", "-100.00", False),
+    ]
+
+
+def test_file_with_balances_is_not_asked_for_one(editor, acme):
+    _, check = open_check_page(
+        editor, acme, "", "Datum;Text;Betrag;Saldo\n03.01.2026;Hotel;-100,00;900,00\n04.01.2026;Bahn;-50,00;850,00\n"
+    )
+    assert find_account_forms(check)
+    assert "openingBalance" not in check.content.decode()
+
+
 @pytest.mark.parametrize(
     ("above", "name"),
     [
