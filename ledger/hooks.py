@@ -211,6 +211,20 @@ def render_file_panels(page: CompanyPage, file: File) -> str:
     return ""
 
 
+class InvoicesToPlan(NamedTuple):
+    """What invoice files are to the company, and the form that creates their receivables and payables."""
+
+    party_names: dict[UUID, str]  # the customer or vendor, by file; without those of which neither side is the company
+    file_ids: list[UUID]  # those of which a receivable or payable can be created
+    address: str  # that takes each of them as `file`
+
+
+@Hook
+def find_invoices_to_plan(page: CompanyPage, files: Sequence[File]) -> InvoicesToPlan | None:
+    """Return what can be created of invoice files; None if the user may see no receivables and payables."""
+    return None
+
+
 @Hook
 def list_inbox_notices(page: CompanyPage) -> Iterable[tuple[str, str]]:
     """Return what else needs attention on the inbox page: (text, address)."""

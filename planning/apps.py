@@ -12,7 +12,7 @@ class PlanningConfig(AppConfig):
         from companies.permissions import Permission
         from ledger import hooks
         from planning import category_usage, currencies
-        from planning.invoice_files.pages import render_invoice_of_file
+        from planning.invoice_files.pages import find_invoices_to_plan, render_invoice_of_file
         from planning.invoice_files.queries import build_planned_file_lookup
         from planning.invoices.pages.search import list_search_groups
         from planning.models import PlanItem, PlannedTransaction, Scenario
@@ -41,6 +41,7 @@ class PlanningConfig(AppConfig):
         hooks.list_invoice_dates.register(settlements.find_settled_invoice_dates)
         hooks.list_settled_counterparties.register(settlements.find_settled_plan_counterparties)
         hooks.render_file_panels.register(render_invoice_of_file)
+        hooks.find_invoices_to_plan.register(find_invoices_to_plan)
         hooks.build_planned_file_lookup.register(build_planned_file_lookup)
         hooks.count_import_payments.register(settlements.count_import_payments)
         hooks.list_settled_occurrences.register(settlements.find_settled_occurrences)

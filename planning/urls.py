@@ -79,6 +79,7 @@ urlpatterns = [
     path(f"{SCENARIO_PAGE}/adopt", scenarios.adopt_scenario_page, name="scenario-adopt"),
     path(f"{SCENARIO_PAGE}/undo", scenarios.undo_adoption_page, name="scenario-undo"),
     path(f"{SCENARIO_PAGE}/delete", scenarios.delete_scenario_page, name="scenario-delete"),
+    path("app/companies/<str:company_id>/documents/plan", invoice_file_pages.plan_files_page, name="documents-plan"),
     path("app/companies/<str:company_id>/documents/<uuid:file_id>/plan", invoice_file_pages.plan_file_page, name="document-plan"),
     path(f"{PAGE}/rules", planned_transactions.show_planned_transactions, name="planned-rules"),
     path(f"{PAGE}/new", planned_transactions.create_planned_transaction_page, name="planned-new"),

@@ -115,7 +115,7 @@ def plan_invoice_file(
         invoice = read_file_invoice(file)
         if direction is None:
             direction = find_own_direction(company, invoice)
-        party = invoice.buyer if direction == Direction.IN else invoice.seller
+        party = get_other_party(invoice, direction)
         counterparty = find_invoice_counterparty(company, party, direction)
         if invoice.number:
             planned = find_planned_invoice(
@@ -198,6 +198,11 @@ def parse_stored_party(data: dict[str, Any] | None) -> InvoiceParty:
         vat_id=data.get("vatId") or "",
         iban=data.get("iban") or "",
     )
+
+
+def get_other_party(invoice: FileInvoice, direction: Direction) -> InvoiceParty:
+    """Return the customer of an invoice that the company sent, else the vendor."""
+    return invoice.buyer if direction == Direction.IN else invoice.seller
 
 
 def find_own_direction(company: Company, invoice: FileInvoice) -> Direction:

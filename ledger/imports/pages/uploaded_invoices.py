@@ -16,6 +16,7 @@ from companies.pages.amount_formats import format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from companies.storage import images
+from ledger import hooks
 from ledger.files.actions import MAX_FILE_BYTES, clean_filename, create_file, find_file_with_content
 from ledger.files.calc.invoice_reader import is_invoice_xml
 from ledger.files.content_type import UnsupportedFileType
@@ -35,6 +36,14 @@ class UploadedInvoice(NamedTuple):
 
     file: File
     description: str
+
+
+class UploadedInvoices(NamedTuple):
+    """The invoice files of an upload, and the form that creates the receivables and payables of some of them."""
+
+    invoices: list[UploadedInvoice]
+    address: str = ""
+    file_ids: Sequence[UUID] = ()
 
 
 def is_invoice_file(beginning: bytes) -> bool:
@@ -78,18 +87,28 @@ def store_invoice_file(page: CompanyPage, name: str, content: bytes) -> File:
         raise
 
 
-def list_uploaded_invoices(page: CompanyPage) -> list[UploadedInvoice]:
-    """Return the invoice files of the latest upload, as far as the user may see them."""
+def list_uploaded_invoices(page: CompanyPage) -> UploadedInvoices | None:
+    """Return the invoice files of the latest upload, as far as the user may see them; None without any."""
     ids = page.request.session.get(SESSION_KEY, {}).get(str(page.company.id), [])
     if not ids or not page.has_permission(Permission.FILES_READ):
-        return []
+        return None
     files = File.objects.for_company(page.company.id).with_transaction_ids(page.company.id)
     rows = {str(row.id): row for row in files.filter(id__in=[UUID(each) for each in ids])}
-    return [UploadedInvoice(rows[each], describe_invoice_file(rows[each])) for each in ids if each in rows]
+    invoice_files = [rows[each] for each in ids if each in rows]
+    to_plan = next(filter(None, hooks.find_invoices_to_plan.run(page, invoice_files)), None)
+    names = to_plan.party_names if to_plan else {}
+    invoices = [UploadedInvoice(file, describe_invoice_file(file, names.get(file.id, ""))) for file in invoice_files]
+    if not invoices or to_plan is None:
+        return UploadedInvoices(invoices) if invoices else None
+    return UploadedInvoices(invoices, to_plan.address, to_plan.file_ids)
 
 
-def describe_invoice_file(file: File) -> str:
-    """Say what was read from an invoice file, or why nothing was."""
+def describe_invoice_file(file: File, party_name: str) -> str:
+    """Say what was read from an invoice file, or why nothing was.
+
+    Args:
+        party_name: of the customer or vendor; empty where it is not known, then the seller is named.
+    """
     if file.planned_transaction_id:
         return _("Receivable or payable created")
     if file.parse_error:
@@ -99,7 +118,7 @@ def describe_invoice_file(file: File) -> str:
         return _("No e-invoice in this file. Enter its details, or import bank statements as CSV or CAMT.")
     amount = data.get("amount")
     texts = [
-        (data.get("seller") or {}).get("name"),
+        party_name or (data.get("seller") or {}).get("name"),
         data.get("invoiceNumber"),
         amount and format_money(Decimal(str(amount["value"])), amount["currency"]),
     ]

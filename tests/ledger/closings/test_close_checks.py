@@ -99,8 +99,7 @@ def test_csv_without_balances_is_no_statement(
     shown = text(owner.get(f"/app/companies/{acme.id}/closings", {"month": "2026-03"}))
     assert (
         "Accounts without a closing balance They are not compared with the bank. "
-        "You can close the month without it. Main"
-        in shown
+        "You can close the month without it. Main" in shown
     )
     assert "Rows only 2" in shown
     assert api.delete(f"imports/{answer.json()['importId']}").status_code == 200

@@ -8,7 +8,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from companies.models import AuditEntry
 from ledger.models import Counterparty
 from planning.models import InvoiceFile, PlannedTransaction
-from tests.ledger.files.einvoice_documents import build_blank_pdf, build_cii
+from tests.ledger.closings.page_forms import parse_forms
+from tests.ledger.files.einvoice_documents import build_blank_pdf, build_cii, build_ubl
+from tests.page_text import get_page_text
 
 pytestmark = pytest.mark.django_db
 
@@ -211,3 +213,37 @@ def test_deleted_file_leaves_the_planned_transaction(api, upload_invoice, accoun
     assert not InvoiceFile.objects.exists()
     assert api.get(f"planned_transactions/{planned['id']}").json() == planned
     assert get_error(plan(api, upload_invoice(due=[date(2026, 5, 5)]), account_id)) == (409, "duplicate_invoice")
+
+
+# ---------------------------------------------------------------------------------------------- the import review
+
+
+def test_review_names_the_customer_and_creates_all_complete_invoices(sign_in_browser, alice, acme):
+    client = sign_in_browser(alice, acme).client
+    documents = [
+        ("sent.xml", build_ubl(number="A-1", seller=ACME, buyer=NORDWIND)),
+        ("received.xml", build_ubl()),
+        ("other.xml", build_ubl(number="X", seller=OTHER, buyer=NORDWIND)),
+        ("scan.pdf", build_blank_pdf()),
+    ]
+    files = [SimpleUploadedFile(name, content) for name, content in documents]
+    review = client.post(f"/app/companies/{acme.id}/imports/new", {"file": files}, follow=True)
+    shown = get_page_text(review)
+    assert "sent.xml Nordwind GmbH · A-1 · €119.00" in shown
+    assert "received.xml Nordwind GmbH · NW-2026-17 · €119.00" in shown
+    assert "Create 2 invoices" in shown
+    form = next(form for form in parse_forms("", review.content.decode()) if form.action.endswith("/documents/plan"))
+    created = client.post(form.action, form.build_body(), follow=True)
+    assert created.redirect_chain[-1][0] == f"/app/companies/{acme.id}/imports"
+    shown = get_page_text(created)
+    assert "2 invoices created." in shown
+    assert "sent.xml Receivable or payable created" in shown
+    assert "Create 2 invoices" not in shown
+    planned = PlannedTransaction.objects.for_company(acme.id).order_by("amount_value")
+    assert [(row.name, str(row.amount_value.normalize())) for row in planned] == [
+        ("Nordwind GmbH NW-2026-17", "-119"),
+        ("Nordwind GmbH A-1", "119"),
+    ]
+    again = get_page_text(client.post(form.action, form.build_body() | {"next": "https://evil.example/"}, follow=True))
+    assert "already created" in again
+    assert planned.count() == 2
