@@ -265,7 +265,9 @@ def build_inbox_line(
     suggested = [
         proposal
         for proposal in proposals
-        if proposal.kind != ACCOUNT and (not is_paired or (proposal.is_likely and not proposal.is_transfer))
+        if proposal.kind != ACCOUNT
+        and (not is_paired or (proposal.is_likely and not proposal.is_transfer))
+        and not (card and proposal.is_transfer)
     ]
     shown_proposals = [
         build_proposal_context(proposal, names, is_incoming=row.amount_value > 0)

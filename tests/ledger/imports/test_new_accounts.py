@@ -288,3 +288,11 @@ def test_review_asks_for_accounts_in_german(editor, alice, acme):
     _, check = open_check_page(editor, acme, "", STATED)
     assert "Neues Konto" in get_page_text(check)
     assert "Konto anlegen" in get_page_text(check)
+
+
+def test_each_file_without_balances_is_asked_for_one(editor, acme):
+    table = f"Konto;Datum;Text;Betrag\n{IBAN};14.10.26;Umbuchung;100,00\n{IBAN};30.10.26;Zinsen;1,00\n"
+    camt = ("bank.xml", build_simple_camt("-40.00"))
+    _, check = open_statements(editor, acme, camt, ("savings.csv", table.encode()))
+    assert "On 13 Oct 2026. Negative for debts" in get_page_text(check)
+    assert check.content.decode().count("On 13 Oct 2026.") == check.content.decode().count("Negative for debts") == 1

@@ -94,7 +94,10 @@ def test_settlement_without_the_card_is_suggested_as_a_transfer(
     first, second = api.post("transactions/proposals", body).json()[out]
     assert (first["categoryId"], first["basis"]["kind"]) == (books.get_category_id("transfer"), "paymentKind")
     assert second["basis"]["kind"] == "account"
-    assert "Create the other side on Firmenkreditkarte" in get_page_text(editor.get(inbox_path))
+    shown = editor.get(inbox_path).content.decode()
+    assert "Create the other side on Firmenkreditkarte" in shown
+    accept_buttons = re.findall(r'<button[^>]* name="category"[^>]*>([^<]*)</button>', shown)
+    assert accept_buttons == []
     books.create_account(name="Zweite Karte", type="creditCard")
     reason = "Looks like a credit card settlement. Import the card's statement to link it as a transfer."
     assert f"Transfers: {reason}" in get_page_text(editor.get(inbox_path)), "nobody knows which card"
