@@ -10,6 +10,7 @@ from analytics.reports.monthly_report_results import format_party_name, list_var
 from analytics.reports.monthly_report_sections import MonthlyReport
 from analytics.reports.monthly_report_tables import CellFormatter, ReportCell, ReportRow, Text
 from companies.permissions import Permission, Permissions
+from ledger.rules.calc.kind_categories import is_salary_category
 
 MAX_ITEMS = 2  # of a row
 
@@ -17,7 +18,7 @@ MAX_ITEMS = 2  # of a row
 def draft_commentary(report: MonthlyReport, permissions: Permissions) -> str:
     """Return a list in the format of commentaries: each variance from plan with its cause; empty if there are none.
 
-    Without a plan it lists the changes from the month before.
+    Without a plan it lists the changes from the month before. Nobody who gets a salary is named.
     """
     tables = {table.id: table for table in report.tables}
     if tables["variances"].rows:
@@ -49,7 +50,7 @@ def describe_variances(report: MonthlyReport, permissions: Permissions) -> list[
                 cells.format_amount(sign_amount(row, party.actual)),
             )
             for party in parties[key]
-            if party.actual and party.party_count == 1
+            if party.actual and party.party_count == 1 and not is_salary_category(row.name)
         ]
         unplanned = "" if row.cells[0].planned else _("not planned")
         causes.append(join_texts(unplanned, join_items(items)) if parties[key] else _("nothing was booked"))
@@ -59,10 +60,12 @@ def describe_variances(report: MonthlyReport, permissions: Permissions) -> list[
 def describe_changes(rows: Sequence[ReportRow]) -> list[str]:
     """Return the counterparties that changed most of each row, which stand below it."""
     details = list[list[tuple[Text, ReportCell]]]()
+    has_names = True
     for row in rows:
         if row.kind != "detail":
             details.append([])
-        elif row.cells[-1].tone:  # none where nothing changed
+            has_names = not is_salary_category(str(row.label))
+        elif has_names and row.cells[-1].tone:  # none where nothing changed
             details[-1].append((row.label, row.cells[-1]))
     return [join_items(items) for items in details]
 
