@@ -178,7 +178,8 @@ def list_rules_for_transactions(company: Company, transaction_ids: Collection[UU
     """
     rows = Transaction.objects.for_company(company.id).filter(IdIn("id", list(transaction_ids)))
     names = set(rows.values_list(Lower(Left("from_to", MAX_INDEXED_NAME_LENGTH)), flat=True))
-    payments = list_past_payments(company, names=sorted(names))
+    # The rule of a text matches payments with any name.
+    payments = list_past_payments(company, names=None if "" in names else sorted(names))
     suggested = suggest_rules(company, payments, list_existing_rules(company), min_text_payments=1)
     return [suggestion for suggestion in suggested if not suggestion.payment_ids.isdisjoint(transaction_ids)]
 

@@ -69,6 +69,13 @@ def test_no_rule_is_created_without_the_box_or_for_payments_with_several_categor
     assert list_rules(api) == []
 
 
+def test_no_rule_of_a_text_is_created_that_matches_a_name_with_another_category(accept, api, books, bank, office):
+    book_categorized(api, books, bank, office, fromTo="Adobe", description="ADOBE *CREATIVE CLOUDS 1")
+    row = books.create_transaction(bank, description="ADOBE *CREATIVE CLOUD 4711")["id"]
+    assert "similar payments have other categories" in get_page_text(accept(row))
+    assert list_rules(api) == []
+
+
 def test_rule_of_a_text_is_created_for_one_payment_without_a_name(accept, api, books, bank):
     row = books.create_transaction(bank, description="ADOBE *CREATIVE CLOUD 4711")["id"]
     assert "1 rule created." in get_page_text(accept(row))
