@@ -260,6 +260,7 @@ class OccurrenceSerializer(StrictSerializer):
         help_text="State of the payment; `overdue` is open or partly paid, and due before today.",
     )
     settlements = OccurrenceSettlement(many=True, help_text="What paid it and what was written off, oldest first.")
+    transaction_id = fields.IdField(allow_null=True, help_text="Transaction that paid; null if none or several did.")
 
     def to_representation(self, occurrence: PlannedOccurrence) -> dict[str, Any]:
         representation = super().to_representation(occurrence)

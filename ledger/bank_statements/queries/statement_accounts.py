@@ -85,14 +85,15 @@ def find_statement_accounts(
 def find_own_statements(account: Account, statements: Sequence[ParsedStatement]) -> list[ParsedStatement]:
     """The statements that are of the account: those of its number (QIF: its name), and files that name no account.
 
+    An account without a number takes the number of a file of one account, unless another account has it.
+
     Raises AccountDiffers with the numbers of the file.
     """
     check_unnamed_statements(statements)
     named_in = {statement.file for statement in statements if names_account(statement)}
     labels = list_account_labels(statement for statement in statements if statement.file in named_in)
-    takes_all = len(labels) < 2 and not (
-        account.account_number and any(statement.account_number for statement in statements)
-    )
+    is_foreign = has_other_owner(statements, account) if not account.account_number else has_number(statements)
+    takes_all = len(labels) < 2 and not is_foreign
     own_statements = [
         statement
         for statement in statements
@@ -106,6 +107,25 @@ def find_own_statements(account: Account, statements: Sequence[ParsedStatement])
         raise AccountDiffers(detail.format(number=", ".join(label or "–" for label in labels[:MAX_NUMBERS_SHOWN])))
     in_its_currency = [statement for statement in own_statements if statement.currency == account.default_currency]
     return in_its_currency or own_statements
+
+
+def has_number(statements: Iterable[ParsedStatement]) -> bool:
+    return any(statement.account_number for statement in statements)
+
+
+def has_other_owner(statements: Iterable[ParsedStatement], account: Account) -> bool:
+    """Whether another active account in a statement's currency has its number."""
+    numbered = [statement for statement in statements if statement.account_number]
+    others = Account.objects.for_company(account.company_id).active().exclude(id=account.id) if numbered else []
+    return any(
+        other.default_currency == statement.currency
+        and bool(
+            list_number_spellings(other.account_number or "")
+            & list_number_spellings(statement.account_number, statement.currency)
+        )
+        for other in others
+        for statement in numbered
+    )
 
 
 def names_account(statement: ParsedStatement) -> bool:

@@ -248,13 +248,16 @@ def unlink_transfer(*, company: Company, context: AuditContext, transaction_id: 
         categorizations = Categorization.objects.for_company(company.id)
         categorization = (
             categorizations.filter(id=categorization_id, transaction_id=transaction_id)
-            .select_related("counter")
+            .select_related("transaction", "counter__transaction")
             .first()
         )
         if categorization is None:
             raise NotFoundError
         if categorization.counter is None:
             raise NotLinked
+        rows = (categorization.transaction, categorization.counter.transaction)
+        first_day = min((row.date for row in rows if not row.pending), default=None)
+        check_period_open_for_days(company, [("#/transactionId", first_day)])
         ids = sorted((categorization.transaction_id, categorization.counter.transaction_id))
         categorizations.filter(id__in=(categorization.id, categorization.counter_id)).delete()
         recompute_totals_and_postings(change, ids)

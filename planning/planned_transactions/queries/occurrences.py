@@ -62,6 +62,12 @@ class PlannedOccurrence:
         """Whether anything of it is still expected."""
         return self.state in OPEN_STATES
 
+    @property
+    def transaction_id(self) -> UUID | None:
+        """The transaction that paid; None if none or several did."""
+        ids = {part.transaction_id for part in self.settlements if part.transaction_id}
+        return ids.pop() if len(ids) == 1 else None
+
 
 def list_occurrences(
     planned: PlannedTransaction, *, window_start: dt.date, window_end: dt.date, today: dt.date

@@ -59,6 +59,21 @@ def test_import_into_one_account_takes_only_its_statements(api, acme, upload_sta
             assert api.get(f"accounts/{fresh}").json()["accountNumber"] is None, case
 
 
+def test_file_of_another_account_is_not_taken_by_one_without_number(api, acme, upload_statement_file, books):
+    content = build_camt(build_statement(build_entry("-10.00"), iban=FIRST))
+    numberless, dollars = books.create_account(), books.create_account(defaultCurrency="USD")
+    in_dollars = build_camt(build_statement(build_entry("-10.00", currency="USD"), iban=FIRST, currency="USD"))
+    owner = books.create_account(accountNumber="DE02 1203 0000 0000 2020 51")
+    answer = upload_statement(api, content, accountId=numberless)
+    assert get_status_and_code(answer) == (400, "account_differs")
+    assert FIRST in answer.json()["detail"]
+    assert list_stored_rows(acme) == []
+    assert upload_statement_file(in_dollars, accountId=dollars)["count"] == 1, "the number has another currency too"
+    assert upload_statement_file(content)["statements"][0]["accountId"] == owner
+    api.put(f"accounts/{owner}/archive")
+    assert upload_statement_file(content, accountId=numberless)["count"] == 1, "a new account in place of an archived"
+
+
 def test_multi_account_qif_file_is_routed_by_account_name(api, acme, upload_statement_file, books, bank):
     answer = upload_statement(api, QIF_OF_TWO, accountId=bank)
     assert get_status_and_code(answer) == (400, "account_differs")

@@ -158,7 +158,7 @@ def test_transfers_with_a_closed_leg_are_refused(api, books, bank, transaction_i
     assert get_closed_pointers(books.link_transfer(into, out)) == ["#/targetTransactionId"]
     [part] = books.get_transaction(linked_out)["categorizations"]
     body = {"transactionId": linked_out, "categorizationId": part}
-    get_closed_pointers(api.post("transactions/unlink_transfer", body))
+    assert get_closed_pointers(api.post("transactions/unlink_transfer", body)) == ["#/transactionId"]
     get_closed_pointers(api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [linked_in]}}))
 
 

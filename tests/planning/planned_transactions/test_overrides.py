@@ -85,6 +85,7 @@ def test_occurrence_is_returned_with_its_overrides(api, rent, category):
         "settledAmountValue": "0.00",
         "writtenOffAmountValue": "0.00",
         "settlements": [],
+        "transactionId": None,
         "state": "overdue",
     }
     plain = {"accountId": rent["accountId"], "amountCurrency": "EUR"}

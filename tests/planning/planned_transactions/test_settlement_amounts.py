@@ -84,6 +84,12 @@ def get_amounts(api: Any, planned: dict[str, Any]) -> tuple[str, ...]:
     return tuple(occurrence[name] for name in AMOUNTS)
 
 
+def get_payer(api: Any, planned: dict[str, Any]) -> str | None:
+    window = {"startDate": format_day(-400), "endDate": format_day(400)}
+    (occurrence,) = api.get(f"planned_transactions/{planned['id']}/occurrences", window).json()
+    return occurrence["transactionId"]
+
+
 def list_settled(api: Any, transaction_id: str) -> list[str]:
     return [each["amountValue"] for each in api.get(f"transactions/{transaction_id}").json()["settlements"]]
 
@@ -91,13 +97,17 @@ def list_settled(api: Any, transaction_id: str) -> list[str]:
 def test_instalments_close_an_invoice_to_the_cent(api, plan_invoice, create_payment):
     owed = plan_invoice("100.00")
     assert get_amounts(api, owed) == ("0.00", "0.00", "100.00", "open")
-    assert settle(api, owed, create_payment("33.33")) == (200, None)
+    first = create_payment("33.33")
+    assert get_payer(api, owed) is None
+    assert settle(api, owed, first) == (200, None)
     assert get_amounts(api, owed) == ("33.33", "0.00", "66.67", "partlyPaid")
+    assert get_payer(api, owed) == first
     assert settle(api, owed, create_payment("33.33")) == (200, None)
     last = create_payment("40.00")
     assert settle(api, owed, last) == (200, None)
     assert get_amounts(api, owed) == ("100.00", "0.00", "0.00", "paid")
     assert list_settled(api, last) == ["33.34"]
+    assert get_payer(api, owed) is None  # several paid
     assert PlannedTransaction.objects.get().is_closed
 
 
