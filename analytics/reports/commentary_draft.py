@@ -1,18 +1,22 @@
 """The draft of a commentary: the largest variances of the month with the items behind them."""
 
+import re
 from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analytics.queries.largest_changes import list_counterparty_changes
+from analytics.queries.largest_changes import MAX_TEXT_LENGTH, list_counterparty_changes
 from analytics.reports.monthly_report_results import format_party_name, list_variances, sign_amount
 from analytics.reports.monthly_report_sections import MonthlyReport
 from analytics.reports.monthly_report_tables import CellFormatter, ReportCell, ReportRow, Text
+from companies.direction_marks import DIRECTION_MARKS
 from companies.permissions import Permission, Permissions
 from ledger.rules.calc.kind_categories import is_salary_category
 
 MAX_ITEMS = 2  # of a row
+NO_DIRECTION_MARKS = dict.fromkeys(map(ord, DIRECTION_MARKS))
+EMPHASIS_OR_ESCAPE = re.compile(r"[*_\\]")
 
 
 def draft_commentary(report: MonthlyReport, permissions: Permissions) -> str:
@@ -72,10 +76,15 @@ def describe_changes(rows: Sequence[ReportRow]) -> list[str]:
 
 def join_items(items: Sequence[tuple[Text, ReportCell]]) -> str:
     """Return the first items, which are the largest, as a part of a sentence; empty if there are none."""
-    shown = [f"{escape_emphasis(' '.join(str(name).split()))} {cell.text}" for name, cell in items[:MAX_ITEMS]]
+    shown = [f"{format_item_name(str(name))} {cell.text}" for name, cell in items[:MAX_ITEMS]]
     if not shown:
         return ""
     return ngettext("largest item: {items}", "largest items: {items}", len(shown)).format(items=", ".join(shown))
+
+
+def format_item_name(name: str) -> str:
+    """Return the start of a name on one line; direction marks in it would reorder the amounts beside it."""
+    return escape_emphasis(" ".join(name.translate(NO_DIRECTION_MARKS).split())[:MAX_TEXT_LENGTH].strip())
 
 
 def join_texts(*texts: str) -> str:
@@ -85,7 +94,7 @@ def join_texts(*texts: str) -> str:
 def escape_emphasis(text: str) -> str:
     r"""Return a text that a commentary shows as it is.
 
-    >>> escape_emphasis("PAYPAL *SHOP")
-    'PAYPAL \\*SHOP'
+    >>> escape_emphasis("PAYPAL *SHOP _1_")
+    'PAYPAL \\*SHOP \\_1\\_'
     """
-    return text.replace("*", r"\*")
+    return EMPHASIS_OR_ESCAPE.sub(r"\\\g<0>", text)

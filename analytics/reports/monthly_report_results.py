@@ -282,4 +282,4 @@ def format_party_name(party: CounterpartyChange, *, can_show_names: bool) -> str
         return ngettext("{n} other", "{n} others", party.party_count).format(n=n)
     if party.id and not can_show_names:
         return str(HIDDEN_NAME)
-    return party.name or _("No name")
+    return party.name.strip() or _("No name")

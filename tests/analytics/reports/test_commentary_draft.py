@@ -78,6 +78,21 @@ def test_draft_names_nobody_who_gets_a_salary(acme, owner, api, books, bank):
     assert read_draft(acme, owner) == ["- **Gehälter**: Actual -3,000.00, Plan -2,500.00, Variance -500.00. "]
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        pytest.param("**B** _i_ a\\*b* c\\*", "**B** _i_ a\\*b* c\\*", id="emphasis"),
+        pytest.param("Shop\u202e 12\u200f", "Shop 12", id="direction-marks"),
+        pytest.param("*" * 5000, "*" * 60, id="long"),
+        pytest.param(" ", "No name", id="blank"),
+    ],
+)
+def test_draft_shows_any_name_as_it_is(acme, owner, create_plan, create_categorized_transaction, name, shown):
+    create_categorized_transaction("officeAndAdmin", "ga", "-80.00", "2026-03-15", fromTo=name)
+    create_plan("officeAndAdmin", "ga", 600)
+    assert f"; largest item: {shown} -80.00." in format_commentary(read_draft(acme, owner)[0])
+
+
 def test_draft_without_a_plan_names_the_counterparties_that_changed(acme, owner, booked_year):
     draft = read_draft(acme, owner)
     assert draft[0].startswith("- **Office and administration**: Mar 2026 -400.25, Feb 2026 -100.00, Change -300.25; ")
