@@ -203,7 +203,7 @@ def compute_results(
 def find_year_start(report: ReportMonth) -> date:
     """Return the first month of the calendar year with data: the plan of months before has no actual amounts beside."""
     months = list_months(report.month.replace(month=1), report.month)
-    return find_first_data_month(report.company, months, with_plan=False) or report.month
+    return find_first_data_month(report.company, months) or report.month
 
 
 def compute_year_results(report: ReportMonth, first: date) -> tuple[list[ResultRow], list[ResultRow]]:
