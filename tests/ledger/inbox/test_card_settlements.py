@@ -8,6 +8,8 @@ from html import unescape
 import pytest
 
 from ledger.models import Transaction
+from tests.ledger.bank_file_builders import build_simple_camt
+from tests.ledger.bank_statements.test_statement_pages import open_check_page as open_statements
 from tests.ledger.conftest import get_page_text
 from tests.ledger.imports.test_import_pages import confirm_import, open_check_page
 
@@ -212,6 +214,8 @@ def test_card_file_imported_later_marks_the_settlement_as_a_possible_duplicate(e
     assert "1 row may be a duplicate: same date and amount, different text." in shown
     assert "Import transactions" in shown
     assert "Import 3" not in shown, "it depends on the box"
+    together = [("card.csv", CARD_FILE.encode()), ("bank.xml", build_simple_camt("-40.00"))]
+    assert "1 row may be a duplicate" in get_page_text(open_statements(editor, acme, *together)[1])
     confirm_import(editor, path, leave_possible="on")
     rows = Transaction.objects.for_company(acme.id).filter(account=card)
     assert sorted(row.amount_value for row in rows) == [Decimal("-178.50"), Decimal("-34.20"), Decimal("1652.83")]
