@@ -58,7 +58,7 @@ COMMON_NAME_WORDS = LEGAL_FORMS.keys() | frozenset(
         "deutsche deutscher deutsches deutschland german germany europe european europa euro eu international global "
         "national uk british england english united states america american ireland austria österreich schweiz swiss "
         "bank banking sparkasse volksbank group gruppe holding gesellschaft company corporation gmbh mbh co eg "
-        "service services solutions systems partner partners payment payments operations trading handel online digital "
+        "service services solutions systems partner partners payment payments operations trading online digital "
         "und and der die das the of for für am im an in zum zur bei von de la "
         "berlin hamburg münchen munich köln cologne frankfurt stuttgart düsseldorf leipzig dresden hannover nürnberg "
         "bremen essen dortmund bonn wien vienna zürich zurich london paris dublin amsterdam luxembourg"
