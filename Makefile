@@ -106,12 +106,16 @@ font: | $(BIN)/python
 
 # The tests in a browser are skipped where there is none; that is no reason to fail here.
 chromium:
-	@command -v chromium chromium-browser google-chrome >/dev/null && exit 0; \
+	@command -v chromium-headless-shell >/dev/null && exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing Chromium for the tests in a browser."; \
-		{ $(APT) update && $(APT) install -y --no-install-recommends chromium; } >/dev/null 2>&1; \
+		{ $(APT) update && { $(APT) install -y --no-install-recommends chromium-headless-shell || \
+			$(APT) install -y --no-install-recommends chromium; }; } >/dev/null 2>&1; \
 	fi; \
-	command -v chromium >/dev/null || echo "There is no Chromium here: the tests in a browser are skipped."
+	for name in chromium-headless-shell chromium chromium-browser google-chrome; do \
+		command -v $$name >/dev/null && exit 0; \
+	done; \
+	echo "There is no Chromium here: the tests in a browser are skipped."
 
 # It checks the journals that are exported; without it those tests are skipped.
 hledger:

@@ -184,6 +184,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "companies.auth.password_validators.MaximumLengthValidator"},
+    {"NAME": "companies.auth.password_validators.RepeatedCharactersValidator"},
     {"NAME": "companies.auth.password_validators.GuessableWordsValidator"},
 ]
 LOGIN_URL = "/app/sign-in"

@@ -34,10 +34,8 @@ END_LABELS = gettext_lazy("Start, End")  # one text, since the words alone are a
 SHORT_LABELS = gettext_lazy("Start, New, React, Exp, Con, Churn, FX, End")
 LEVEL_SERIES = "mrr"  # the series
 CUSTOMERS_COLUMN = TableColumn(gettext_lazy("Customers"), ColumnKind.COUNT)
-NO_REVENUE = gettext_lazy(
-    "No recurring revenue in this period. Add subscriptions under Recurring revenue, or import them."
-)
-NO_MOVEMENT = gettext_lazy("No movements: there was no recurring revenue.")
+NO_REVENUE = gettext_lazy("No subscriptions in this period. Add them under Recurring revenue, or import them.")
+NO_MOVEMENT = gettext_lazy("No movements: there were no subscriptions.")
 
 
 @dataclass(frozen=True, slots=True)

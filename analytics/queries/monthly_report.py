@@ -15,7 +15,7 @@ from analytics.calc.mrr import MonthlyRow
 from analytics.queries.cash_bridge import CashBridge, compute_cash_bridge
 from analytics.queries.monthly_rows import ROW_FIELDS
 from analytics.queries.posted_results import CellKey, Cells
-from analytics.queries.profit_and_loss import Comparison, ResultRow, compute_profit_and_loss
+from analytics.queries.profit_and_loss import Comparison, ResultRow, compute_profit_and_loss, find_first_data_month
 from analytics.queries.recurring_revenue import MRR, compute_monthly_data
 from analytics.queries.reported_figures import StoredFigures, list_bridge_amounts, read_stored_bridge
 from analytics.queries.reported_plan import read_stored_plan
@@ -200,10 +200,16 @@ def compute_results(
     )
 
 
-def compute_year_results(report: ReportMonth) -> tuple[list[ResultRow], list[ResultRow]]:
-    """Return (rows of the calendar year up to the month, rows of the whole year, whose plan counts)."""
+def find_year_start(report: ReportMonth) -> date:
+    """Return the first month of the calendar year with data: the plan of months before has no actual amounts beside."""
+    months = list_months(report.month.replace(month=1), report.month)
+    return find_first_data_month(report.company, months) or report.month
+
+
+def compute_year_results(report: ReportMonth, first: date) -> tuple[list[ResultRow], list[ResultRow]]:
+    """Return (rows from the first month up to the report's, rows of the whole year, whose plan counts)."""
     january = report.month.replace(month=1)
-    to_date = compute_results(report, list_months(january, report.month), interval="year")
+    to_date = compute_results(report, list_months(first, report.month), interval="year")
     whole_year = compute_results(report, list_months(january, add_months(january, 11)), interval="year")
     return to_date, whole_year
 

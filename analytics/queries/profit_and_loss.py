@@ -89,23 +89,22 @@ def get_bar_key(line: str, category: CategoryHeading) -> str:
     return category.system_key if category.system_key in REVENUE_KEYS else OTHER_REVENUE_KEY
 
 
-def find_first_data_month(company: Company, months: Sequence[date], *, with_plan: bool) -> date | None:
-    """Return the first of consecutive months with a transaction, a recognized amount or, with the plan, an item of it.
+def find_first_data_month(company: Company, months: Sequence[date]) -> date | None:
+    """Return the first of consecutive months with a transaction or a recognized amount; without any the first planned.
 
-    None if there is none. Opening balances are no transactions. One statement.
+    None if there is none. Opening balances are no transactions. The plan of months before has no actual amounts beside.
     """
     days = {"date__gte": months[0], "date__lte": get_last_day_of_month(months[-1])}
     transactions = Transaction.objects.for_company(company.id).without_initial_balances().filter(**days)
     window = {"month__gte": months[0], "month__lte": months[-1]}
     results = MonthResult.objects.for_company(company.id).filter(count__gt=0, **window)
-    first_days = [
-        transactions.order_by("date").values_list("date")[:1],
-        results.order_by("month").values_list("month")[:1],
-    ]
-    if with_plan:
+    first_days = (
+        transactions.order_by("date").values_list("date")[:1].union(results.order_by("month").values_list("month")[:1])
+    )
+    first_day = min((day for (day,) in first_days), default=None)
+    if first_day is None:
         items = PlanItem.objects.for_company(company.id).filter(month__lte=months[-1])
-        first_days.append(items.order_by("month").values_list("month")[:1])
-    first_day = min((day for (day,) in first_days[0].union(*first_days[1:])), default=None)
+        first_day = items.order_by("month").values_list("month", flat=True).first()
     return max(get_first_day_of_month(first_day), months[0]) if first_day else None
 
 

@@ -103,5 +103,5 @@ def build_frozen_recurring_table(report: ReportMonth, figures: Sequence[Figure])
         head=[_("Step"), "MRR", _("Committed MRR")],
         rows=rows if figures else [],
         hint=_("Committed MRR includes signed changes that are not yet in effect."),
-        empty_text=_("There was no recurring revenue."),
+        empty_text=_("There were no subscriptions."),
     )

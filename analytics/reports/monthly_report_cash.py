@@ -88,7 +88,7 @@ def build_month_recurring_table(report: ReportMonth, recurring: RecurringFigures
             )
             for name in (ROW_FIELDS if recurring.has_revenue else ())
         ],
-        empty_text=_("There was no recurring revenue."),
+        empty_text=_("There were no subscriptions."),
     )
 
 

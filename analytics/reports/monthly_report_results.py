@@ -15,6 +15,7 @@ from analytics.queries.monthly_report import (
     ReportMonth,
     compute_results,
     compute_year_results,
+    find_year_start,
     list_trend_months,
     sum_actual_by_line,
 )
@@ -146,8 +147,12 @@ def get_variance(row: StatementRow) -> Decimal:
 
 
 def build_year_table(report: ReportMonth) -> ReportTable:
-    """Build the calendar year up to the month against its plan, and the plan of the whole year."""
-    cells, (to_date, whole_year) = CellFormatter(report), compute_year_results(report)
+    """Build the calendar year up to the month against its plan, and the plan of the whole year.
+
+    It starts with the first month that has data.
+    """
+    cells, first = CellFormatter(report), find_year_start(report)
+    to_date, whole_year = compute_year_results(report, first)
     planned = {
         row.name: row.cells[0].planned for row in build_statement_rows(report, whole_year, {}) if is_line_or_sum(row)
     }
@@ -163,7 +168,11 @@ def build_year_table(report: ReportMonth) -> ReportTable:
             )
     return ReportTable(
         id="year",
-        title=_("Plan and actual, {year} to date").format(year=report.month.year),
+        title=(
+            _("Plan and actual, {year} to date").format(year=first.year)
+            if first.month == 1
+            else _("Plan and actual since {month}").format(month=get_current_locale().format_month(first, full=True))
+        ),
         head=[_("Line"), _("Actual"), _("Plan"), _("Variance"), _("Plan {year}").format(year=report.month.year)],
         rows=rows,
         hint=cells.describe_plan(),
@@ -273,4 +282,4 @@ def format_party_name(party: CounterpartyChange, *, can_show_names: bool) -> str
         return ngettext("{n} other", "{n} others", party.party_count).format(n=n)
     if party.id and not can_show_names:
         return str(HIDDEN_NAME)
-    return party.name or _("No name")
+    return party.name.strip() or _("No name")

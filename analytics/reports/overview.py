@@ -208,7 +208,7 @@ def build_chart_data(page: CompanyPage) -> ChartData:
     """Build the chart data of the period in the URL."""
     period = parse_report_period(page.request.GET, today=page.today)
     if not has_chosen_period(page.request.GET):
-        period = period.starting_with(find_first_data_month(page.company, period.calendar, with_plan=True))
+        period = period.starting_with(find_first_data_month(page.company, period.calendar))
     return ChartData(
         company=page.company,
         period=period,

@@ -125,7 +125,7 @@ def parse_statement_period(page: CompanyPage) -> ReportPeriod:
     period = parse_report_period(query, today=page.today)
     if has_chosen_period(query):
         return period
-    first = profit_and_loss.find_first_data_month(page.company, period.calendar, with_plan=is_plan_compared(page))
+    first = profit_and_loss.find_first_data_month(page.company, period.calendar)
     return replace(period.starting_with(first), last=get_last_day_of_month(page.today))
 
 

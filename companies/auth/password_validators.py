@@ -1,4 +1,4 @@
-"""Password validator: rejects passwords made of the product's name or of the user's company names."""
+"""Password validators: reject too many or repeated characters, and the product's name or the user's company names."""
 
 import re
 from collections.abc import Iterator
@@ -9,11 +9,36 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
+from companies.locales import get_current_locale
 from companies.models import Membership, User
 
 PRODUCT_WORDS = ("tidebook", "password", "passwort", "welcome", "financial", "planning", "finance", "company", "admin")
 MIN_WORD_LENGTH = 4  # letters; shorter words are too common
 MIN_REMAINING_LENGTH = 8  # characters
+MIN_DIFFERENT_CHARACTERS = 5
+MAX_PASSWORD_LENGTH = 1000  # also of the sign-in form
+
+
+class MaximumLengthValidator:
+    """Rejects a password that the sign-in form would not take."""
+
+    def validate(self, password: str, user: Any = None) -> None:
+        if len(password) > MAX_PASSWORD_LENGTH:
+            raise ValidationError(self.get_help_text())
+
+    def get_help_text(self) -> str:
+        return _("Use at most {most} characters.").format(most=get_current_locale().format_number(MAX_PASSWORD_LENGTH))
+
+
+class RepeatedCharactersValidator:
+    """Rejects a password of few different characters."""
+
+    def validate(self, password: str, user: Any = None) -> None:
+        if len(set(password.lower())) < MIN_DIFFERENT_CHARACTERS:
+            raise ValidationError(self.get_help_text())
+
+    def get_help_text(self) -> str:
+        return _("This password is too easy to guess. Use more different characters.")
 
 
 class GuessableWordsValidator:

@@ -22,7 +22,8 @@ from tests.prepared_folder import get_run_folder, prepare_folder
 
 expect.set_options(timeout=60_000)  # milliseconds: a machine may have much else to do
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs in the thread that uses the database
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The first has no windows, and takes half the time of the others.
+CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-quic",

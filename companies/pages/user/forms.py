@@ -8,6 +8,7 @@ from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from companies.auth.password_validators import MAX_PASSWORD_LENGTH
 from companies.locales import get_current_locale
 from companies.models import User
 from companies.names import validate_one_line
@@ -23,7 +24,7 @@ class NameField(forms.CharField):
 
 class SignInForm(forms.Form):
     username = forms.CharField(max_length=254, strip=True)
-    password = forms.CharField(max_length=1000, strip=False)
+    password = forms.CharField(max_length=MAX_PASSWORD_LENGTH, strip=False)
 
     def __init__(self, request: Any, *args: Any, **kwargs: Any):
         self.request, self.user = request, None

@@ -77,10 +77,11 @@ def store_invoices_of_upload(page: CompanyPage) -> HttpResponse | None:
     Returns:
         The answer, if there are no others; else None.
     """
-    files = page.request.FILES.getlist("file")
-    if len(files) > MAX_FILES or "replaces" in page.request.POST:
+    if "replaces" in page.request.POST:
         return None
-    invoice_files = [file for file in files if is_invoice_file(read_beginning(file))]
+    files = page.request.FILES.getlist("file")
+    is_accepted = len(files) <= MAX_FILES
+    invoice_files = [file for file in files if is_accepted and is_invoice_file(read_beginning(file))]
     stored, refusals = store_invoice_files(page, invoice_files)
     statement_files = [file for file in files if file not in invoice_files]
     page.request.FILES.setlist("file", statement_files)
@@ -90,7 +91,7 @@ def store_invoices_of_upload(page: CompanyPage) -> HttpResponse | None:
         messages.error(page.request, refusal)
     if statement_files or not stored:
         return None
-    if len(stored) == 1:
+    if len(stored) == 1 and page.has_permission(Permission.FILES_READ):
         return page.redirect("document", file_id=stored[0].id)
     return page.redirect("imports")
 

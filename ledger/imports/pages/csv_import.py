@@ -116,6 +116,7 @@ def render_upload_form(page: CompanyPage, *, error: str = "", status: int = 200)
         chosen=form_data.get("account"),
         most=settings.MAX_UPLOAD_MB,
         most_files=MAX_FILES,
+        uploaded_invoices=list_uploaded_invoices(page) if error else [],
     )
 
 

@@ -10,9 +10,10 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from companies.errors import DomainError, PermissionDeniedError
-from companies.pages.amount_formats import format_money
+from companies.pages.amount_formats import format_count, format_money
 from companies.pages.context import CompanyPage
 from companies.permissions import Permission
 from companies.storage import images
@@ -43,7 +44,10 @@ def is_invoice_file(beginning: bytes) -> bool:
 
 
 def store_invoice_files(page: CompanyPage, files: Sequence[Any]) -> tuple[list[File], list[str]]:
-    """Store uploaded invoices, each once; return (their files, why each of the others is not stored)."""
+    """Store uploaded invoices, each once; return (their files, why each of the others is not stored).
+
+    Who may not see files is told how many there are.
+    """
     stored, refusals = list[File](), list[str]()
     for file in files:
         name = clean_filename(file.name or "file")
@@ -54,6 +58,9 @@ def store_invoice_files(page: CompanyPage, files: Sequence[Any]) -> tuple[list[F
         except DomainError as refusal:
             refusals.append(_("“{name}”: {why}").format(name=name, why=refusal.detail))
     ids = list(dict.fromkeys(str(file.id) for file in stored))
+    if stored and not page.has_permission(Permission.FILES_READ):
+        message = ngettext("{count} file uploaded.", "{count} files uploaded.", len(stored))
+        messages.info(page.request, message.format(count=format_count(len(stored))))
     page.request.session[SESSION_KEY] = page.request.session.get(SESSION_KEY, {}) | {str(page.company.id): ids}
     return stored, refusals
 
@@ -65,6 +72,8 @@ def store_invoice_file(page: CompanyPage, name: str, content: bytes) -> File:
     if not page.has_permission(Permission.FILES_WRITE):
         raise InvoicesNotPermitted
     if stored := find_file_with_content(page.company, content):
+        if not page.has_permission(Permission.FILES_READ):
+            return stored
         message = _("“{name}” is already stored as “{stored}”.").format(name=name, stored=stored.filename)
         messages.info(page.request, message)
         return stored

@@ -104,7 +104,10 @@ def create_requested_rules(page: CompanyPage, transaction_ids: Collection[UUID])
         company=page.company, context=page.audit_context, transaction_ids=transaction_ids
     )
     if created.entry_id is None:
-        return ActionResult(_("No rule created: one exists already, or similar payments have other categories."))
+        reason = _(
+            "No rule created: one exists already, similar payments have other categories, or the text is too general."
+        )
+        return ActionResult(reason)
     count = len(created.keys)
     sentence = ngettext(
         "{count} rule created. Undo deletes it too.", "{count} rules created. Undo deletes them too.", count

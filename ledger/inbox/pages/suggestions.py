@@ -269,19 +269,22 @@ def categorize_accepted(
     """Categorize the transactions that can be, as one run that can be undone.
 
     Args:
-        rule_ids: of the transactions that rules are created for too.
+        rule_ids: of the transactions that rules are created for too, if they are categorized.
 
     Raises TooManyRules, and ValidationFailed if none can be.
     """
     ids = [suggestion.transaction_id for suggestion in accepted]
     refusals: list[str] = []
+    done_ids = set[UUID]()
     with record_inbox_undo(page, ids) as run:
         rows = Transaction.objects.for_company(page.company.id).in_bulk(ids)
         for suggestion in accepted:
             row = rows.get(suggestion.transaction_id)
             if reason := categorize_as_suggested(page, suggestion, row):
                 refusals.append(f"{describe_transaction(row)}: {reason}" if row else reason)
-        requested = create_requested_rules(page, rule_ids if len(refusals) < len(accepted) else [])
+            else:
+                done_ids.add(suggestion.transaction_id)
+        requested = create_requested_rules(page, done_ids.intersection(rule_ids))
     done_count = len(accepted) - len(refusals)
     refusal_text = format_refusals(refusals)
     if not done_count:

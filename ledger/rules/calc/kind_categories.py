@@ -26,6 +26,15 @@ ADVICE_NAMES = (
 SOFTWARE_NAMES = ("Software", "Software subscriptions", "Software and licenses", "Software und Lizenzen", "Lizenzen")
 
 
+def is_salary_category(name: str) -> bool:
+    """Whether a category is one of salaries by its name: who gets them is not for everybody.
+
+    >>> is_salary_category("Löhne und Gehälter")
+    True
+    """
+    return name.casefold() in {each.casefold() for each in SALARY_NAMES}
+
+
 class KindCategory(NamedTuple):
     """The names and the system category of a kind, and the P&L line where the category has several.
 

@@ -14,15 +14,16 @@ from uuid import UUID
 from django.db.models.functions import Left, Lower
 
 from companies.models import Company, IdIn
+from companies.names import build_name
 from ledger.models import TRANSFER_SYSTEM_KEY, Categorization, CategorizationRule, Operator, Transaction
 from ledger.models.transactions import MAX_INDEXED_NAME_LENGTH
 from ledger.money.calc.money import compute_included_tax, find_shortest_tax_percentage, is_single_rate
 from ledger.recognition.actions.postings import PL_TYPES, list_amounts_by_pl_type
-from ledger.rules.calc.booking_phrases import remove_booking_phrases
 from ledger.rules.calc.distinguishing_words import find_distinguishing_words
 from ledger.rules.calc.payment_kind_matcher import find_payment_kind, is_several_kinds_payee
 from ledger.rules.calc.payment_kinds import STEADY_KINDS, PaymentKind
 from ledger.rules.calc.rule_matcher import MatchInput, RuleMatcher, fold_text
+from ledger.rules.calc.vague_words import count_telling_letters
 from ledger.rules.queries.compiled_rules import build_compiled_rules, to_rule_conditions
 from ledger.rules.queries.history_statements import (
     ACCOUNT_NOTE,
@@ -117,13 +118,13 @@ class PastPayment(NamedTuple):
 
     @property
     def steady_text(self) -> str:
-        """What the rule of a payment without a name looks for; "" with a name, or if the text says only how it was
-        booked.
+        """What the rule of a payment without a name looks for; "" with a name, or if the text does not say for what or
+        to whom it was.
         """
         if fold_text(self.from_to):
             return ""
         text = extract_steady_text(self.description)
-        return fold_text(text) if sum(map(str.isalpha, remove_booking_phrases(text))) >= MIN_TEXT_LETTERS else ""
+        return fold_text(text) if count_telling_letters(text) >= MIN_TEXT_LETTERS else ""
 
     @property
     def group_name(self) -> str:
@@ -177,7 +178,8 @@ def list_rules_for_transactions(company: Company, transaction_ids: Collection[UU
     """
     rows = Transaction.objects.for_company(company.id).filter(IdIn("id", list(transaction_ids)))
     names = set(rows.values_list(Lower(Left("from_to", MAX_INDEXED_NAME_LENGTH)), flat=True))
-    payments = list_past_payments(company, names=sorted(names))
+    # The rule of a text matches payments with any name.
+    payments = list_past_payments(company, names=None if "" in names else sorted(names))
     suggested = suggest_rules(company, payments, list_existing_rules(company), min_text_payments=1)
     return [suggestion for suggestion in suggested if not suggestion.payment_ids.isdisjoint(transaction_ids)]
 
@@ -332,9 +334,9 @@ def build_counterparty_rules(company: Company, bases: Sequence[RuleBasis]) -> li
             continue  # changed meanwhile
         rule.pass_through_tax_percent = basis.tax_percent
         if latest.steady_text:
-            rule.name = rule.description_value or rule.name
+            rule.name = build_name(rule.description_value or rule.name)
         if basis.word:
-            rule.name = f"{rule.name[: MAX_VALUE_LENGTH - len(basis.word) - 2]}: {basis.word}"
+            rule.name = build_name(f"{rule.name[: MAX_VALUE_LENGTH - len(basis.word) - 2]}: {basis.word}")
             rule.description_operator, rule.description_value = Operator.WHOLE_WORD, basis.word
         months = {(payment.date.year, payment.date.month) for payment in basis.payments}
         is_recommended = len(basis.payments) >= MIN_RECOMMENDED_PAYMENTS or latest.kind in STEADY_KINDS

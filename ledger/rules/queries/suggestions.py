@@ -7,6 +7,7 @@ from uuid import UUID
 
 from companies.errors import ConflictError, build_unknown_id_error
 from companies.models import Company
+from companies.names import build_name
 from ledger.calc.recognition import DateRule
 from ledger.models import (
     Categorization,
@@ -114,11 +115,11 @@ def build_rule_from_categorizations(
         raise NothingToLearn
     rule = CategorizationRule(
         company=company,
-        name=(
+        name=build_name(
             transaction.from_to.strip()
             or transaction.description.strip()
             or translate_category_name(categorization.category.name)
-        )[:MAX_VALUE_LENGTH],
+        )[:MAX_VALUE_LENGTH].strip(),
         category=categorization.category,
         pl_type=amounts[0][0],
         given_counterparty=categorization.counterparty,

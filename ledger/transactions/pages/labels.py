@@ -111,16 +111,18 @@ HIDDEN_NAME: Any = _("(no access)")
 
 
 def format_included_tax(parts: Iterable[tuple[Decimal | None, Decimal | None]], currency: str) -> str:
-    """Return the tax rate of a transaction's categorizations, or the amount if they have several; empty without tax.
+    """Return the tax rate of a transaction's categorizations, or the amount if they have several or some have none.
+
+    Empty without tax.
 
     Args:
         parts: (amount with tax, tax) of each.
     """
-    taxed = [(value or Decimal(0), tax) for value, tax in parts if tax]
-    percents = {find_shortest_tax_percentage(value, tax, currency) for value, tax in taxed}
+    rows = [(value or Decimal(0), tax or Decimal(0)) for value, tax in parts]
+    percents = {find_shortest_tax_percentage(value, tax, currency) if tax else None for value, tax in rows}
     if len(percents) == 1 and (percent := percents.pop()) and is_single_rate(percent):
         return gettext("{percent} %").format(percent=format_percent_for_input(percent))
-    return format_money(sum((tax for _value, tax in taxed), Decimal(0)), currency) if taxed else ""
+    return format_money(sum((tax for _, tax in rows), Decimal(0)), currency) if any(tax for _, tax in rows) else ""
 
 
 def to_choices(labels: Mapping[Any, Any]) -> Choices:

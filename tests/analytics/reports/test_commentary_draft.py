@@ -66,6 +66,33 @@ def test_draft_names_transactions_without_a_party_by_their_description(
     assert read_draft(acme, owner)[0].endswith("; largest item: Account fee March -80.00. ")
 
 
+def test_draft_names_nobody_who_gets_a_salary(acme, owner, api, books, bank):
+    salaries = api.post("categories", {"name": "Gehälter", "plTypes": ["ga"]}).json()["id"]
+    for day, amount in (("2026-02-27", "-2000.00"), ("2026-03-27", "-3000.00")):
+        paid = books.create_transaction(bank, amount, day, fromTo="Ann Lee")
+        books.set_categorizations(paid["id"], {"categoryId": salaries, "plSplit": {"ga": float(amount)}})
+    assert read_draft(acme, owner) == ["- **Gehälter**: Mar 2026 -3,000.00, Feb 2026 -2,000.00, Change -1,000.00. "]
+    amount = {"type": "fixed", "amount": {"value": 2500, "currency": "EUR"}}
+    plan = {"month": "2026-03", "plType": "ga", "categoryId": salaries, "amount": amount}
+    assert api.post("plan_items", plan).status_code == 201
+    assert read_draft(acme, owner) == ["- **Gehälter**: Actual -3,000.00, Plan -2,500.00, Variance -500.00. "]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        pytest.param("**B** _i_ a\\*b* c\\*", "**B** _i_ a\\*b* c\\*", id="emphasis"),
+        pytest.param("Shop\u202e 12\u200f", "Shop 12", id="direction-marks"),
+        pytest.param("*" * 5000, "*" * 60, id="long"),
+        pytest.param(" ", "No name", id="blank"),
+    ],
+)
+def test_draft_shows_any_name_as_it_is(acme, owner, create_plan, create_categorized_transaction, name, shown):
+    create_categorized_transaction("officeAndAdmin", "ga", "-80.00", "2026-03-15", fromTo=name)
+    create_plan("officeAndAdmin", "ga", 600)
+    assert f"; largest item: {shown} -80.00." in format_commentary(read_draft(acme, owner)[0])
+
+
 def test_draft_without_a_plan_names_the_counterparties_that_changed(acme, owner, booked_year):
     draft = read_draft(acme, owner)
     assert draft[0].startswith("- **Office and administration**: Mar 2026 -400.25, Feb 2026 -100.00, Change -300.25; ")

@@ -153,6 +153,16 @@ def test_year_to_date_is_compared_with_its_plan(acme, viewer, query_data, books,
     ]
 
 
+def test_year_is_compared_with_its_plan_from_the_first_month_with_data(acme, viewer, api, books, bank):
+    plan = {"month": "2026-01", "plType": "ga", "categoryId": books.get_category_id("officeAndAdmin"), "duration": 12}
+    amount = {"type": "fixed", "amount": {"value": 300, "currency": "EUR"}}
+    assert api.post("plan_items", plan | {"amount": amount, "frequency": 1}).status_code == 201
+    books.create_transaction(bank, "-100.00", "2026-02-12")
+    answer = viewer.get(build_report_path(acme))
+    assert "Plan and actual since February 2026" in answer.content.decode()
+    assert read_table(answer, "year")["General and administration"] == ["0.00", "-600.00", "+600.00", "-3,600.00"]
+
+
 def test_largest_variances_are_listed_with_their_line(acme, viewer, books, booked_year, api):
     assert 'id="variances-heading"' not in viewer.get(build_report_path(acme)).content.decode()  # nothing is planned
     for key, line, value in [("officeAndAdmin", "ga", 300), ("hosting", "cogs", 2500)]:
@@ -321,7 +331,7 @@ def test_sections_without_data_are_named_in_one_line(acme, viewer, api, booked_y
     first = viewer.get(build_report_path(acme)).content.decode()
     for section in ("recurring", "aging", "payables", "customers"):
         assert f'id="{section}-heading"' not in first, section
-    assert "There was no recurring revenue. No receivables are open. No payables are open.</p>" in first
+    assert "There were no subscriptions. No receivables are open. No payables are open.</p>" in first
     assert "MRR at the end of the month" not in first
     assert '<section class="card panel stack screen-only" aria-labelledby="commentary-heading">' in first
     assert '<section class="card statement screen-only">\n  <h2 id="measures-heading">' in first, "why there are none"

@@ -242,9 +242,8 @@ def test_empty_charts_explain_where_numbers_come_from(api, alice, acme, bank):
     assert "No categorized transactions in this period. Categorize transactions in the inbox." in find_section(
         html, "Revenue and expenses"
     )
-    assert (
-        "No recurring revenue in this period. Add subscriptions under Recurring revenue, or import them."
-        in find_section(html, "Committed MRR")
+    assert "No subscriptions in this period. Add them under Recurring revenue, or import them." in find_section(
+        html, "Committed MRR"
     )
     assert parse_table_rows(find_section(html, "Committed MRR"))  # the numbers are there all the same
 

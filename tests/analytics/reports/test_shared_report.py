@@ -51,7 +51,7 @@ def test_shared_report_is_that_of_the_page(acme, api, owner, client, share_repor
 def test_shared_report_has_no_sections_without_figures(client, share_report, booked_year):
     answer = client.get(share_report())
     assert list(list_tables(answer)) == ["figures", "cash", "results", "changes", "year", "margin"]
-    assert "There was no recurring revenue. No receivables are open. No payables are open." in text(answer)
+    assert "There were no subscriptions. No receivables are open. No payables are open." in text(answer)
     assert "Not available" not in text(answer)
 
 

@@ -74,6 +74,21 @@ def test_visitor_confirms_the_address_and_creates_an_account(visitor):
     assert Membership.objects.get(user=user).role == "owner"
 
 
+@pytest.mark.parametrize(
+    ("password", "message"),
+    [
+        pytest.param("a" * 12, "Use more different characters.", id="one-character"),
+        pytest.param(" " * 14, "Use more different characters.", id="spaces"),
+        pytest.param("1212 1212 1212", "Use more different characters.", id="few-characters"),
+        pytest.param("staple battery" * 100, "at most 1,000 characters", id="longer-than-sign-in-takes"),
+    ],
+)
+def test_unusable_password_is_rejected(visitor, password, message):
+    answer = create_account(visitor, request_link(visitor), password)
+    assert (answer.status_code, message in answer.content.decode()) == (400, True)
+    assert not User.objects.filter(canonical_email="new@example.com").exists()
+
+
 @pytest.mark.parametrize("mode", ["invite", "closed"])
 def test_sign_up_is_not_there_unless_open(visitor, settings, mode):
     link = request_link(visitor)

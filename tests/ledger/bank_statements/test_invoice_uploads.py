@@ -94,3 +94,24 @@ def test_invoices_need_permission_for_files(sign_in_browser, acme, main_account)
     alone = upload(member, acme, INVOICE)
     assert (alone.status_code, refusal in get_page_text(alone)) == (400, True)
     assert list_file_names(acme) == []
+
+
+def test_invoices_are_listed_where_other_files_are_refused(editor, acme, main_account):
+    answer = upload(editor, acme, INVOICE, ("broken.csv", b"no table"))
+    assert answer.status_code == 400
+    assert find_invoice_links(acme, answer) == ["bill.xml"]
+    answer = upload(editor, acme, *(("a.xml", build_ubl(number=f"{n}")) for n in range(21)))
+    assert "You can upload at most 20 files at once." in get_page_text(answer)
+    assert (find_invoice_links(acme, answer), list_file_names(acme)) == ([], ["bill.xml"])
+
+
+@pytest.mark.parametrize("others", [[], [STATEMENT]], ids=["alone", "statement"])
+def test_who_may_not_see_files_is_told_only_how_many_are_uploaded(editor, sign_in_browser, acme, main_account, others):
+    upload(editor, acme, ("secret.xml", INVOICE[1]))
+    writer = factories.make_member(
+        acme, "writer@example.com", permissions=["transactions:read", "transactions:write", "files:write"]
+    )
+    answer = upload(sign_in_browser(writer, acme).client, acme, INVOICE, *others)
+    text = get_page_text(answer)
+    assert (answer.status_code, "1 file uploaded." in text, "secret" in text) == (200, True, False)
+    assert list_file_names(acme) == ["secret.xml"]

@@ -62,10 +62,17 @@ def test_rule_of_the_counterparty_is_created_and_undone_with_the_category(
 def test_no_rule_is_created_without_the_box_or_for_payments_with_several_categories(accept, api, books, bank, office):
     book_categorized(api, books, bank, office, fromTo="Nimbus Ltd", description="Rack 7")
     row = books.create_transaction(bank, fromTo="Nimbus Ltd", description="Rack 8")["id"]
-    assert "or similar payments have other categories." in get_page_text(accept(row))
+    assert "No rule created:" in get_page_text(accept(row))
     assert "rule created" not in get_page_text(
         accept(books.create_transaction(bank, fromTo="Cumulus")["id"], always="")
     )
+    assert list_rules(api) == []
+
+
+def test_no_rule_of_a_text_is_created_that_matches_a_name_with_another_category(accept, api, books, bank, office):
+    book_categorized(api, books, bank, office, fromTo="Adobe", description="ADOBE *CREATIVE CLOUDS 1")
+    row = books.create_transaction(bank, description="ADOBE *CREATIVE CLOUD 4711")["id"]
+    assert "similar payments have other categories" in get_page_text(accept(row))
     assert list_rules(api) == []
 
 
@@ -74,6 +81,27 @@ def test_rule_of_a_text_is_created_for_one_payment_without_a_name(accept, api, b
     assert "1 rule created." in get_page_text(accept(row))
     (rule,) = api.get("categorization_rules").json()
     assert rule["conditions"]["description"] == {"operator": "startsWith", "value": "ADOBE *CREATIVE CLOUD"}
+
+
+@pytest.mark.parametrize("text", ["Rechnung Nr. 4711", "VISA 1234 REWE", "PayPal 99", "Lastschrift NOTPROVIDED", "A 1"])
+def test_no_rule_is_created_for_a_text_that_says_not_for_what(accept, api, books, bank, text):
+    row = books.create_transaction(bank, description=text)["id"]
+    assert "or the text is too general." in get_page_text(accept(row))
+    assert list_rules(api) == []
+
+
+@pytest.mark.parametrize("field", ["fromTo", "description"])
+def test_name_of_a_rule_has_no_direction_marks(accept, api, books, bank, field):
+    accept(books.create_transaction(bank, **{field: "\u202eNimbus\u200f Ltd"})["id"])
+    assert [name for name, *_ in list_rules(api)] == ["Nimbus  Ltd"]
+
+
+def test_no_rule_is_created_for_what_somebody_else_categorized_meanwhile(inbox_page, api, books, bank, office):
+    ids = [books.create_transaction(bank, fromTo=name)["id"] for name in ("netcup GmbH", "Hetzner Online GmbH")]
+    ((_, values, choice),) = list_forms(inbox_page.get("inbox/groups"))
+    api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": ids[:1]}, "categoryId": office})
+    inbox_page.post("inbox/groups", act="categorize", transaction=values, category=choice, always="1")
+    assert [name for name, *_ in list_rules(api)] == ["Hetzner Online GmbH"]
 
 
 def test_rules_of_a_group_are_created(inbox_page, api, books, bank, hosting):

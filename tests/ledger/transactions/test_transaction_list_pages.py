@@ -68,12 +68,15 @@ def test_list_and_export_show_the_included_tax(pages, books, bank, transaction_i
     meal = books.create_transaction(bank, "-226.00", fromTo="Bistro")["id"]
     parts = ({"categoryId": office, "plSplit": {"ga": -100}, "passThroughTax": tax} for tax in (-19, -7))
     books.set_categorizations(meal, *parts)
+    mixed = books.create_transaction(bank, "-150.00", fromTo="Hotel")["id"]
+    untaxed = {"categoryId": office, "plSplit": {"ga": -31}}
+    books.set_categorizations(mixed, part, untaxed)
     rows = pages.get().content.decode().split("<tr")
     taxes = {
         name: re.search(r'<td class="tax-cell[^>]*>(.*?)</td>', next(row for row in rows if each in row))[1]
-        for name, each in (transaction_ids | {"meal": meal}).items()
+        for name, each in (transaction_ids | {"meal": meal, "mixed": mixed}).items()
     }
-    assert taxes == {"hosting": "19 %", "meal": "−€26.00", "coffee": "", "payment": ""}
+    assert taxes == {"hosting": "19 %", "meal": "−€26.00", "mixed": "−€19.00", "coffee": "", "payment": ""}
     exported = {row["Id"]: row["Tax"] for row in read_csv_rows(pages.get(CSV))}
     assert [exported[each] for each in (transaction_ids["hosting"], meal, transaction_ids["coffee"])] == [
         "-19.00",
