@@ -10,7 +10,7 @@ import re
 DIRECTION_MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 ENCODED_MARKS = [mark.encode() for mark in DIRECTION_MARKS]
 FIELD_VALUES_OR_MARKS = re.compile(
-    rb"""(\svalue="[^"]*"|<textarea\b.*?</textarea>)|""" + b"|".join(ENCODED_MARKS), re.DOTALL
+    rb"""(\svalue="[^"]*"?|<textarea\b.*?(?:</textarea>|\Z))|""" + b"|".join(ENCODED_MARKS), re.DOTALL
 )
 
 

@@ -240,7 +240,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   const closed = button?.closest("details:not([open])");
   if (step) reviewRows[row ? reviewRows.indexOf(row) + step : 0]?.focus();
-  else if (closed) closed.open = true; // nothing is done that is not seen
+  else if (closed && !button.checkVisibility()) closed.open = true; // nothing is done that is not seen
   else if (button.matches("select")) button.focus();
   else button.click();
 });

@@ -58,6 +58,10 @@ class TransactionGroup(NamedTuple):
         return len({transaction.counterparty_key for transaction in self.transactions}) > 1
 
     @property
+    def has_different_suggestions(self) -> bool:
+        return len({each.proposal.categorization.choice if each.proposal else None for each in self.transactions}) > 1
+
+    @property
     def amounts(self) -> dict[str, Decimal]:
         """The sum of the uncategorized amounts by currency."""
         sums: dict[str, Decimal] = {}

@@ -15,7 +15,7 @@ from ledger.calc.stated_period import find_stated_period
 from ledger.inbox.queries import filter_open_transactions, find_pair_ids
 from ledger.models import Transaction
 from ledger.models.transactions import MAX_INDEXED_NAME_LENGTH
-from ledger.rules.calc.stated_parts import find_stated_parts
+from ledger.rules.calc.stated_parts import find_named_parts, find_stated_parts
 from ledger.rules.queries.suggestions import NothingToLearn, build_rule_from_transaction
 
 MAX_REPEATED = 200  # transactions of one act
@@ -69,7 +69,7 @@ def find_repeated_choice(company: Company, transaction_id: UUID | None, *, today
 def has_stated_parts_or_period(row: Transaction) -> bool:
     """Whether the text of a transaction says that it needs more than a category."""
     text = row.description or row.from_to
-    return bool(find_stated_parts(text, row.amount_value) or find_stated_period(text))
+    return bool(find_stated_parts(text, row.amount_value) or find_named_parts(text) or find_stated_period(text))
 
 
 def list_open_transactions_like(company: Company, transaction: Transaction) -> list[Transaction]:

@@ -68,7 +68,8 @@ from ledger.transactions.pages.return_urls import INBOX_ROW_ID
 MAX_GROUPED = 500  # open transactions, the latest
 # Of one page; the others follow. A group is cut where it would exceed the rows.
 MAX_GROUPS, MAX_GROUP_ROWS = 40, 200
-MAX_OPEN_GROUPS = 8  # of the others only the title and the amount are open
+MAX_OPEN_GROUPS = 8  # of the others only the title and the amount are open, on phones
+MAX_SMALL_GROUP_ROWS = 2  # of a group that is open on wide screens wherever it stands
 MAX_OPEN_ROWS = 4  # of a group; the others are folded
 GROUPINGS: dict[str, Any] = {
     "category": gettext_lazy("Suggested category"),
@@ -150,10 +151,15 @@ def list_group_lines(
                 build_group_line(
                     shown_group, names, customer_taxes, place=f"o-{number}", is_by_category=grouping == "category"
                 )
-                | {"is_folded": number > MAX_OPEN_GROUPS}
+                | {"is_folded": number > MAX_OPEN_GROUPS, "is_open_when_wide": is_open_when_wide(shown_group)}
             )
         free_rows -= len(shown_group.transactions)
     return lines, sum(len(line["rows"]) for line in lines) < len(transactions), list(split_offers.values())
+
+
+def is_open_when_wide(group: TransactionGroup) -> bool:
+    """Whether wide screens show a folded group open: a small one, or one whose transactions differ."""
+    return len(group.transactions) <= MAX_SMALL_GROUP_ROWS or group.has_different_suggestions
 
 
 def list_posted_groups(page: CompanyPage) -> list[QueryDict]:

@@ -27,6 +27,7 @@ from ledger.rules.calc.payment_kinds import (
     VAGUE_KIND_CONFIDENCE,
     VAGUE_KINDS,
     PaymentKind,
+    extract_kind_words,
 )
 from ledger.rules.calc.standard_tax import TaxSuggestion
 
@@ -51,6 +52,18 @@ SAME_AMOUNT_CLASS, NEAR_AMOUNT_CLASS = 12.0, 3.5
 WEIGHT_DECAY = 0.98  # of a use's weight for each more recent one
 NEWEST_WEIGHT = 2.0  # times more that the newest decision of all weighs, which may correct the earlier ones
 CENT = Decimal("0.01")
+# Words that unrelated companies have in their names: legal forms, countries, sorts of companies, cities, fillers.
+COMMON_NAME_WORDS = LEGAL_FORMS.keys() | frozenset(
+    extract_kind_words(
+        "deutsche deutscher deutsches deutschland german germany europe european europa euro eu international global "
+        "national uk british england english united states america american ireland austria österreich schweiz swiss "
+        "bank banking sparkasse volksbank group gruppe holding gesellschaft company corporation gmbh mbh co eg "
+        "service services solutions systems partner partners payment payments operations trading online digital "
+        "und and der die das the of for für am im an in zum zur bei von de la "
+        "berlin hamburg münchen munich köln cologne frankfurt stuttgart düsseldorf leipzig dresden hannover nürnberg "
+        "bremen essen dortmund bonn wien vienna zürich zurich london paris dublin amsterdam luxembourg"
+    )
+)
 
 
 CategoryLine = tuple[UUID, str]  # (category, line)
@@ -312,12 +325,17 @@ def count_nearest_categorizations(
 
 
 def extract_name_words(name: str) -> frozenset[str]:
-    """Return the words of a lower-case name that others may share: letters only, no legal forms.
+    """Return the words of a lower-case name that others may share: letters only, no legal forms and no common words.
 
-    >>> sorted(extract_name_words("acme care 24 ltd"))
-    ['acme', 'care']
+    >>> sorted(extract_name_words("acme care 24 ltd")), extract_name_words("deutsche bank münchen ag")
+    (['acme', 'care'], frozenset())
     """
-    return frozenset(word for word in name.split() if len(word) > 1 and word.isalpha() and word not in LEGAL_FORMS)
+    return frozenset(word for word in name.split() if len(word) > 1 and word.isalpha() and not is_common_word(word))
+
+
+def is_common_word(word: str) -> bool:
+    """Whether names of unrelated companies share a lower-case word."""
+    return not COMMON_NAME_WORDS.isdisjoint(extract_kind_words(word))
 
 
 def propose_by_name_words(

@@ -17,7 +17,12 @@ SALARY_NAMES = (
     *("Salaries", "Salary", "Wages", "Wages and salaries", "Salaries and wages", "Payroll", "Staff costs", "Personnel"),
     *("Gehälter", "Gehalt", "Löhne", "Löhne und Gehälter", "Gehälter und Löhne", "Personal", "Personalkosten"),
 )
+PREMISES_NAMES = ("Raumkosten", "Premises costs", "Premises")
 OFFICE_SUPPLIES_NAMES = ("Office supplies", "Office equipment", "Bürobedarf", "Büromaterial", "Büroausstattung")
+ADVICE_NAMES = (
+    *("Legal and accounting", "Legal and tax advice", "Rechts- und Beratungskosten", "Rechts- und Steuerberatung"),
+    "Steuer- und Rechtsberatung",
+)
 SOFTWARE_NAMES = ("Software", "Software subscriptions", "Software and licenses", "Software und Lizenzen", "Lizenzen")
 
 
@@ -68,7 +73,9 @@ KIND_CATEGORIES = {
     PaymentKind.VAT: KindCategory(("VAT", "Umsatzsteuer"), "taxPayments", "neutral"),
     PaymentKind.INCOME_TAX: KindCategory(("Income tax", "Corporation tax", "Ertragsteuern"), "incomeTax", "no"),
     PaymentKind.TAX: KindCategory((), "taxPayments", "neutral"),
-    PaymentKind.RENT: KindCategory(("Rent", "Office rent", "Miete", "Büromiete", "Raumkosten"), "officeAndAdmin", "ga"),
+    PaymentKind.RENT: KindCategory(
+        ("Rent", "Office rent", "Miete", "Büromiete", *PREMISES_NAMES), "officeAndAdmin", "ga"
+    ),
     PaymentKind.INSURANCE: KindCategory(("Insurance", "Versicherung", "Versicherungen"), "officeAndAdmin", "ga"),
     PaymentKind.MEMBERSHIP: KindCategory(
         ("Memberships", "Membership fees", "Dues", "Beiträge", "Mitgliedsbeiträge", "Beiträge und Gebühren"),
@@ -83,7 +90,7 @@ KIND_CATEGORIES = {
         ("Books", "Books and journals", "Fachliteratur", "Bücher", "Bücher und Zeitschriften"), "officeAndAdmin", "ga"
     ),
     PaymentKind.CLEANING: KindCategory(
-        ("Cleaning", "Reinigung", "Reinigungskosten", "Raumkosten"), "officeAndAdmin", "ga"
+        ("Cleaning", "Reinigung", "Reinigungskosten", *PREMISES_NAMES), "officeAndAdmin", "ga"
     ),
     PaymentKind.VEHICLE: KindCategory(
         ("Vehicle costs", "Vehicles", "Car expenses", "Kfz-Kosten", "Fahrzeugkosten"),
@@ -99,7 +106,7 @@ KIND_CATEGORIES = {
         "ga",
     ),
     PaymentKind.ENERGY: KindCategory(
-        ("Energy", "Electricity", "Utilities", "Energie", "Energiekosten", "Strom", "Strom und Gas", "Raumkosten"),
+        ("Energy", "Electricity", "Utilities", "Energie", "Energiekosten", "Strom", "Strom und Gas", *PREMISES_NAMES),
         "officeAndAdmin",
         "ga",
     ),
@@ -121,10 +128,30 @@ KIND_CATEGORIES = {
     PaymentKind.FREELANCERS: KindCategory(
         ("Freelancers", "Freelancer", "Contractors", "Freie Mitarbeiter", "Fremdleistungen"), None, "pd"
     ),
-    PaymentKind.PROFESSIONAL_SERVICES: KindCategory(
-        ("Legal and accounting", "Accounting", "Legal fees", "Steuerberatung", "Rechts- und Beratungskosten"),
+    PaymentKind.LEGAL_ADVICE: KindCategory(
+        (
+            *("Legal fees", "Legal costs", "Legal advice", "Legal", "Rechtsberatung", "Rechtsberatungskosten"),
+            *("Rechtskosten", "Anwaltskosten", "Rechtsanwalt", "Rechtsanwälte"),
+        ),
         "professionalServices",
         "ga",
+        wider_names=ADVICE_NAMES,
+    ),
+    PaymentKind.TAX_ADVICE: KindCategory(
+        (
+            *("Tax advice", "Tax adviser", "Tax advisor", "Accounting", "Accounting fees", "Accountant", "Bookkeeping"),
+            *("Steuerberatung", "Steuerberater", "Steuerberatungskosten", "Buchhaltung", "Buchführung"),
+            "Buchführungskosten",
+        ),
+        "professionalServices",
+        "ga",
+        wider_names=ADVICE_NAMES,
+    ),
+    PaymentKind.PROFESSIONAL_SERVICES: KindCategory(
+        ("Audit", "Audit fees", "Wirtschaftsprüfung", "Abschluss- und Prüfungskosten"),
+        "professionalServices",
+        "ga",
+        wider_names=ADVICE_NAMES,
     ),
     PaymentKind.BANK_FEES: KindCategory(
         ("Bank fees", "Bank charges", "Bankgebühren", "Kontoführung", "Nebenkosten des Geldverkehrs"),

@@ -28,7 +28,10 @@ ONLINE_VENDOR_SIGNS = (
     ),
     build_signs(
         PaymentKind.ADVERTISING,
-        texts=("Standmiete", "Messestand", "Flyer", "Werbemittel", "Werbeanzeige", "trade fair booth"),
+        texts=(
+            *("Standmiete", "Messestand", "Flyer", "Werbemittel", "Werbeanzeige", "Werbekampagne"),
+            *("trade fair booth", "advertising campaign", "marketing campaign"),
+        ),
         except_texts=("Frequent",),
         is_billed=True,
     ),

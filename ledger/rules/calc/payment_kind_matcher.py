@@ -38,6 +38,7 @@ COMPANION_WORDS = frozenset(
             "germany",
         ),
         *("luxembourg", "uk", "us", "usa", "com", "de", "payments", "operations", "services", "online", "cloud"),
+        *("unlimited", "company"),
         *(
             "versicherung",
             "versicherungs",

@@ -1,7 +1,15 @@
 """The table of signs of each kind of payment: names of vendors and words of texts, German and English."""
 
 from ledger.rules.calc.online_vendor_signs import ONLINE_VENDOR_SIGNS
-from ledger.rules.calc.payment_kinds import EMPLOYEE_TICKETS, LOCAL_TRANSPORT_NAMES, PaymentKind, build_signs
+from ledger.rules.calc.payment_kinds import (
+    BOOKSHOP_NAMES,
+    BOOKSHOP_STARTS,
+    EMPLOYEE_TICKETS,
+    LOCAL_TRANSPORT_NAMES,
+    LOCAL_TRANSPORT_STARTS,
+    PaymentKind,
+    build_signs,
+)
 from ledger.rules.calc.revenue_signs import REVENUE_SIGNS
 
 WAGE_TAX_WORDS = (
@@ -22,6 +30,15 @@ CARD_PAYMENT_RECEIVED_TEXTS = (  # on the card: whole texts, as customers pay to
 FEE_WORDS = (
     *("Gebühr", "Gebühren", "Servicegebühr", "Entgelt", "Entgelte", "Disagio", "Provision", "Terminal"),
     *("Zinsen", "fee", "fees", "interest"),
+)
+OFFICE_SHOP_STARTS = (
+    *("IKEA", "Viking Direkt", "Otto Office", "Staples", "Media Markt", "MediaMarkt", "Büromarkt Böttcher"),
+    *("Conrad Electronic", "Cyberport", "notebooksbilliger", "Office Depot", "Currys", "Ryman"),
+)
+# Car dealers sell cars too, which are no costs of the month.
+CAR_SERVICE_WORDS = (
+    *("Leasing", "Leasingrate", "Leasingraten", "Inspektion", "Reparatur", "Werkstatt", "Reifenwechsel", "lease"),
+    *("car repair", "car service"),
 )
 KIND_SIGNS = (
     build_signs(
@@ -111,12 +128,22 @@ KIND_SIGNS = (
         has_no_legal_form=True,
     ),
     build_signs(
-        PaymentKind.PROFESSIONAL_SERVICES,
+        PaymentKind.TAX_ADVICE,
         name_words=(
             *("Steuerberater", "Steuerberaterin", "Steuerberatung", "Steuerberatungsgesellschaft", "Steuerkanzlei"),
-            *("Rechtsanwalt", "Rechtsanwältin", "Rechtsanwälte", "Rechtsanwaltsgesellschaft", "Notar", "Notarin"),
-            *("Wirtschaftsprüfer", "Wirtschaftsprüfung", "Wirtschaftsprüfungsgesellschaft", "Solicitors"),
+            *("Chartered Accountants", "Accountants", "Tax advisers", "Tax advisors"),
         ),
+    ),
+    build_signs(
+        PaymentKind.LEGAL_ADVICE,
+        name_words=(
+            *("Rechtsanwalt", "Rechtsanwältin", "Rechtsanwälte", "Rechtsanwaltsgesellschaft", "Rechtsanwaltskanzlei"),
+            *("Anwaltskanzlei", "Notar", "Notarin", "Notariat", "Solicitors", "Law firm"),
+        ),
+    ),
+    build_signs(
+        PaymentKind.PROFESSIONAL_SERVICES,
+        name_words=("Wirtschaftsprüfer", "Wirtschaftsprüfung", "Wirtschaftsprüfungsgesellschaft", "Auditors"),
     ),
     build_signs(
         PaymentKind.INSURANCE,
@@ -184,14 +211,16 @@ KIND_SIGNS = (
         ),
         is_billed=True,
     ),
-    build_signs(PaymentKind.BOOKS, names=("Thalia", "Hugendubel")),
+    build_signs(PaymentKind.BOOKS, names=BOOKSHOP_NAMES),
+    build_signs(PaymentKind.BOOKS, name_starts=BOOKSHOP_STARTS),
+    build_signs(PaymentKind.BOOKS, name_words=("Buchhandlung", "Bookshop", "Bookstore")),
     build_signs(PaymentKind.HOSTING, names=("Amazon", "Amazon EU"), texts=("AWS", "Amazon Web Services")),
     build_signs(
         PaymentKind.OFFICE_SUPPLIES,
         name_starts=("Amazon Business", "Amazon Marketplace", "Amazon Mktplace", "Amazon.de", "Amazon EU", "AMZN Mktp"),
         except_texts=("Prime", "Ads", "Advertising", "Kindle", "Audible", "Pay", "Payments"),
     ),
-    build_signs(PaymentKind.OFFICE_SUPPLIES, name_starts=("IKEA", "Viking Direkt", "Otto Office", "Staples")),
+    build_signs(PaymentKind.OFFICE_SUPPLIES, name_starts=OFFICE_SHOP_STARTS),
     build_signs(
         PaymentKind.OFFICE_SUPPLIES,
         texts=(
@@ -199,6 +228,13 @@ KIND_SIGNS = (
             *("Schreibtisch", "office supplies", "stationery", "keyboard", "keyboards", "printer paper"),
         ),
         is_billed=True,
+    ),
+    build_signs(
+        PaymentKind.CLEANING,
+        name_words=(
+            *("Gebäudereinigung", "Gebäudereiniger", "Büroreinigung", "Glasreinigung", "Unterhaltsreinigung"),
+            *("Office cleaning", "Cleaning services"),
+        ),
     ),
     build_signs(
         PaymentKind.CLEANING,
@@ -210,6 +246,14 @@ KIND_SIGNS = (
         names=("Shell", "Aral", "Esso", "TotalEnergies", "DKV Euro Service", "EasyPark", "APCOA", "APCOA Parking"),
     ),
     build_signs(PaymentKind.VEHICLE, name_words=("Tankstelle", "Parkhaus")),
+    build_signs(PaymentKind.VEHICLE, name_words=("Autohaus", "Car dealer"), texts=CAR_SERVICE_WORDS),
+    build_signs(
+        PaymentKind.VEHICLE,
+        name_starts=(
+            *("Volkswagen Leasing", "VW Leasing", "BMW Leasing", "Mercedes-Benz Leasing", "Sixt Leasing"),
+            *("ALD Automotive", "Ayvens", "Arval", "LeasePlan"),
+        ),
+    ),
     build_signs(
         PaymentKind.VEHICLE,
         texts=(
@@ -242,6 +286,7 @@ KIND_SIGNS = (
             *("DB Vertrieb", "DB Fernverkehr", "Trainline", "Eurostar", "Lufthansa", "Deutsche Lufthansa"),
             *("Eurowings", "Ryanair", "easyJet", "British Airways", "Booking.com", "Airbnb", "Expedia"),
             *("Uber trip", "Uber pending", "Motel One", "Holiday Inn", "Premier Inn"),
+            *("Transport for London", "TfL Travel", *LOCAL_TRANSPORT_STARTS),
         ),
     ),
     build_signs(PaymentKind.TRAVEL, name_words=("Hotel", "Taxi", "Airlines", "Airways")),
@@ -253,6 +298,12 @@ KIND_SIGNS = (
     build_signs(PaymentKind.ENTERTAINMENT, texts=("Bewirtung", "Geschäftsessen", "business lunch", "business dinner")),
     build_signs(PaymentKind.ENTERTAINMENT, texts=("Catering",), is_billed=True),
     build_signs(PaymentKind.ADVERTISING, names=("Google",), texts=("Ads", "AdWords")),
+    build_signs(PaymentKind.ADVERTISING, name_words=("Werbeagentur", "Mediaagentur", "Advertising agency")),
+    build_signs(
+        PaymentKind.ADVERTISING,
+        name_words=("Agentur", "Agency"),
+        texts=("Kampagne", "Kampagnen", "Werbung", "campaign", "campaigns", "advertising"),
+    ),
     *ONLINE_VENDOR_SIGNS,
     build_signs(PaymentKind.RENT, names=("WeWork", "Regus", "Mindspace")),
     build_signs(

@@ -33,6 +33,8 @@ class PaymentKind(StrEnum):
     ADVERTISING = "advertising"
     RECRUITING = "recruiting"
     FREELANCERS = "freelancers"
+    LEGAL_ADVICE = "legalAdvice"
+    TAX_ADVICE = "taxAdvice"
     PROFESSIONAL_SERVICES = "professionalServices"
     BANK_FEES = "bankFees"
     PAYMENT_FEES = "paymentFees"
@@ -47,6 +49,12 @@ class PaymentKind(StrEnum):
 
 # Public transport in Germany: local companies, and tickets that employers pay.
 LOCAL_TRANSPORT_NAMES = ("BVG", "HVV", "KVB", "MVG", "Rheinbahn")
+LOCAL_TRANSPORT_STARTS = (
+    *("Berliner Verkehrsbetriebe", "Hamburger Hochbahn", "Kölner Verkehrs-Betriebe", "Münchner Verkehrsgesellschaft"),
+    *(f"{name} {sale}" for name in LOCAL_TRANSPORT_NAMES for sale in ("App", "Ticket", "Tickets", "Automat")),
+)
+BOOKSHOP_NAMES = ("Thalia", "Hugendubel")
+BOOKSHOP_STARTS = ("Thalia Buch", "Thalia Bücher", "Thalia Buchhandlung", "Thalia.de", "Hugendubel Buch", "Waterstones")
 EMPLOYEE_TICKETS = ("Jobticket", "Jobtickets", "Deutschlandticket", "Deutschland-Ticket")
 MAX_TEXT_LENGTH = 500  # characters of a description that suggestions read
 VAGUE_KINDS = frozenset([PaymentKind.TAX])  # which say less than their category; never the primary suggestion
@@ -64,7 +72,8 @@ STEADY_KINDS = frozenset(
         *(PaymentKind.SALARY, PaymentKind.SOCIAL_SECURITY, PaymentKind.RENT, PaymentKind.INSURANCE),
         *(PaymentKind.MEMBERSHIP, PaymentKind.TELECOM, PaymentKind.CLEANING, PaymentKind.ENERGY),
         *(PaymentKind.HOSTING, PaymentKind.DEVELOPMENT_SOFTWARE, PaymentKind.OFFICE_SOFTWARE),
-        *(PaymentKind.ADVERTISING, PaymentKind.PROFESSIONAL_SERVICES, PaymentKind.FREELANCERS),
+        *(PaymentKind.ADVERTISING, PaymentKind.FREELANCERS),
+        *(PaymentKind.LEGAL_ADVICE, PaymentKind.TAX_ADVICE, PaymentKind.PROFESSIONAL_SERVICES),
     ]
 )
 KIND_CONFIDENCE, VAGUE_KIND_CONFIDENCE = Decimal("0.75"), Decimal("0.4")

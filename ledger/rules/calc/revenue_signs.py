@@ -36,6 +36,12 @@ REVENUE_SIGNS = (
         is_incoming=True,
     ),
     build_signs(
+        PaymentKind.SUBSCRIPTION_REVENUE,
+        names=("Stripe", "Stripe Payments", "Stripe Technology", "Chargebee", "GoCardless", "Paddle"),
+        except_texts=(*PROJECT_WORDS, *FUNDING_WORDS),
+        is_incoming=True,
+    ),
+    build_signs(
         PaymentKind.CUSTOMER_PAYMENT,
         names=("Stripe", "Stripe Payments", "Stripe Technology", "GoCardless", "Mollie", "Adyen", "Paddle"),
         is_incoming=True,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ledger.rules.calc.countries import Countries, find_name_countries
 from ledger.rules.calc.parties import find_phrase_places
 from ledger.rules.calc.payment_kinds import REVENUE_KINDS, PaymentKind, extract_kind_words, to_phrases
-from ledger.rules.calc.reduced_tax import REDUCED_KINDS, find_reduced_percent
+from ledger.rules.calc.reduced_tax import REDUCED_KINDS, find_reduced_percent, has_place_abroad
 from ledger.rules.calc.rule_matcher import fold_text
 
 # Sold across borders as a rule: the standard rate needs a sign that the supplier is in the company's country.
@@ -33,6 +33,8 @@ TAXED_KINDS = CROSS_BORDER_KINDS | {
     PaymentKind.ENERGY,
     PaymentKind.ADVERTISING,
     PaymentKind.RECRUITING,
+    PaymentKind.LEGAL_ADVICE,
+    PaymentKind.TAX_ADVICE,
     PaymentKind.PROFESSIONAL_SERVICES,
 }
 UNTAXED_LINES = frozenset(["no", "neutral"])
@@ -107,6 +109,9 @@ def find_standard_tax(
     if not party_countries:
         is_open = kind in CROSS_BORDER_KINDS and not (
             kind == PaymentKind.FREELANCERS and has_iban_of(settings.countries, f"{from_to} {description}")
+        )
+        is_open |= bool(settings.countries) and has_place_abroad(
+            settings.countries, extract_kind_words(from_to or description)
         )
         return None if is_open else TaxSuggestion(settings.standard_percent, TaxBasis.STANDARD)
     if not settings.countries:

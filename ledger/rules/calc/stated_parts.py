@@ -24,8 +24,16 @@ PART_WORDS = {
     ),
 }
 KIND_BY_WORD = {extract_kind_words(word)[-1]: kind for kind, words in PART_WORDS.items() for word in words}
+LOAN_PARTS = {PaymentKind.LOAN, PaymentKind.INTEREST}
 # What may stand between a word and its amount.
 LINK_WORDS = frozenset(["eur", "euro", "€", "chf", "usd", "$", "gbp", "£", ":", "=", "-", "+", "von", "of", "ihv"])
+# Months and days are no amounts: "Zins 10/2026", "Tilgung 10.2026", "31.10.2026", "2026-10-31".
+DATE_PATTERN = re.compile(
+    r"(?<![\w.,/-])(?:"
+    r"(?:[0-3]?[0-9][./-])?[01]?[0-9][./-](?:19|20)[0-9]{2}|[0-3]?[0-9]\.[01]?[0-9]\.[0-9]{2}"
+    r"|[01]?[0-9]/[0-9]{2}|(?:19|20)[0-9]{2}-[01][0-9](?:-[0-3][0-9])?"
+    r")(?![\w/-]|[.,][0-9])"
+)
 TOKEN_PATTERN = re.compile(r"[^\W\d_]+|[0-9][0-9.,']*|\S")
 
 
@@ -51,13 +59,28 @@ def find_stated_parts(text: str, amount: Decimal) -> list[StatedPart]:
     >>> find_stated_parts("Tilgung 1.850,00 Zins 212,50", Decimal(-2062))
     []
     """
-    tokens = TOKEN_PATTERN.findall(text[:MAX_TEXT_LENGTH])
+    tokens = extract_tokens(text)
     # The reading with more amounts: the other one takes each word with the amount of its neighbor.
     amounts = max(list(iterate_amounts_after_words(tokens)), list(iterate_amounts_before_words(tokens)), key=len)
     parts = sum_by_kind(amounts)
     if len(parts) < 2 or sum(parts.values()) != abs(amount):
         return []
     return [StatedPart(kind, value.copy_sign(amount)) for kind, value in parts.items()]
+
+
+def find_named_parts(text: str) -> list[PaymentKind]:
+    """Return repayment and interest in the order of a text that names both, with or without amounts; empty otherwise.
+
+    >>> [kind.value for kind in find_named_parts("Darlehen 7 Zins und Tilgung 10/2026")]
+    ['interest', 'loan']
+    """
+    kinds = [kind for token in extract_tokens(text) if (kind := find_part_kind(token)) in LOAN_PARTS]
+    return list(dict.fromkeys(kinds)) if set(kinds) == LOAN_PARTS else []
+
+
+def extract_tokens(text: str) -> list[str]:
+    """Return the words, numbers and signs of a text, without dates."""
+    return TOKEN_PATTERN.findall(DATE_PATTERN.sub(" ", text[:MAX_TEXT_LENGTH]))
 
 
 def iterate_amounts_after_words(tokens: Sequence[str]) -> Iterator[LabelledAmount]:

@@ -176,6 +176,8 @@ def describe_split(split: SplitProposal, row: Transaction) -> str:
         is_same_year = split.past_day.year == row.date.year
         day = locale.format_short_day(split.past_day) if is_same_year else locale.format_day(split.past_day)
         return _("Split as on {day}").format(day=day)
+    if not split.stated_parts:
+        return _("Split into repayment and interest")
     decimals = get_currency_precision(row.amount_currency)
     parts = (f"{PART_LABELS[kind]} {locale.format_number(abs(value), decimals)}" for kind, value in split.stated_parts)
     return _("Split as stated: {parts}").format(parts=" · ".join(parts))

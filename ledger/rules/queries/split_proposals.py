@@ -1,4 +1,4 @@
-"""How to split a payment into several categories: as its text states, else as the last payment of its name and kind."""
+"""How to split a payment into several categories: as its text states, as the last of its name and kind, or as named."""
 
 import json
 from collections import defaultdict
@@ -21,7 +21,7 @@ from ledger.rules.calc.kind_categories import CategoryOption, find_kind_category
 from ledger.rules.calc.payment_kind_matcher import find_payment_kind
 from ledger.rules.calc.payment_kinds import PaymentKind
 from ledger.rules.calc.split_parts import SplitPart, scale_split_parts
-from ledger.rules.calc.stated_parts import StatedPart, find_stated_parts
+from ledger.rules.calc.stated_parts import StatedPart, find_named_parts, find_stated_parts
 from ledger.rules.queries.category_suggestions import list_category_options
 from ledger.rules.queries.history_statements import fetch_history_rows
 
@@ -60,9 +60,10 @@ class PastSplit(NamedTuple):
 
 
 class SplitProposal(NamedTuple):
-    """A proposed split, which adds up to the payment.
+    """A proposed split, which adds up to the payment if its amounts are known.
 
-    ``stated_parts`` are those of its text. Without them, the split is that of the payment of ``past_day``.
+    ``stated_parts`` are those of its text. Without them, the split is that of the payment of ``past_day``. Without
+    either, the text names the parts, and their amounts are zero, for a person to enter.
     """
 
     parts: list[SplitPart]
@@ -79,7 +80,7 @@ def propose_splits(company: Company, rows: Sequence[Transaction]) -> dict[UUID, 
 
 
 def propose_split(row: Transaction, past: PastSplit | None, options: Iterable[CategoryOption]) -> SplitProposal | None:
-    """Return how to split a payment: as its text states, else as the earlier one; None without either.
+    """Return how to split a payment: as its text states, else as the earlier one, else into the parts that it names.
 
     A stated part has the category, tax rate and counterparty of the part of its kind in the earlier payment.
     """
@@ -91,10 +92,12 @@ def propose_split(row: Transaction, past: PastSplit | None, options: Iterable[Ca
             part = known_parts.get(kind) or build_part_of_kind(kind, amount, options)
             parts += scale_split_parts([part], to=amount, currency=currency)
         return SplitProposal(parts, stated_parts, None)
-    if past is None:
-        return None
-    parts = scale_split_parts(past.parts, to=row.amount_value, currency=currency)
-    return SplitProposal(parts, [], past.day) if all(part.value for part in parts) else None
+    if past:
+        parts = scale_split_parts(past.parts, to=row.amount_value, currency=currency)
+        return SplitProposal(parts, [], past.day) if all(part.value for part in parts) else None
+    named_kinds = find_named_parts(row.description or row.from_to)
+    parts = [build_part_of_kind(kind, Decimal(0), options) for kind in named_kinds]
+    return SplitProposal(parts, [], None) if parts else None
 
 
 def build_part_of_kind(kind: PaymentKind, amount: Decimal, options: Iterable[CategoryOption]) -> SplitPart:

@@ -294,7 +294,17 @@ def test_all_groups_are_listed_and_the_last_are_folded(editor, groups_path, book
     shown = editor.get(groups_path)
     assert len(list_forms(shown)) == 12
     assert shown.content.decode().count("group-details") == 4
+    assert shown.content.decode().count("open-when-wide") == 4
     assert "More transactions follow" not in text(shown)
     (_title, (value,), _choice) = list_forms(shown)[11]
     refused = editor.post(groups_path, {"act": "categorize", "transaction": value, "next": "o-12"})
     assert refused.content.decode().count("group-details") == 3, "the refused group is open"
+
+
+def test_large_groups_stay_folded_unless_their_suggestions_differ(editor, groups_path, books, bank):
+    for name in [f"Shop {number}" for number in range(9)] * 3:
+        books.create_transaction(bank, "-5.00", fromTo=name)
+    for tax in ("Umsatzsteuer 09/2026", "Lohnsteuer 09/2026", "Umsatzsteuer 10/2026"):
+        books.create_transaction(bank, "-5.00", "2026-01-01", fromTo="Finanzamt Köln", description=tax)
+    shown = editor.get(f"{groups_path}?by=counterparty").content.decode()
+    assert re.findall(r'<details class="disclosure group-details([^"]*)"', shown) == ["", " open-when-wide"]

@@ -182,6 +182,23 @@ def test_new_name_is_proposed_categories_of_names_sharing_a_rare_word(api, books
     assert {each["basis"]["kind"] for each in proposals[ltd]} == {"account"}
 
 
+@pytest.mark.parametrize(
+    ("known", "other"),
+    [
+        ("Deutsche Post AG", "Deutsche Bank Darlehen"),
+        ("Nordbank Bank eG", "Ostsee Bank"),
+        ("German Paper Shop", "German Trains"),
+        ("Stahl Europe GmbH", "Payments Europe Ltd"),
+        ("Bäcker München", "TAXI MÜNCHEN"),
+        ("Kurz und Lang GmbH", "Sommer und Partner"),
+    ],
+)
+def test_names_that_share_only_a_common_word_are_not_similar(api, books, bank, create_history, known, other):
+    create_history(books.get_category_id("marketing"), name=known)
+    row = books.create_transaction(bank, fromTo=other)["id"]
+    assert [each for each in list_proposals(api, row)[row] if each["basis"]["kind"] == "text"] == []
+
+
 def test_recent_uses_weigh_more(api, books, bank, create_history, hosting):
     support = books.get_category_id("support")
     create_history(hosting, times=3, date="2026-01-05")

@@ -97,7 +97,7 @@ OUT, IN = False, True
         ("Handy Huber", "Mobilfunkrechnung 11/26", OUT, "telecom"),
         ("Freelance Dev Tomasz Nowak", "Rechnung 10/26", OUT, "freelancers"),
         ("Jana Wolf", "Honorar September", OUT, "freelancers"),
-        ("Steuerkanzlei Meyer", "Honorar September", OUT, "professionalServices"),
+        ("Steuerkanzlei Meyer", "Honorar September", OUT, "taxAdvice"),
         ("Amazon Business EU SARL", "Bestellung 302-221", OUT, "officeSupplies"),
         ("Amazon Business EU", "Tastaturen, Kabel 302-99812", OUT, "officeSupplies"),
         ("", "AMZN Mktp DE*2K41", OUT, "officeSupplies"),
@@ -151,7 +151,7 @@ OUT, IN = False, True
         ("GitHub, Inc.", "Team plan", OUT, "developmentSoftware"),
         ("Slack Technologies Limited", "Invoice SBIE-221", OUT, "officeSoftware"),
         ("DATEV eG", "Rechnung 44211", OUT, "officeSoftware"),
-        ("Kanzlei Maier Steuerberatungsgesellschaft mbH", "Rechnung 2026-881", OUT, "professionalServices"),
+        ("Kanzlei Maier Steuerberatungsgesellschaft mbH", "Rechnung 2026-881", OUT, "taxAdvice"),
         ("", "Entgeltabschluss Kontoführung", OUT, "bankFees"),
         ("Sparkasse", "Bank charges Q3", OUT, "bankFees"),
         ("KfW", "Tilgung Darlehen 4711", OUT, "loan"),
@@ -184,7 +184,9 @@ OUT, IN = False, True
         ("Northwind Ltd", "Set-up fee, invoice 7", IN, "projectRevenue"),
         # A subscription and a project: the text leaves open for what.
         ("Novatec AG", "Rechnung 7 Workshop und Lizenzen", IN, "customerPayment"),
-        ("Stripe Payments Europe Ltd", "STRIPE PAYOUT", IN, "customerPayment"),
+        ("Stripe Payments Europe Ltd", "STRIPE PAYOUT Workshop und Lizenzen", IN, "customerPayment"),
+        ("Stripe Payments Europe Ltd", "STRIPE PAYOUT", IN, "subscriptionRevenue"),
+        ("Mollie B.V.", "Payout 7", IN, "customerPayment"),
     ],
 )
 def test_texts_say_the_kind(from_to, description, is_incoming, expected):

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from ledger.rules.calc.stated_parts import find_stated_parts
+from ledger.rules.calc.stated_parts import find_named_parts, find_stated_parts
 
 LOAN = [("loan", "-1850.00"), ("interest", "-212.50")]
 
@@ -28,6 +28,11 @@ LOAN = [("loan", "-1850.00"), ("interest", "-212.50")]
             "-2067.50",
             [*LOAN, ("bankFees", "-5.00")],
         ),
+        ("Darlehen 6001 Tilgung und Zins 10/2026 Tilgung 1850,00 Zins 212,50", "-2062.50", LOAN),
+        ("Zins und Tilgung 31.10.2026 Tilgung 1850,00 Zins 212,50", "-2062.50", LOAN),
+        ("Tilgung 10.2026 1.850,00 Zins 10.2026 212,50", "-2062.50", LOAN),
+        ("Interest and principal 2026-10 principal 1,850.00 interest 212.50", "-2062.50", LOAN),
+        ("Tilgung 10,26 Zins 12,99", "-23.25", [("loan", "-10.26"), ("interest", "-12.99")]),
         ("repayment 100.00 interest 2.50", "102.50", [("loan", "100.00"), ("interest", "2.50")]),
     ],
 )
@@ -53,6 +58,21 @@ def test_text_states_the_parts(text, amount, expected):
 )
 def test_other_texts_state_no_parts(text, amount):
     assert find_stated_parts(text, Decimal(amount)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Darlehen 6001 Tilgung und Zins 10/2026", ["loan", "interest"]),
+        ("Zinsen und Tilgung 2.062,50 lt. Plan", ["interest", "loan"]),
+        ("Loan 7: principal and interest", ["loan", "interest"]),
+        ("Tilgung Darlehen 6001", []),
+        ("Sollzinsen und Entgelt", []),
+        ("", []),
+    ],
+)
+def test_text_names_repayment_and_interest(text, expected):
+    assert find_named_parts(text) == expected
 
 
 def test_long_text_is_read_up_to_its_limit():
