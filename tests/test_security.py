@@ -110,7 +110,7 @@ PLAIN = {
     "values.pop(0) != compute_list_digest(request, order)": "the digest of the filters that a page link belongs to",
     "closing.previous_digest != (previous.digest if previous else None)": "digests of closings are public to auditors",
     "closing.digest != compute_closing_digest(closing)": "digests of closings are public to auditors",
-    "page.request.POST.get('reviewed') == review.digest": "says which review was shown to its sender",
+    "page.request.POST.get('reviewed') == review.plan_digest": "says which plan was shown to its sender",
     "bool(parts.username) == bool(parts.password)": "whether both are there",
     "bool(parts.username) != bool(parts.password)": "whether both are there",
     "authenticate(self.request, username=self.user.email, password=old) != self.user": "compares two people",
