@@ -169,16 +169,25 @@ ActualAndPlanned = tuple[Decimal, Decimal]
 
 
 def build_plan_section(data: ChartData) -> Section:
-    """Build the chart of each line beside its plan, for the current month and the year so far."""
-    currency = data.currency
-    month = sum_by_line({key: pair for key, pair in data.results_of_year.items() if key[0] == data.month})
-    year = sum_by_line(data.results_of_year)
+    """Build the chart of each line beside its plan, for the current month and the year so far.
+
+    The year starts with its first month that has actual amounts: the plan of earlier months has none beside it.
+    """
+    currency, results = data.currency, data.results_of_year
+    first = min(
+        (month for (month, _line), (actual, _planned) in results.items() if actual), default=data.month.replace(month=1)
+    )
+    month = sum_by_line({key: pair for key, pair in results.items() if key[0] == data.month})
+    year = sum_by_line({key: pair for key, pair in results.items() if key[0] >= first})
     chart = chart_layout.build_column_chart(
         [[[("actual", year[line][0])], [("planned", year[line][1])]] for line in PLAN_LINES],
         smallest=get_smallest_step(currency),
     )
     month_name, year_name = get_current_locale().format_month(data.month), f"{data.month:%Y}"
-    if data.month.month < MONTHS_PER_YEAR:
+    if 1 < first.month < data.month.month:
+        first_name = get_current_locale().format_month(first)
+        year_name = _("{first} to {last}").format(first=first_name, last=month_name)
+    elif data.month.month < MONTHS_PER_YEAR:
         year_name = _("{year} through {month}").format(year=year_name, month=month_name)
     names = [str(NAMES[line]) for line in PLAN_LINES]
     revenue, result = year[PlType.REVENUE], compute_result(year)

@@ -73,7 +73,10 @@ def propose_account_of_table(detection: Detection, *, base_currency: str) -> Pro
 
 
 def find_opening_day(detection: Detection) -> date | None:
-    """Return the day before the first row of a table without balances; None where a date is not clear."""
+    """Return the day of the balance before the first row of a table without balances; None where a date is not clear.
+
+    It is the end of the month before if all rows are of one month, else the day before the first row.
+    """
     columns, order = detection.mapping.columns, detection.mapping.date_order
     position = columns.get("date")
     is_order_open = any(question.question == "date_order" for question in detection.questions)
@@ -81,7 +84,12 @@ def find_opening_day(detection: Detection) -> date | None:
         return None
     cells = (line.cells[position] for line in detection.table.rows if position < len(line.cells))
     days = [day for cell in cells if (day := find_bank_date(cell, order))]
-    return min(days) - timedelta(days=1) if days and min(days) > date.min else None
+    if not days:
+        return None
+    first, last = min(days), max(days)
+    if (first.year, first.month) == (last.year, last.month):
+        first = first.replace(day=1)
+    return first - timedelta(days=1) if first > date.min else None
 
 
 def can_create_account(page: CompanyPage) -> bool:

@@ -28,7 +28,7 @@ LOAN_PARTS = {PaymentKind.LOAN, PaymentKind.INTEREST}
 # What may stand between a word and its amount.
 LINK_WORDS = frozenset(["eur", "euro", "€", "chf", "usd", "$", "gbp", "£", ":", "=", "-", "+", "von", "of", "ihv"])
 # Months and days are no amounts: "Zins 10/2026", "Tilgung 10.2026", "31.10.2026", "2026-10-31".
-DATE_PATTERN = re.compile(
+DATE_IN_TEXT = re.compile(
     r"(?<![\w.,/-])(?:"
     r"(?:[0-3]?[0-9][./-])?[01]?[0-9][./-](?:19|20)[0-9]{2}|[0-3]?[0-9]\.[01]?[0-9]\.[0-9]{2}"
     r"|[01]?[0-9]/[0-9]{2}|(?:19|20)[0-9]{2}-[01][0-9](?:-[0-3][0-9])?"
@@ -80,7 +80,7 @@ def find_named_parts(text: str) -> list[PaymentKind]:
 
 def extract_tokens(text: str) -> list[str]:
     """Return the words, numbers and signs of a text, without dates."""
-    return TOKEN_PATTERN.findall(DATE_PATTERN.sub(" ", text[:MAX_TEXT_LENGTH]))
+    return TOKEN_PATTERN.findall(DATE_IN_TEXT.sub(" ", text[:MAX_TEXT_LENGTH]))
 
 
 def iterate_amounts_after_words(tokens: Sequence[str]) -> Iterator[LabelledAmount]:

@@ -86,6 +86,14 @@ def test_plan_of_months_before_the_first_transaction_is_left_out(api, books, get
     assert list_headings(get_page())[0] == f"{PREVIOUS:%b %Y}"
 
 
+def test_year_against_its_plan_starts_with_the_first_transaction(alice, acme, api, books, book_revenue):
+    plan_hosting(api, books, EARLIER)
+    book_revenue(MONTH)
+    html = sign_in(alice).get(f"/app/companies/{acme.id}").content.decode()
+    planned = parse_table_rows(find_section(html, "Plan vs. actual"))["Cost of revenue"]
+    assert (planned[1], planned[5]) == ("3,000.00", "3,000.00")
+
+
 @pytest.mark.parametrize("query", ["", "?comparison=plan", "?comparison=previousYear"])
 def test_single_month_has_no_total_of_the_same_amounts(get_page, book_revenue, query):
     book_revenue(MONTH)

@@ -55,6 +55,7 @@ SENT_DIRECTLY = {
         "demonstration-reset",
         "document-attach",
         "document-detach",
+        "documents-plan",
     ),
     *(
         "import-undo",
@@ -211,7 +212,7 @@ def build_requests(acme, forms, row_ids):
                 yield from ((target, body | ({name: [value]} if name else {})) for body in list_bodies(form))
     for page, address, _view in list_company_pages():
         if page in SENT_DIRECTLY:
-            yield build_address(address, acme, row_ids), {}
+            yield build_address(address, acme, row_ids), {"file": [row_ids["files"]]}  # which some of them ask for
 
 
 def count_written_rows():

@@ -91,8 +91,10 @@ def test_card_file_proposes_a_credit_card(editor, acme):
 
 
 def test_balance_before_the_first_row_becomes_the_opening_balance(editor, acme):
-    _, check = open_check_page(editor, acme, "", CARD)
+    _, check = open_check_page(editor, acme, "", f"{CARD}01.02.2026;Bahn;-20,00\n")
     assert "On 2 Jan 2026. Negative for debts" in get_page_text(check)
+    _, check = open_check_page(editor, acme, "", CARD)  # of one month: a bank's file of it has no other rows
+    assert "On 31 Dec 2025. Negative for debts" in get_page_text(check)
     refused = create_proposed_accounts(editor, check, openingBalance_0="1.2.3x")
     assert refused.status_code == 400
     assert "No account was created." in get_page_text(refused)
@@ -100,7 +102,7 @@ def test_balance_before_the_first_row_becomes_the_opening_balance(editor, acme):
     confirm_import(editor, check.redirect_chain[-1][0])
     rows = Transaction.objects.for_company(acme.id).order_by("date")
     assert [(str(row.date), f"{row.amount_value:.2f}", row.is_initial) for row in rows] == [
-        ("2026-01-02", "-1187.40", True),
+        ("2025-12-31", "-1187.40", True),
         ("2026-01-03", "-100.00", False),
     ]
 
@@ -294,5 +296,5 @@ def test_each_file_without_balances_is_asked_for_one(editor, acme):
     table = f"Konto;Datum;Text;Betrag\n{IBAN};14.10.26;Umbuchung;100,00\n{IBAN};30.10.26;Zinsen;1,00\n"
     camt = ("bank.xml", build_simple_camt("-40.00"))
     _, check = open_statements(editor, acme, camt, ("savings.csv", table.encode()))
-    assert "On 13 Oct 2026. Negative for debts" in get_page_text(check)
-    assert check.content.decode().count("On 13 Oct 2026.") == check.content.decode().count("Negative for debts") == 1
+    assert "On 30 Sep 2026. Negative for debts" in get_page_text(check)
+    assert check.content.decode().count("On 30 Sep 2026.") == check.content.decode().count("Negative for debts") == 1
