@@ -32,9 +32,9 @@ endef
 run: $(RUNS)
 	@SIGN_UP=$${SIGN_UP:-open} $(BIN)/python manage.py up
 
-# Tests of one file stay together, for their servers are made once.
+# As many at once as there are processors; tests of one file stay together, for their servers are made once.
 test: $(TESTS) chromium hledger check
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: $(TESTS) openapi
 	$(call quietly,$(BIN)/ruff check .)

@@ -1,7 +1,6 @@
 """Fixtures for all tests: the database, the companies Acme and Globex, their people, and API and browser clients."""
 
 import gc
-import os
 import re
 import shutil
 from collections import Counter
@@ -98,11 +97,6 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
                 cluster.allow_audit_truncation(cursor)
         database_cleanup.install_cleanup()
         base_rows.prepare_sets()
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """Run one more process than there are processors: tests of servers and browsers spend time waiting."""
-    return min(4, (os.cpu_count() or 1) + 1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
