@@ -19,6 +19,7 @@ MAX_DECODED_BYTES = 128 * 1024 * 1024  # bytes: a progressive JPEG is decoded wh
 MAX_JPEG_SCANS = 100  # usual JPEGs have about ten; each covers the whole picture
 CHUNK_BYTES = 64 * 1024
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+JPEG_SIGNATURE = b"\xff\xd8\xff"
 BANDS_BY_COLOUR_TYPE = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by PNG colour type
 SINGLE_PASS = ((0, 0, 1, 1),)
 ADAM7_PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))

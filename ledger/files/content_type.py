@@ -34,6 +34,7 @@ class ContentKind:
     other_extensions: frozenset[str] = frozenset()
 
 
+PDF_SIGNATURE = b"%PDF-"
 PDF = ContentKind("pdf", "application/pdf")
 PNG = ContentKind("png", "image/png")
 JPEG = ContentKind("jpg", "image/jpeg", frozenset({"jpeg"}))
@@ -44,11 +45,11 @@ CONTENT_KINDS = (PDF, PNG, JPEG, CSV, XML)
 
 def detect_content_kind(content: bytes) -> ContentKind:
     """Return the type of a file. Raises UnsupportedFileType, UnsafeXml."""
-    if content.startswith(b"%PDF-") and b"%%EOF" in content[-2048:]:
+    if content.startswith(PDF_SIGNATURE) and b"%%EOF" in content[-2048:]:
         return PDF
     if content.startswith(images.PNG_SIGNATURE) and images.is_valid_png(content):
         return PNG
-    if content.startswith(b"\xff\xd8\xff") and images.is_valid_jpeg(content):
+    if content.startswith(images.JPEG_SIGNATURE) and images.is_valid_jpeg(content):
         return JPEG
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") or (decode_sample(content) or "").lstrip().startswith(
         "<"

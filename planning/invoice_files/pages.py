@@ -20,6 +20,7 @@ from companies.pages.context import CompanyPage, company_page
 from companies.permissions import Permission
 from ledger.categorization.pages.bulk_actions import validate_request_body
 from ledger.hooks import InvoicesToPlan
+from ledger.imports.pages.csv_import import MAX_FILES
 from ledger.models import Direction, File
 from planning.invoice_files.actions import (
     find_own_direction,
@@ -30,8 +31,6 @@ from planning.invoice_files.actions import (
 from planning.invoice_files.serializers import PlanFileRequest
 from planning.models import PlannedSource, PlannedTransaction
 from planning.planned_transactions.pages.planned_transactions import list_visible_account_names
-
-MAX_FILES = 20  # as many as one upload may have
 
 
 def render_invoice_of_file(page: CompanyPage, file: File) -> SafeString:

@@ -20,12 +20,12 @@ from companies.storage import images
 from ledger import hooks
 from ledger.files.actions import MAX_FILE_BYTES, clean_filename, create_file, find_file_with_content
 from ledger.files.calc.invoice_reader import is_invoice_xml
-from ledger.files.content_type import UnsupportedFileType
+from ledger.files.content_type import PDF_SIGNATURE, UnsupportedFileType
 from ledger.files.invoice_details import PARSE_ERROR_TEXTS
 from ledger.models import File, ParseError
 
 SESSION_KEY = "uploaded_invoices"  # company → [file, …]
-DOCUMENT_SIGNATURES = (b"%PDF-", images.PNG_SIGNATURE, b"\xff\xd8\xff")
+DOCUMENT_SIGNATURES = (PDF_SIGNATURE, images.PNG_SIGNATURE, images.JPEG_SIGNATURE)
 
 
 class InvoicesNotPermitted(PermissionDeniedError):

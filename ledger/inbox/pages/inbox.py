@@ -23,11 +23,11 @@ from companies.permissions import Permission
 from companies.versions import compute_version
 from ledger import hooks
 from ledger.categorization.pages.bulk_actions import BULK_FORM_FIELDS
-from ledger.inbox.card_settlements import find_settled_cards
+from ledger.inbox.card_settlements import find_settled_cards, list_missing_card_files
 from ledger.inbox.missing_categories import MissingCategory, list_missing_categories
 from ledger.inbox.pages.inbox_actions import INBOX_ACTIONS, get_form_transactions, reject_unknown_action
 from ledger.inbox.proposal_basis import describe_customer_tax, describe_proposal_basis
-from ledger.inbox.queries import filter_open_transactions, list_missing_card_files
+from ledger.inbox.queries import filter_open_transactions
 from ledger.inbox.repeated_choice import find_repeated_choice
 from ledger.models import Account, CategorizationRule, Transaction
 from ledger.rules.actions.suggested_rules import filter_created_rules

@@ -15,9 +15,9 @@ CURRENCIES = (
 _MINOR_UNITS = dict.fromkeys(CURRENCIES, 2) | {"ISK": 0, "JPY": 0, "KRW": 0}  # ISO 4217
 _SMALLEST_UNITS = {currency: Decimal(1).scaleb(-units) for currency, units in _MINOR_UNITS.items()}
 
+MAX_RATE_DECIMALS = 1  # of a tax rate
 # Amounts have at most 15 digits before the point and 4 after it; their sums and products fit into 50 digits, so that
 # results do not depend on the caller's decimal context.
-MAX_RATE_DECIMALS = 1  # of a tax rate
 MONEY_CONTEXT = Context(prec=50, rounding=ROUND_HALF_UP)
 
 _AMOUNT = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,4}))?")

@@ -43,7 +43,7 @@ UNTAXED_PHRASES = to_phrases(["Kfz-Steuer", "Kraftfahrzeugsteuer", "vehicle tax"
 PAYMENT_PROVIDERS = frozenset(extract_kind_words("stripe gocardless mollie adyen paddle paypal klarna sumup"))
 # First words of the names of marketplaces: branches with VAT numbers in other countries sell there, sellers too.
 MARKETPLACES = frozenset(["amazon", "amzn"])
-IBAN_PATTERN = re.compile(r"(?<!\w)([A-Z]{2})[0-9]{2}(?: ?[0-9A-Z]{4}){3}", re.IGNORECASE)
+IBAN_IN_TEXT = re.compile(r"(?<!\w)([A-Z]{2})[0-9]{2}(?: ?[0-9A-Z]{4}){3}", re.IGNORECASE)
 MAX_STATED_PERCENT = Decimal(30)
 _TAX_WORD = r"(?:mwst|mehrwertsteuer|ust|umsatzsteuer|vorsteuer|vat|tva|iva|btw|moms|mva|alv|podatek vat|dph|afa)(?!\w)"
 _PERCENT = r"([0-9]{1,3}(?:[.,][0-9]{1,2})?) ?(?:%|prozent|percent)"
@@ -128,7 +128,7 @@ def has_iban_of(countries: Countries, text: str) -> bool:
     >>> has_iban_of(frozenset(["DE"]), "Honorar 10/26 IBAN DE89 3704 0044 0532 0130 00, USt-IdNr. ATU12345678")
     True
     """
-    return any(match[1].upper() in countries for match in IBAN_PATTERN.finditer(text))
+    return any(match[1].upper() in countries for match in IBAN_IN_TEXT.finditer(text))
 
 
 def find_reduced_tax(

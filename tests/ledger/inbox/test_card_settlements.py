@@ -168,6 +168,13 @@ CARD_FILE = (
 )
 
 
+def book_settlement(books, bank, from_to="Kreditkarte 4417 Abrechnung"):
+    """Book a payment of the bank account that settles a card."""
+    books.create_transaction(
+        bank, "-1652.83", "2026-11-12", fromTo=from_to, description="Kreditkartenabrechnung Oktober"
+    )
+
+
 def find_card_forms(editor, acme):
     """Return the addresses and accounts of the inbox's buttons that create the other side."""
     content = editor.get(f"/app/companies/{acme.id}/inbox").content.decode()
@@ -178,13 +185,7 @@ def find_card_forms(editor, acme):
 def test_inbox_creates_the_other_side_on_the_card_whose_file_is_not_there(editor, acme, books, bank):
     card = books.create_account(name="Karte", type="creditCard", accountNumber="**** 4417")
     books.create_account(name="Kreditkarte 1188", type="creditCard")
-    books.create_transaction(
-        bank,
-        "-1652.83",
-        "2026-11-12",
-        fromTo="Kreditkarte 4417 Abrechnung",
-        description="Kreditkartenabrechnung Oktober",
-    )
+    book_settlement(books, bank)
     ((address, account),) = find_card_forms(editor, acme)
     assert account == card
     shown = get_page_text(editor.post(address, {"accountId": account}, follow=True))
@@ -200,13 +201,7 @@ def test_inbox_creates_the_other_side_on_the_card_whose_file_is_not_there(editor
 
 def test_card_file_imported_later_marks_the_settlement_as_a_possible_duplicate(editor, acme, books, bank):
     card = books.create_account(name="Karte", type="creditCard", accountNumber="**** 4417")
-    books.create_transaction(
-        bank,
-        "-1652.83",
-        "2026-11-12",
-        fromTo="Kreditkarte 4417 Abrechnung",
-        description="Kreditkartenabrechnung Oktober",
-    )
+    book_settlement(books, bank)
     ((address, account),) = find_card_forms(editor, acme)
     editor.post(address, {"accountId": account})
     path, check = open_check_page(editor, acme, card, CARD_FILE)
@@ -231,7 +226,7 @@ def test_card_file_imported_later_marks_the_settlement_as_a_possible_duplicate(e
 )
 def test_inbox_creates_no_other_side_otherwise(editor, acme, books, bank, name, text, card_row_day):
     card = books.create_account(name=name, type="creditCard")
-    books.create_transaction(bank, "-1652.83", "2026-11-12", fromTo=text, description="Kreditkartenabrechnung")
+    book_settlement(books, bank, from_to=text)
     if card_row_day:
         books.create_transaction(card, "-10.00", card_row_day, fromTo="Hotel")
     assert find_card_forms(editor, acme) == []
